@@ -1,0 +1,1 @@
+"""The one door out: judge, ask, record, do, verify."""

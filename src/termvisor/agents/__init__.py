@@ -1,0 +1,1 @@
+"""One small package per agent program."""

@@ -1,0 +1,1 @@
+"""The mind behind the hash sign."""

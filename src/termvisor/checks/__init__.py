@@ -1,0 +1,1 @@
+"""What visor doctor looks at."""

@@ -1,0 +1,1 @@
+"""Faces for people, programs and models."""

@@ -1,0 +1,1 @@
+"""Panes become deltas and gaps."""

@@ -1,0 +1,1 @@
+"""Run a command, know its status, harvest it."""

@@ -1,0 +1,1 @@
+"""Which rule ids match this text."""

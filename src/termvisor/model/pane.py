@@ -1,0 +1,88 @@
+"""A Pane is an instance of a terminal: which server, which id there, which generation."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+
+
+class ServerInstance(Struct, frozen=True):
+    """One life of one multiplexer server. ``started`` is the process start in clock ticks since boot."""
+
+    target: TargetName
+    socket: str
+    pid: int
+    started: int
+
+
+class PaneInstance(Struct, frozen=True):
+    server: ServerInstance
+    mux_id: MuxPaneId
+    generation: int = 0
+
+
+class PaneFacts(Struct, frozen=True, kw_only=True):
+    """What the multiplexer says of a pane at one moment. Free text is redacted before it gets here."""
+
+    mux_id: MuxPaneId
+    pid: int
+    pid_started: int = 0
+    session_id: str = ""
+    session_name: str = ""
+    session_attached: int = 0
+    window_id: str = ""
+    window_index: int = 0
+    window_name: str = ""
+    pane_index: int = 0
+    active: bool = False
+    tty: str = ""
+    command: str = ""
+    cwd: str = ""
+    title: str = ""
+    width: int = 0
+    height: int = 0
+    alternate: bool = False
+    in_mode: bool = False
+    dead: bool = False
+    dead_status: int | None = None
+    dead_signal: int | None = None
+    piped: bool = False
+    history_size: int = 0
+    history_limit: int = 0
+
+
+ActivityKind = Literal["prompt", "command", "alt_screen", "gap", "unknown"]
+
+
+class Activity(Struct, frozen=True, kw_only=True):
+    """What a pane is doing, from marks and the stream, never from prompt-looking text.
+
+    ``is_proven`` is true only for marks that carried our nonce.
+    """
+
+    kind: ActivityKind = "unknown"
+    since: int | None = None
+    command_line: str | None = None
+    last_exit: int | None = None
+    is_proven: bool = False
+
+
+DataPlane = Literal["pipe", "control", "none"]
+
+
+class PaneView(Struct, frozen=True, kw_only=True):
+    """A pane as the faces show it: identity, facts, what was heard of it. Instants are ns since 1970."""
+
+    id: PaneId
+    instance: PaneInstance
+    facts: PaneFacts
+    activity: Activity = Activity()
+    heard_by: DataPlane = "none"
+    first_seen_at: int = 0
+    last_output_at: int | None = None
+    gone_at: int | None = None
+    bytes_heard: int = 0
+    bytes_per_second: float = 0.0
+    gaps: int = 0
+    lines: int = 0

@@ -1,0 +1,1 @@
+"""Where panes live."""

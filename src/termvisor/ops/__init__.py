@@ -1,0 +1,1 @@
+"""Everything the product can do, one file an operation."""

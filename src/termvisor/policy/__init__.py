@@ -1,0 +1,1 @@
+"""An action becomes a verdict."""

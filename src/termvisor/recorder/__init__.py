@@ -1,0 +1,1 @@
+"""The dumb little process that holds the pipes and appends the raw logs."""

@@ -1,0 +1,1 @@
+"""The PTY front end of visor sh."""

@@ -1,0 +1,1 @@
+"""Facts on disk; the only package that knows SQLite."""

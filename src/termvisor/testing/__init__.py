@@ -1,0 +1,1 @@
+"""Fakes, recordings and contract suites for tests."""
