@@ -1,6 +1,6 @@
 """Every error once, in a tree by what the caller can do about it.
 
-An error has a stable snake_case code, a message, details for programs, a hint that says what to do next and an exit status.
+An error has a stable snake_case code, a message, details for programs, a hint (what to do next) and an exit status.
 Expected outcomes (a Gap, a Verdict) are values, not exceptions.
 """
 

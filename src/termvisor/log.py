@@ -60,6 +60,10 @@ class _Rotating(logging.StreamHandler[TextIO]):
         super().emit(record)
         with contextlib.suppress(OSError):
             if self.stream.tell() > self._limit:
-                self.stream.close()
                 os.replace(self._path, self._path + ".1")
-                self.stream = self._open()
+                full, self.stream = self.stream, self._open()
+                full.close()
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()

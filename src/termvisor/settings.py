@@ -232,3 +232,14 @@ def _type_name(hint: Any) -> str:
     if isinstance(inner, type) and not get_args(inner):
         return inner.__name__
     return str(inner).replace("typing.", "")
+
+
+def tmux_folder(environ: Mapping[str, str] | None = None) -> str:
+    """Where this user's tmux keeps its sockets."""
+    env = os.environ if environ is None else environ
+    return f"{os.path.realpath(env.get('TMUX_TMPDIR') or '/tmp')}/tmux-{os.getuid()}"  # noqa: S108 - tmux's own rule
+
+
+def environment() -> dict[str, str]:
+    """The environment that programs we start inherit."""
+    return dict(os.environ)

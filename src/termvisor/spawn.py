@@ -21,7 +21,7 @@ kills the client on its own stall, and a killed daemon leaves it until its next 
 
 
 def tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str] | None = None) -> "Child":
-    """Start a program that dies with us, even when we are killed. Call from the main thread: the tie is to the thread."""
+    """Start a program that dies with us, even when we are killed. Call from the main thread."""
     command = [sys.executable, "-ISE", "-c", _TIED, str(os.getpid()), *argv]
     return Child(
         subprocess.Popen(
@@ -41,12 +41,12 @@ def detached(argv: Sequence[str], *, log: IO[bytes] | None = None, env: Mapping[
 
 
 def ask(
-    argv: Sequence[str], *, timeout: float = 10.0, env: Mapping[str, str] | None = None
+    argv: Sequence[str], *, timeout: float = 10.0, stdin: bytes = b"", env: Mapping[str, str] | None = None
 ) -> tuple[int, bytes, bytes]:
     """Run a short program to its end: exit status, output, errors. A missing program is status 127."""
     try:
         done = subprocess.run(
-            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout, env=env, check=False
+            argv, capture_output=True, input=stdin, timeout=timeout, env=env, check=False
         )
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()

@@ -1,6 +1,9 @@
-"""Secrets out of text before it is stored, shown or sent to a model."""
+"""Secrets out of text before it is stored, shown or sent to a model.
 
+What is recognised is replaced by ``[redacted:<kind>]``; a provider's prefix stays, so that a reader sees what was there.
+"""
 
-def redact(text: str) -> str:
-    """The text without the secrets we recognise."""
-    return text
+from termvisor.redact.redactor import Redactor, redact, use
+from termvisor.redact.rules import Rules, build, kinds
+
+__all__ = ["Redactor", "Rules", "build", "kinds", "redact", "use"]

@@ -1,1 +1,7 @@
-"""Facts on disk; the only package that knows SQLite."""
+"""What is kept: panes, their output and events, in one SQLite file."""
+
+from termvisor.store.commit import Progress
+from termvisor.store.panes import StoredPane
+from termvisor.store.store import Store
+
+__all__ = ["Progress", "Store", "StoredPane"]

@@ -1,0 +1,54 @@
+# The habits of this repository. Every target sets up what it needs; `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: run test test-live test-all check fix bench golden docs demo help
+BIN := .venv/bin
+
+run: ## set up what is missing, start the daemon and show all panes
+	@.ci/setup run
+	@$(BIN)/visor up --demo-if-empty
+
+demo: ## start a private tmux server with five lively panes to try things on
+	@.ci/setup run
+	@$(BIN)/visor demo
+
+test: check ## everything that needs only Python and tmux
+	$(BIN)/pytest -m "not live" $(ARGS)
+
+test-live: ## what needs further parts installed
+	@.ci/setup live
+	$(BIN)/pytest -m live $(ARGS)
+
+test-all: ## both, as continuous integration runs them
+	$(MAKE) test
+	$(MAKE) test-live
+
+check: ## lint, format, types, import contracts, generated pages fresh
+	@.ci/setup dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && $(BIN)/python -m termvisor.ops.pages "$$fresh" \
+	  && diff -r "$$fresh/docs/reference" docs/reference && diff -r "$$fresh/docs/json-schema" docs/json-schema \
+	  || { echo "The generated pages are stale: run 'make docs'." >&2; exit 1; }
+
+fix: ## let the tools mend what they can
+	@.ci/setup dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: ## measure against the budgets; fails when one is missed
+	@.ci/setup dev
+	$(BIN)/python tests/bench/run.py
+
+golden: ## write the golden files anew, on purpose, and show what changed
+	@.ci/setup dev
+	GOLDEN=write $(BIN)/pytest tests/golden $(ARGS)
+	git --no-pager diff --stat -- tests/golden
+
+docs: ## write the generated pages: docs/reference and docs/json-schema
+	@.ci/setup dev
+	$(BIN)/python -m termvisor.ops.pages .
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done

@@ -1,0 +1,17 @@
+"""The Python API: every operation by its name, async with `connect`, blocking with `Visor`.
+
+    async with connect() as visor:
+        print(await visor.list_panes(session="work"))
+        async for event in visor.watch_events():
+            ...
+
+    with Visor() as visor:
+        print(visor.get_text(pane="7", tail=20))
+
+Answers are plain data (dicts, lists, strings, numbers); errors are those of `termvisor.errors`.
+"""
+
+from termvisor.client.asynchronous import AsyncVisor, connect
+from termvisor.client.blocking import Visor
+
+__all__ = ["AsyncVisor", "Visor", "connect"]

@@ -1,0 +1,45 @@
+"""The blocking client: a plain socket, no event loop, no thread."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from termvisor.client.line import Line, connected
+from termvisor.client.start import ensure_running
+from termvisor.settings import Places
+from termvisor.settings import places as own_places
+
+
+class Visor:
+    """Operations as methods: ``visor.list_panes(session="work")``. A stream is an iterator on its own connection."""
+
+    def __init__(self, places: Places | None = None, *, start: bool = True):
+        self._places = places or own_places()
+        if start:
+            ensure_running(self._places)
+        self._line = Line(connected(self._places.daemon_socket))
+
+    def __enter__(self) -> "Visor":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._line.close()
+
+    @property
+    def daemon_pid(self) -> int:
+        return self._line.hello.pid
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        run = self._stream if name in self._line.hello.streams else self._line.call
+        return lambda **params: run(name, params)
+
+    def _stream(self, name: str, params: dict[str, Any]) -> Iterator[Any]:
+        line = Line(connected(self._places.daemon_socket))
+        try:
+            yield from line.items(name, params)
+        finally:
+            line.close()

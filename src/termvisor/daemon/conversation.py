@@ -1,0 +1,97 @@
+"""One request and its answer: a line comes in, bytes for the client go out through ``send``.
+
+Whatever goes wrong in between is told to the client; only a lost connection ends a conversation without an answer.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, Protocol
+
+from msgspec import UnsetType
+
+from termvisor.errors import BadRequest, Broken, VisorError
+from termvisor.log import logger
+from termvisor.wire import face, rpc
+
+log = logger("daemon.conversation")
+Send = Callable[[bytes], Awaitable[None]]
+
+
+class Desk(Protocol):
+    """Where requests are answered."""
+
+    def hello(self) -> rpc.Hello: ...
+
+    def answer(self, asked: face.Asked) -> AsyncGenerator[bytes, None]:
+        """The frames of the face protocol, the exit status last."""
+
+    async def call(self, name: str, params: dict[str, Any]) -> Any: ...
+
+    def stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]: ...
+
+    def stop(self, *, keep_recorder: bool) -> None:
+        """Begin the orderly stop of the daemon; the recorder may stay for the next one."""
+
+
+async def answer_face(desk: Desk, line: bytes, send: Send) -> None:
+    await send(face.frame(b"a", face.PROTOCOL))
+    try:
+        rpc.check_protocol(face.version(line), face.PROTOCOL)
+        async with aclosing(desk.answer(face.decode(line))) as frames:
+            async for data in frames:
+                await send(data)
+    except ConnectionError:
+        return
+    except Exception as error:
+        trouble = _told(error)
+        text = f"visor: {trouble.message}\n{trouble.hint}\n".encode()
+        await send(face.output(b"e", text) + face.frame(b"x", trouble.exit_status))
+
+
+async def answer_rpc(desk: Desk, request: rpc.Request, send: Send) -> None:
+    is_notification = isinstance(request.id, UnsetType)
+    to = None if isinstance(request.id, UnsetType) else request.id
+    try:
+        answer = rpc.encode(rpc.Answer(to, result=await _result(desk, request, to, send)))
+    except ConnectionError:
+        return
+    except Exception as error:
+        answer = rpc.encode(rpc.failed(to, _told(error)))
+    if not is_notification:
+        await send(answer)
+
+
+async def _result(desk: Desk, request: rpc.Request, to: rpc.Id, send: Send) -> Any:
+    if request.method == "hello":
+        return _hello(desk, request.params.get("protocol", face.PROTOCOL))
+    if request.method == "shutdown":
+        desk.stop(keep_recorder=request.params.get("keep_recorder") is True)
+        return {"stopping": True, "pid": desk.hello().pid}
+    if request.method in desk.hello().streams:
+        return {"items": await _items(desk, request, to, send)}
+    return await desk.call(request.method, request.params)
+
+
+def _hello(desk: Desk, protocol: object) -> rpc.Hello:
+    if not isinstance(protocol, int):
+        raise BadRequest("hello: protocol is a whole number")
+    rpc.check_protocol(protocol, face.PROTOCOL)
+    return desk.hello()
+
+
+async def _items(desk: Desk, request: rpc.Request, to: rpc.Id, send: Send) -> int:
+    count = 0
+    async with aclosing(desk.stream(request.method, request.params)) as items:
+        async for item in items:
+            await send(rpc.encode(rpc.Notification(rpc.Item(to, item))))
+            count += 1
+    return count
+
+
+def _told(error: Exception) -> VisorError:
+    if isinstance(error, VisorError):
+        return error
+    if isinstance(error, face.Malformed):
+        return BadRequest(str(error))
+    log.error("a request failed", exc_info=error)
+    return Broken(f"the request failed: {type(error).__name__}")

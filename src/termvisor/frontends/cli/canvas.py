@@ -1,0 +1,61 @@
+"""The live table as rows of a screen: from what is known and where the reader stands, to exactly what is painted.
+
+Invariant: never more rows than the screen has; when it is short, the panes stay and the rest gives way.
+"""
+
+from msgspec import Struct
+
+_HOME, _CLEAR_LINE, _CLEAR_REST = "\x1b[H", "\x1b[K", "\x1b[J"
+_BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """``head`` tells our own cost, ``title`` names the columns, ``rows`` are the panes, ``foot`` sums up."""
+
+    head: str = ""
+    title: str = ""
+    rows: tuple[str, ...] = ()
+    foot: str = ""
+    trouble: str = ""
+
+
+def room(view: View, height: int) -> int:
+    """How many panes fit."""
+    return max(1, height - len(_above(view, height)) - _foot_rows(height))
+
+
+def compose(view: View, height: int, top: int) -> list[str]:
+    """The rows of the screen, with ``top`` as the first pane shown."""
+    fits = room(view, height)
+    shown = view.rows[top : top + fits]
+    rows = [*_above(view, height), *shown]
+    if not _foot_rows(height):
+        return rows[:height]
+    blank = [""] * (height - 1 - len(rows))
+    return [*rows, *blank, _foot(view, top, len(shown))][:height]
+
+
+def scroll(top: int, key: str, count: int, fits: int) -> int:
+    """The first pane shown after this key."""
+    moves = {"up": -1, "down": 1, "page_up": -fits, "page_down": fits, "home": -count, "end": count}
+    return max(0, min(top + moves.get(key, 0), count - fits))
+
+
+def paint(rows: list[str]) -> bytes:
+    """Bytes that put the rows on the screen in one go; wrapping is off, so a long row is cut by the terminal."""
+    body = "\r\n".join(f"{row}\x1b[0m{_CLEAR_LINE}" for row in rows)
+    return f"{_BEGIN}{_HOME}{body}{_CLEAR_REST}{_END}".encode("utf-8", "replace")
+
+
+def _above(view: View, height: int) -> list[str]:
+    rows = [view.trouble or view.head, "", view.title] if height >= 8 else [view.trouble or view.title]
+    return rows if height >= 3 else []
+
+
+def _foot_rows(height: int) -> int:
+    return 1 if height >= 5 else 0
+
+
+def _foot(view: View, top: int, shown: int) -> str:
+    place = f"{top + 1}-{top + shown} of " if shown < len(view.rows) else ""
+    return f"{place}{view.foot}   q leaves, arrows and PgUp/PgDn scroll; the daemon goes on until `visor down`"

@@ -1,0 +1,38 @@
+"""`visor demo`: five lively panes on a private tmux server, to try everything on."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from termvisor.frontends.courier import write
+from termvisor.frontends.demo import server
+from termvisor.settings import load, places
+
+
+class Demo(Struct, frozen=True, kw_only=True):
+    """What to do with the demo."""
+
+    action: Annotated[Literal["start", "stop"], Meta(description="What to do with it.", extra={"positional": True})] = (
+        "start"
+    )
+
+
+def run(wanted: Demo) -> int:
+    where = places()
+    settings = load(where)
+    if wanted.action == "start":
+        text = _started(server.start(where, settings), server.attach_command(where, settings))
+    else:
+        text = "Stopped the demo." if server.stop(where, settings) else "No demo was running."
+    write(1, text.encode() + b"\n")
+    return 0
+
+
+def _started(is_new: bool, attach: str) -> str:
+    head = "The demo is running" if is_new else "The demo was running already"
+    return f"""{head}: five panes on a tmux server of its own.
+  visor up                see them, live
+  visor search pelican    find a word that one of them printed
+  visor search 'harbour*' find what begins so, in all of them
+  {attach}
+Stop it with `visor demo stop`, or everything with `visor down`."""

@@ -1,0 +1,71 @@
+"""What happens when the daemon did not answer a command line: run it here, or start the daemon and ask again."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any, NoReturn, cast
+
+from msgspec import convert
+
+from termvisor.client.start import ensure_running
+from termvisor.clock import SystemClock
+from termvisor.errors import Unavailable, VisorError
+from termvisor.frontends import courier
+from termvisor.ops.answer import Caller, Stderr, answer, find
+from termvisor.ops.local import LocalWorld
+from termvisor.ops.world import World
+from termvisor.settings import places
+from termvisor.wire import face
+
+
+def run(asked: face.Asked, why: int) -> int:
+    """``why`` is what the courier came back with."""
+    if why == courier.YOURSELF or (why == courier.NOBODY and not _needs_daemon(asked)):
+        return asyncio.run(_here(LocalWorld(), asked))
+    try:
+        if why == courier.LOST:
+            raise Unavailable(
+                "the daemon did not finish its answer", hint="Ask again; `visor daemon restart` may help."
+            )
+        return _through_new_daemon(asked)
+    except VisorError as error:
+        return asyncio.run(_here(cast(World, _Unreached(error)), asked))
+
+
+def _needs_daemon(asked: face.Asked) -> bool:
+    try:
+        op, _ = find(asked.argv, asked.is_robot)
+    except VisorError:
+        return False
+    return op.effect != "local" and not op.works_alone
+
+
+def _through_new_daemon(asked: face.Asked) -> int:
+    where = places()
+    ensure_running(where)
+    status = courier.carry(where.daemon_socket, asked)
+    if status < 0:
+        raise Unavailable("the daemon ended right after its start", hint=f"See {where.log_file}.")
+    return status
+
+
+async def _here(world: World, asked: face.Asked) -> int:
+    async with aclosing(answer(world, convert(asked.fields(), Caller))) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, int):
+                return piece
+            courier.write(2 if isinstance(piece, Stderr) else 1, piece)
+    raise AssertionError("an answer ends with its exit status")
+
+
+class _Unreached:
+    """A world behind a daemon that cannot be reached: every look at it says why, in the words of the face."""
+
+    def __init__(self, error: VisorError):
+        self._error = error
+        self.clock = SystemClock()
+
+    def __getattr__(self, name: str) -> Any:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise self._error

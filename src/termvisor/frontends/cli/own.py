@@ -1,0 +1,47 @@
+"""The commands about the daemon itself: `up`, `down`, `demo`, `daemon`. Declared once, parsed like operations."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from termvisor.errors import VisorError
+from termvisor.frontends.cli import daemon, demo, down, up
+from termvisor.frontends.courier import write
+from termvisor.ops.arguments import explained, parse, usage
+
+
+class Command(Struct, frozen=True):
+    """``run`` gets its Input and gives the exit status."""
+
+    Input: type[Struct]
+    run: Callable[[Any], int]
+    doc: str
+
+
+COMMANDS = {
+    "up": Command(up.Up, up.run, "Start the daemon when none runs, and show all panes, live on a terminal."),
+    "down": Command(down.Down, down.run, "Stop everything that was started: demo, daemon, recorder."),
+    "demo": Command(
+        demo.Demo, demo.run, "Start or stop a private tmux server with five lively panes to try things on."
+    ),
+    "daemon": Command(daemon.Daemon, daemon.run, "Start, stop, restart or look at the daemon."),
+}
+
+
+def run(argv: Sequence[str]) -> int:
+    name, words = argv[0], argv[1:]
+    command = COMMANDS[name]
+    if "-h" in words or "--help" in words:
+        write(1, _help(name, command).encode())
+        return 0
+    try:
+        return command.run(parse(command.Input, words))
+    except VisorError as error:
+        write(2, f"visor: {error.message}\n{error.hint}\n".encode())
+        return error.exit_status
+
+
+def _help(name: str, command: Command) -> str:
+    rows = [f"  {written:<24}{meaning}" for written, meaning in explained(command.Input)]
+    return "\n".join([f"visor {usage(name, command.Input)}", "", command.doc, *([""] if rows else []), *rows, ""])

@@ -1,0 +1,57 @@
+"""`visor up`: start the daemon when none runs, and show the fleet; live on a terminal, once elsewhere."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from termvisor.client.patience import until
+from termvisor.client.start import ensure_running
+from termvisor.daemon.life import recorder_pid
+from termvisor.frontends.cli import fleet, live
+from termvisor.frontends.courier import write
+from termvisor.frontends.demo import server
+from termvisor.frontends.demo.scenes import SCENES
+from termvisor.frontends.human import look
+from termvisor.settings import Places, load, places
+
+_DEMO_SEEN_WITHIN = 5.0
+
+
+class Up(Struct, frozen=True, kw_only=True):
+    """How to show the fleet."""
+
+    demo_if_empty: Annotated[bool, Meta(description="Start the demo when there are no panes.")] = False
+    once: Annotated[bool, Meta(description="Show the panes once, also on a terminal.")] = False
+    interval: Annotated[float, Meta(description="Seconds between two looks.", ge=0.1, le=3600)] = 1.0
+
+
+def run(wanted: Up) -> int:
+    where = places()
+    settings = load(where)
+    daemon = ensure_running(where)
+    if wanted.demo_if_empty and _panes(where) == 0:
+        server.start(where, settings)
+        until(lambda: _panes(where) >= len(SCENES), _DEMO_SEEN_WITHIN, every=0.1)
+    seen = look()
+    if seen.is_terminal and not wanted.once:
+        live.watch(where, wanted.interval, colour=seen.colour)
+    else:
+        shown = fleet.view(where, seen)
+        write(1, "\n".join([shown.head, "", shown.title, *shown.rows, "", shown.foot, ""]).encode())
+    write(1, still_running(where, daemon.pid).encode())
+    return 0
+
+
+def still_running(where: Places, daemon: int) -> str:
+    """The last line: what goes on without us, and how to end it."""
+    recorder = recorder_pid(where)
+    parts = [
+        f"daemon (pid {daemon})",
+        *([f"recorder (pid {recorder})"] if recorder is not None else []),
+        *(["demo tmux server"] if server.is_running(where) else []),
+    ]
+    return f"Still running: {', '.join(parts)}. Stop with `visor down`.\n"
+
+
+def _panes(where: Places) -> int:
+    return len(fleet.call(where, "list_panes")["items"])

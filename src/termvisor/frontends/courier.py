@@ -1,0 +1,86 @@
+"""Carries a command line to the daemon and its answer to stdout and stderr.
+
+Invariant: it imports nothing beyond the interpreter's own start, because `visor robot` passes through here and must
+cost about as much as `python -c pass`. The daemon does the thinking and the formatting.
+"""
+
+import os
+import select
+
+from termvisor.wire import face
+from termvisor.wire.dial import dial
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Callable, Iterator, Mapping
+
+NOBODY = -1
+"""No daemon listens."""
+YOURSELF = -2
+"""The daemon says that this command needs no daemon."""
+LOST = -3
+"""The daemon went away before it finished, or does not answer at all."""
+_HEARD_WITHIN = 10.0
+_TARGETS = {b"o": 1, b"e": 2}
+
+
+def socket_path(environ: "Mapping[str, str]") -> str:
+    """`settings.places().daemon_socket`, without the cost of importing the settings."""
+    runtime = environ.get("VISOR_RUNTIME_DIR") or (
+        f"{environ['XDG_RUNTIME_DIR']}/termvisor" if environ.get("XDG_RUNTIME_DIR") else f"/tmp/termvisor-{os.getuid()}"  # noqa: S108 - the daemon made it private, and dial looks who listens
+    )
+    return f"{os.path.abspath(runtime)}/daemon"
+
+
+def config_path(environ: "Mapping[str, str]") -> str:
+    """`settings.places().config_file`, for the same reason."""
+    home = environ.get("HOME") or os.path.expanduser("~")
+    folder = environ.get("VISOR_CONFIG_DIR") or f"{environ.get('XDG_CONFIG_HOME') or home + '/.config'}/termvisor"
+    return f"{os.path.abspath(folder)}/config.toml"
+
+
+def carry(path: str, asked: face.Asked) -> int:
+    """Ask the daemon, copy its answer to our stdout and stderr: the exit status, or one of the names above."""
+    return collect(path, asked, lambda kind, data: write(_TARGETS[kind], data))
+
+
+def collect(path: str, asked: face.Asked, deliver: "Callable[[bytes, bytes], None]") -> int:
+    """Ask the daemon; its output goes to ``deliver`` as (``o`` or ``e``, bytes)."""
+    line = dial(path)
+    if line is None:
+        return NOBODY
+    try:
+        for kind, number, body in _frames(line, asked):
+            if kind == b"x":
+                return number
+            if kind == b"l":
+                return YOURSELF
+            if body:
+                deliver(kind, body)
+        return LOST
+    finally:
+        line.close()
+
+
+def _frames(line: "socket", asked: face.Asked) -> "Iterator[tuple[bytes, int, bytes]]":
+    """What the daemon answers. It must be heard soon; then it may take its time."""
+    frames = face.Frames()
+    line.settimeout(_HEARD_WITHIN)
+    try:
+        line.sendall(face.encode(asked))
+        while data := line.recv(1 << 16):
+            line.settimeout(None)
+            yield from frames.feed(data)
+    except (ConnectionError, TimeoutError, face.Malformed):
+        return
+
+
+def write(target: int, data: bytes) -> None:
+    """All of it, also where the other side made the descriptor non-blocking."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(target, rest) :]
+        except BlockingIOError:
+            select.select([], [target], [])

@@ -1,0 +1,120 @@
+"""The five programs of the demo. A scene makes of the number of its round beats: text, then seconds of rest.
+
+Invariant: a few lines a second at most, and everything in them is invented.
+"""
+
+from collections.abc import Callable, Iterator
+
+Beat = tuple[str, float]
+Scene = Callable[[int], Iterator[Beat]]
+_UNITS = ("lexer", "parser", "resolver", "typechecker", "optimizer", "codegen", "linker")
+_BAR = 28
+
+
+def build(number: int) -> Iterator[Beat]:
+    """A build with a progress bar that overwrites itself, now and then a warning, every fourth time a failure."""
+    yield f"\x1b]2;build #{number + 1}\x07\r\n\x1b[1mbuild #{number + 1}\x1b[0m of project kingfisher\r\n", 1.0
+    for done, unit in enumerate(_UNITS, 1):
+        for step in range(1, 5):
+            yield _bar(unit, (done - 1) * 4 + step), 0.4
+        if (number + done) % 5 == 0:
+            yield f"\r\x1b[K\x1b[33mwarning\x1b[0m: src/{unit}.zig:{40 + done}: unused variable `tmp`\r\n", 0.6
+    results = ("\x1b[32mfinished\x1b[0m in 11.9 s", "\x1b[31mfailed\x1b[0m: undefined symbol `osprey_init`")
+    yield f"\r\x1b[Kbuild #{number + 1} {results[number % 4 == 3]}\r\n", 6.0
+
+
+def _bar(unit: str, step: int) -> str:
+    filled = _BAR * step // (len(_UNITS) * 4)
+    return f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {100 * filled // _BAR:3d} % {unit}"
+
+
+_TASKS = (
+    ("make the invoice importer skip empty rows", "importer/rows.py", "python -m unittest importer"),
+    ("cache the weather lookups for ten minutes", "weather/cache.py", "python -m unittest weather"),
+    ("rename Basket to Cart everywhere", "shop/cart.py", "git grep -n Basket"),
+)
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
+
+
+def agent(number: int) -> Iterator[Beat]:
+    """A conversation with a made-up coding agent that asks for approval, waits, and goes on by itself."""
+    task, path, command = _TASKS[number % len(_TASKS)]
+    yield f"\x1b]2;agent: {task}\x07\r\n\x1b[36m>\x1b[0m {task}\r\n", 2.0
+    yield from _think(6)
+    yield f"• I looked at {path}. The change is small: one function and its test.\r\n", 2.5
+    yield f"• Edited {path} (+{7 + number % 5} -{2 + number % 3})\r\n", 1.5
+    yield f"\r\n  The agent wants to run: \x1b[1m{command}\x1b[0m\r\n  Allow? [y] yes  [n] no  [a] always\r\n  ", 8.0
+    yield "y\r\n", 1.0
+    yield from _think(5)
+    yield f"• {12 + number % 9} checks passed. Done: {task}.\r\n", 7.0
+
+
+def _think(turns: int) -> Iterator[Beat]:
+    for turn in range(turns):
+        yield f"\r\x1b[K{_SPINNER[turn % len(_SPINNER)]} pondering… ({turn}s)", 1.0
+    yield "\r\x1b[K", 0.0
+
+
+_PATHS = ("/api/harbour", "/api/ferries/17", "/login", "/api/tides?port=Lisbon", "/static/albatross.svg")
+TOKEN = "ghp_" + "d3M0" * 9
+"""An invented secret, put together here so that no scanner takes this file for a leak."""
+
+
+def log(number: int) -> Iterator[Beat]:
+    """The log of a made-up server. Once a round it prints the secret, to show that it is not kept."""
+    for turn, path in enumerate(_PATHS * 3):
+        count = number * len(_PATHS) * 3 + turn
+        status = 503 if count % 13 == 12 else 200
+        yield f"{_stamp(count)} INFO  request={count:05d} GET {path} {status} {3 + count * 7 % 90}ms\r\n", 0.7
+        if status == 503:
+            yield f"{_stamp(count)} ERROR upstream lighthouse timed out, retrying in 2 s\r\n", 2.0
+    yield f"{_stamp(number * 15 + 15)} DEBUG harbourmaster uses token={TOKEN} for the mirror\r\n", 1.5
+
+
+def _stamp(count: int) -> str:
+    return f"{8 + count // 3600 % 12:02d}:{count // 60 % 60:02d}:{count % 60:02d}"
+
+
+_PROMPT = "\x1b]133;A\x07\x1b[32mdemo\x1b[0m:\x1b[34m~/kingfisher\x1b[0m$ \x1b]133;B\x07"
+_COMMANDS: tuple[tuple[str, tuple[str, ...], int], ...] = (
+    ("git status --short", (" M src/parser.zig", "?? notes/pelican.txt"), 0),
+    ("run-tests parser", ("parser/unicode ... ok", "parser/empty_input ... ok", "parser/deep_nesting ... FAILED"), 1),
+    ("git log --oneline -3", ("a41f0c2 parser: accept a trailing comma", "77be9d1 docs: the seagull guide"), 0),
+    ("run-tests parser --only deep_nesting", ("parser/deep_nesting ... ok", "1 passed"), 0),
+    ("cat notes/pelican.txt", ("A pelican can hold more in its beak", "than its belly can."), 0),
+)
+
+
+def shell(number: int) -> Iterator[Beat]:
+    """A shell session with OSC 133 marks: a prompt, a typed command, its output, its exit status."""
+    yield f"\x1b]7;file://localhost/home/you/kingfisher\x07\x1b]2;shell {number + 1}\x07", 0.5
+    for command, lines, status in _COMMANDS:
+        yield _PROMPT, 2.0
+        yield from ((letter, 0.08) for letter in command)
+        yield f"\r\n\x1b]133;E;{command}\x07\x1b]133;C\x07", 0.4
+        yield from ((line + "\r\n", 0.5) for line in lines)
+        yield f"\x1b]133;D;{status}\x07", 2.0
+
+
+_NAMES = ("indexer", "compactor", "gateway", "scheduler", "thumbnailer", "mailer")
+_LOOKS = 20
+
+
+def top(number: int) -> Iterator[Beat]:
+    """A small screen of made-up processes that repaints itself on the alternate screen."""
+    yield "\x1b]2;top\x07\x1b[?1049h\x1b[?25l", 0.2
+    for look in range(_LOOKS):
+        yield _screen(number * _LOOKS + look), 1.5
+    yield "\x1b[?25h\x1b[?1049l", 0.2
+    yield f"top: looked {_LOOKS} times, the busiest was {_NAMES[number % len(_NAMES)]}\r\n", 3.0
+
+
+def _screen(turn: int) -> str:
+    loads = [((turn * (5 + index * 3) + index * 17) % 97, name) for index, name in enumerate(_NAMES)]
+    rows = [f"{1200 + len(name):6d}  {name:<12} {load:3d} % {'|' * (load // 4)}" for load, name in sorted(loads)[::-1]]
+    head = f"\x1b[7m   PID  NAME         LOAD   look {turn:<6}\x1b[0m"
+    return "\x1b[?2026h\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in (head, *rows)) + "\x1b[J\x1b[?2026l"
+
+
+SCENES: dict[str, Scene] = {"build": build, "agent": agent, "log": log, "shell": shell, "top": top}
+"""One window each, in this order."""

@@ -1,0 +1,59 @@
+"""An Ear is how one pane is heard: which epoch, by which plane, and why it may not be piped. Pure."""
+
+from msgspec import Struct, field
+
+from termvisor.ingest.backoff import Backoff
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.output import Epoch, EpochEnd, GapCause
+from termvisor.model.pane import DataPlane, PaneFacts
+from termvisor.mux.base import Thin
+
+HELD_WITHIN = 6.0
+"""The helper that hands the pipe to the recorder gives up after five seconds."""
+EOF_WITHIN = 2.0
+
+
+class Ear(Struct):
+    pane: PaneId
+    mux_id: MuxPaneId
+    session_id: str
+    is_dead: bool = False
+    is_piped: bool = False
+    is_foreign: bool = False
+    """Somebody else opened or closed this pane's pipe: it is theirs, we never pipe it again."""
+    may_replace: bool = False
+    """The pipe that the pane still shows is our own, and its recorder is dead."""
+    epoch: Epoch | None = None
+    plane: DataPlane = "none"
+    unheld_since: float | None = None
+    leaving_since: float | None = None
+    ends_by: EpochEnd | None = None
+    backoff: Backoff = field(default_factory=Backoff)
+    retry_at: float = 0.0
+
+    def see(self, facts: PaneFacts) -> None:
+        self.session_id, self.is_dead, self.is_piped = facts.session_id, facts.dead, facts.piped
+
+    @property
+    def wants_pipe(self) -> bool:
+        return not self.is_foreign and (self.may_replace or not self.is_piped)
+
+
+def why_ended(*, is_capped: bool, is_server_alive: bool, pane: Thin | None) -> EpochEnd:
+    """What the end of a pipe's bytes means, by what the server shows right afterwards."""
+    if is_capped:
+        return "disk_full"
+    if not is_server_alive:
+        return "server_gone"
+    if pane is None or pane.dead:
+        return "pane_exited"
+    return "pipe_stolen" if pane.piped else "pipe_closed"
+
+
+def gap_of(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
+    """The gap that follows such an end. A program's exit is certain only when its end marker was heard."""
+    if ended_by == "joined":
+        return None
+    if ended_by == "pane_exited":
+        return None if saw_end else "tail_uncertain"
+    return "recorder_restart" if ended_by == "stopped" else ended_by

@@ -1,0 +1,242 @@
+"""How all panes of one server are heard: opens pipes, notices who closed them and why, falls back, and comes back.
+
+Runs inside its server's watch, one step after the other; the recorder's news reach it through `news`.
+"""
+
+from msgspec import Struct
+
+from termvisor.errors import MuxError
+from termvisor.ingest.control_output import ControlOutputs
+from termvisor.ingest.ear import EOF_WITHIN, HELD_WITHIN, Ear, why_ended
+from termvisor.ingest.epochs import Epochs
+from termvisor.ingest.recording import Ended, Held, RecorderLink
+from termvisor.log import logger
+from termvisor.model.ids import EpochId, MuxPaneId, PaneId
+from termvisor.model.output import Epoch, EpochEnd
+from termvisor.model.pane import PaneFacts
+from termvisor.mux.base import Capture, Thin
+from termvisor.mux.tmux.process import started
+from termvisor.mux.tmux.server import TmuxServer
+
+_AT_ONCE = 8
+"""Helpers on their way to the recorder; each is a short Python process."""
+
+log = logger("ears")
+
+
+class Means(Struct):
+    """What listening needs of the world."""
+
+    epochs: Epochs
+    recorder: RecorderLink
+    outputs: ControlOutputs
+    left_open: dict[PaneId, Epoch]
+    """Epochs that an earlier daemon left open; each is resumed or closed once."""
+    baseline_lines: int = 2000
+
+
+class Ears:
+    def __init__(self, means: Means, server: TmuxServer):
+        self._means, self.server = means, server
+        self._ears: dict[MuxPaneId, Ear] = {}
+        self._leaving: dict[EpochId, Ear] = {}
+
+    def of(self, mux_id: MuxPaneId) -> Ear | None:
+        return self._ears.get(mux_id)
+
+    async def adopt(self, pane: PaneId, facts: PaneFacts) -> None:
+        """A pane is there, seen for the first time by this daemon."""
+        gaps = await self._means.epochs.store.output.gaps(pane=pane)
+        is_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)
+        ear = Ear(pane, facts.mux_id, facts.session_id, is_foreign=is_foreign)
+        ear.see(facts)
+        self._ears[facts.mux_id] = ear
+        epoch = self._means.left_open.pop(pane, None)
+        if epoch is not None:
+            await self._resume(ear, epoch)
+
+    def see(self, facts: PaneFacts) -> None:
+        if ear := self._ears.get(facts.mux_id):
+            ear.see(facts)
+
+    async def leave(self, mux_id: MuxPaneId, ended_by: EpochEnd = "pane_exited") -> None:
+        """A pane is gone. The end of its bytes is still on its way from the recorder."""
+        ear = self._ears.pop(mux_id, None)
+        if ear is None or ear.epoch is None:
+            return
+        if ear.plane == "control":
+            await self._means.outputs.end(ear, ended_by)
+        else:
+            ear.ends_by, ear.leaving_since = ended_by, self._monotonic()
+            self._leaving[ear.epoch.id] = ear
+
+    async def leave_all(self, ended_by: EpochEnd) -> None:
+        for mux_id in list(self._ears):
+            await self.leave(mux_id, ended_by)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no pane's last bytes are awaited."""
+        return not self._leaving
+
+    async def step(self) -> None:
+        """Open what can be opened, give up what takes too long."""
+        now = self._monotonic()
+        for ear in list(self._leaving.values()):
+            if ear.epoch is not None and now - (ear.leaving_since or now) > EOF_WITHIN:
+                self._means.recorder.drop(ear.epoch.id)
+        for ear in list(self._ears.values()):
+            if ear.unheld_since is not None and now - ear.unheld_since > HELD_WITHIN:
+                await self._never_held(ear)
+            if self._is_due(ear, now):
+                await self._listen(ear)
+
+    async def news(self, item: Held | Ended) -> None:
+        ear = self._by_epoch(item.epoch)
+        if ear is None or ear.epoch is None:
+            return
+        if isinstance(item, Held):
+            ear.unheld_since = None
+            ear.backoff.worked()
+            return
+        ended_by = ear.ends_by or await self._why(ear, is_capped=item.is_capped)
+        await self._end(ear, ended_by, item.size)
+        self._means.recorder.forget(item.epoch)
+
+    async def recorder_lost(self) -> None:
+        """Every pipe that ended in the recorder is dead; they are opened anew as soon as there is a recorder again."""
+        for ear in [*self._ears.values(), *self._leaving.values()]:
+            if ear.plane == "pipe" and ear.epoch is not None:
+                await self._end(ear, "recorder_restart", self._means.epochs.size(ear.epoch))
+                ear.may_replace = True
+
+    async def output_notice(self, session_id: str, name: str, words: tuple[str, ...]) -> None:
+        """A client that hears panes said that it lost one of them, or ended."""
+        if name == "pause" and words:
+            ear = self._ears.get(MuxPaneId(words[0]))
+            if ear is not None and ear.plane == "control":
+                await self._means.outputs.end(ear, "client_paused")
+        elif name == "exit":
+            for mux_id in self._means.outputs.lost(session_id):
+                ear = self._ears.get(MuxPaneId(mux_id))
+                if ear is not None and ear.plane == "control":
+                    await self._means.outputs.end(ear, "link_down")
+                    ear.retry_at = ear.backoff.failed(self._monotonic())
+
+    async def stop(self, *, keep_pipes: bool) -> None:
+        """Leave the panes as we found them; with ``keep_pipes`` the recorder goes on and a later daemon resumes."""
+        for ear in list(self._ears.values()):
+            if ear.plane == "control":
+                await self._means.outputs.end(ear, "link_down")
+            elif ear.plane == "pipe" and not keep_pipes:
+                await self.leave(ear.mux_id, "stopped")
+                await self._quietly_close(ear.mux_id)
+        self._means.outputs.close()
+
+    def _is_due(self, ear: Ear, now: float) -> bool:
+        if ear.is_dead or now < ear.retry_at or not self._means.recorder.is_connected:
+            return False
+        if ear.plane == "control":
+            return ear.wants_pipe
+        if ear.epoch is not None:
+            return False
+        return not ear.wants_pipe or sum(e.unheld_since is not None for e in self._ears.values()) < _AT_ONCE
+
+    async def _listen(self, ear: Ear) -> None:
+        try:
+            if ear.plane == "control":
+                await self._join(ear)
+            elif ear.wants_pipe:
+                await self._pipe(ear)
+            elif self.server.client.kind == "control":
+                await self._means.outputs.hear(ear, self.server, self._means.baseline_lines)
+        except MuxError as error:
+            log.warning("pane %s could not be heard: %s", ear.pane, error)
+            ear.retry_at = ear.backoff.failed(self._monotonic())
+
+    async def _pipe(self, ear: Ear) -> None:
+        epoch = await self._means.epochs.reserve(ear.pane, "pipe")
+        command = self._means.recorder.handoff_command(ear.pane, epoch.id)
+        try:
+            seen = await self.server.open_pipe(
+                ear.mux_id, command, lines=self._means.baseline_lines, replace=ear.may_replace
+            )
+        except MuxError:
+            await self._means.epochs.end(epoch, "joined", 0)
+            raise
+        ear.may_replace = False
+        if isinstance(seen, Capture):
+            ear.epoch, ear.plane = await self._means.epochs.begin(epoch, seen), "pipe"
+            ear.is_piped, ear.unheld_since = True, self._monotonic()
+        else:
+            await self._means.epochs.end(epoch, "joined", 0)
+            ear.is_piped = seen == "piped"
+            ear.is_dead = seen != "piped"
+
+    async def _join(self, ear: Ear) -> None:
+        epoch = await self._means.epochs.reserve(ear.pane, "pipe")
+        command = self._means.recorder.handoff_command(ear.pane, epoch.id)
+        if await self._means.outputs.join(ear, epoch, self.server, command):
+            ear.unheld_since = self._monotonic()
+        else:
+            await self._means.epochs.end(epoch, "joined", 0)
+        ear.is_piped = True
+
+    async def _never_held(self, ear: Ear) -> None:
+        """The helper did not reach the recorder: the pane's pipe is closed again and nothing was heard."""
+        if ear.epoch is not None:
+            await self._end(ear, "recorder_restart", 0, "the pipe's helper did not reach the recorder")
+        ear.retry_at = ear.backoff.failed(self._monotonic())
+
+    async def _resume(self, ear: Ear, epoch: Epoch) -> None:
+        """Go on where an earlier daemon stopped, or say how its epoch ended."""
+        ear.epoch, ear.plane = epoch, "pipe"
+        self._means.epochs.text.open(epoch)
+        stream = self._means.recorder.streams.get(epoch.id)
+        if epoch.source == "pipe" and stream is not None and stream.state == "open":
+            return
+        if epoch.source == "pipe" and stream is not None:
+            await self.news(Ended(epoch.id, stream.size, stream.state == "capped"))
+            return
+        await self._end(
+            ear, "link_down" if epoch.source == "control" else "recorder_restart", self._means.epochs.size(epoch)
+        )
+
+    async def _end(self, ear: Ear, ended_by: EpochEnd, size: int, detail: str = "") -> None:
+        epoch, ear.epoch, ear.plane, ear.unheld_since = ear.epoch, None, "none", None
+        if epoch is None:
+            return
+        self._leaving.pop(epoch.id, None)
+        ear.is_foreign = ear.is_foreign or ended_by in ("pipe_stolen", "pipe_closed")
+        ear.is_dead = ear.is_dead or ended_by == "pane_exited"
+        await self._means.epochs.end(epoch, ended_by, size, detail)
+
+    async def _why(self, ear: Ear, *, is_capped: bool) -> EpochEnd:
+        pane: Thin | None = None
+        try:
+            pane = (await self.server.thin()).get(ear.mux_id)
+            is_alive = True
+        except MuxError:
+            is_alive = self.is_server_alive
+        if pane is not None:
+            ear.is_piped, ear.is_dead = pane.piped, pane.dead
+        return why_ended(is_capped=is_capped, is_server_alive=is_alive, pane=pane)
+
+    @property
+    def is_server_alive(self) -> bool:
+        instance = self.server.instance
+        return started(instance.pid) == instance.started
+
+    async def _quietly_close(self, mux_id: MuxPaneId) -> None:
+        try:
+            await self.server.close_pipe(mux_id)
+        except MuxError as error:
+            log.info("pipe of %s was not closed: %s", mux_id, error)
+
+    def _by_epoch(self, epoch: EpochId) -> Ear | None:
+        if epoch in self._leaving:
+            return self._leaving[epoch]
+        return next((ear for ear in self._ears.values() if ear.epoch is not None and ear.epoch.id == epoch), None)
+
+    def _monotonic(self) -> float:
+        return self._means.epochs.clock.monotonic()

@@ -1,0 +1,126 @@
+"""Finds the tmux servers of this user, keeps a watch on each, and keeps the recorder alive."""
+
+import asyncio
+
+from termvisor.errors import MuxError, VisorError
+from termvisor.ingest.backoff import Backoff
+from termvisor.ingest.recording import Grew, News
+from termvisor.ingest.watch import Kit, ServerWatch
+from termvisor.log import logger
+from termvisor.mux.tmux.process import started
+from termvisor.mux.tmux.sockets import answers, candidates
+from termvisor.settings import Places
+
+_SCAN_FOR = 1.0
+log = logger("lookout")
+
+
+class Lookout:
+    def __init__(self, kit: Kit, places: Places):
+        self._kit, self._places = kit, places
+        self._recorder_is_lost = asyncio.Event()
+        self._recorder_backoff = Backoff()
+        self._stopping = asyncio.Event()
+        self._keeps_pipes = False
+        self.watches: dict[str, ServerWatch] = {}
+        self.has_looked = asyncio.Event()
+        self.recorder_restarts = 0
+        self.alerts: dict[str, str] = {}
+
+    def news(self, item: News) -> None:
+        """The recorder's news, on the event loop."""
+        if isinstance(item, Grew):
+            self._kit.epochs.text.grew(item.epoch)
+        else:
+            for watch in self.watches.values():
+                watch.post(item)
+            if not hasattr(item, "epoch") and not self._stopping.is_set():
+                self._recorder_is_lost.set()
+
+    def stop(self, *, keep_pipes: bool = False) -> None:
+        """Leave all servers; with ``keep_pipes`` the recorder goes on for a later daemon."""
+        self._keeps_pipes = keep_pipes
+        self._stopping.set()
+
+    @property
+    def forks(self) -> int:
+        """Programs started by us since the daemon began."""
+        return self._kit.forks
+
+    async def run(self) -> None:
+        await self._close_orphans()
+        async with asyncio.TaskGroup() as group:
+            keeper = group.create_task(self._keep_recorder())
+            while not self._stopping.is_set():
+                self._find(group)
+                await asyncio.gather(*(watch.has_looked.wait() for watch in list(self.watches.values())))
+                self.has_looked.set()
+                await self._pause(_SCAN_FOR)
+            for watch in self.watches.values():
+                watch.stop(keep_pipes=self._keeps_pipes)
+            keeper.cancel()
+
+    def _find(self, group: asyncio.TaskGroup) -> None:
+        for socket in candidates(self._places, self._kit.settings):
+            if socket not in self.watches and answers(socket):
+                watch = self.watches[socket] = ServerWatch(socket, self._kit)
+                group.create_task(self._watch(watch))
+
+    async def _watch(self, watch: ServerWatch) -> None:
+        try:
+            await watch.run()
+        except MuxError as error:
+            log.warning("%s is not watched: %s", watch.socket, error)
+        finally:
+            watch.has_looked.set()
+            del self.watches[watch.socket]
+
+    async def _keep_recorder(self) -> None:
+        tell = self._kit.epochs.chronicle.tell
+        while True:
+            await self._recorder_is_lost.wait()
+            self._recorder_is_lost.clear()
+            self.recorder_restarts += 1
+            await tell("recorder_lost")
+            while not await self._restart_recorder():
+                pass
+            await tell("recorder_started", pid=self._kit.recorder.pid)
+
+    async def _restart_recorder(self) -> bool:
+        """One try, when it is time for it."""
+        clock = self._kit.epochs.clock
+        at = self._recorder_backoff.failed(clock.monotonic())
+        if self._recorder_backoff.is_held and "recorder" not in self.alerts:
+            self.alerts["recorder"] = "the recorder keeps ending; the next try is in five minutes (see `visor logs`)"
+            await self._kit.epochs.chronicle.tell("alert", what=self.alerts["recorder"])
+        await clock.sleep(max(0.0, at - clock.monotonic()))
+        try:
+            await self._kit.recorder.start()
+        except VisorError as error:
+            log.error("the recorder did not start: %s", error)
+            return False
+        self._recorder_backoff.worked()
+        self.alerts.pop("recorder", None)
+        return True
+
+    async def _close_orphans(self) -> None:
+        """Panes whose server ended while no daemon ran, and closed epochs whose text is not finished."""
+        epochs, store = self._kit.epochs, self._kit.epochs.store
+        for epoch in await store.output.unfinished_epochs():
+            epochs.text.open(epoch)
+        for pane in await store.panes.all():
+            server = pane.instance.server
+            if started(server.pid) == server.started:
+                continue
+            if left := self._kit.left_open.pop(pane.id, None):
+                epochs.text.open(left)
+                await epochs.end(left, "server_gone", epochs.size(left))
+                self._kit.recorder.forget(left.id)
+            await store.panes.gone(pane.id, epochs.clock.now())
+            await epochs.chronicle.tell("pane_gone", pane.id)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+        except TimeoutError:
+            return

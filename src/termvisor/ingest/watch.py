@@ -1,0 +1,287 @@
+"""Watches one tmux server: who its panes are, every second, and how they are heard. One step after the other.
+
+What comes in: notices of the control client, news of the recorder. What goes out: stored panes, events, epochs.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TypeVar
+
+from msgspec import Struct
+
+from termvisor.errors import MuxError
+from termvisor.ingest.backoff import Backoff
+from termvisor.ingest.control_output import ControlOutputs
+from termvisor.ingest.ears import Ears, Means
+from termvisor.ingest.epochs import Epochs
+from termvisor.ingest.recording import Ended, Held, Lost, RecorderLink
+from termvisor.ingest.roster import Change, compare
+from termvisor.log import logger
+from termvisor.model.health import ServerHealth
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.output import Epoch
+from termvisor.model.pane import DataPlane, PaneFacts, PaneInstance
+from termvisor.mux.base import Thin
+from termvisor.mux.tmux.client import Client, ControlClient, PlainClient, control_argv
+from termvisor.mux.tmux.protocol import Notice
+from termvisor.mux.tmux.server import TmuxServer, identify
+from termvisor.settings import Settings
+
+_BUSY_FULL_FOR = 2.0
+_LAST_BYTES_FOR = 4.0
+_TOPOLOGY = ("window", "unlinked-window", "session", "layout", "pane")
+
+T = TypeVar("T")
+log = logger("watch")
+
+
+class Kit(Struct):
+    """What every watch shares."""
+
+    epochs: Epochs
+    recorder: RecorderLink
+    settings: Settings
+    left_open: dict[PaneId, Epoch]
+    heard: Callable[[], int]
+    """Bytes heard so far, of all panes: whether anything was printed since the last look."""
+    forks: int = 0
+    """Programs we started."""
+
+    def forked(self) -> None:
+        self.forks += 1
+
+
+class OutputNotice(Struct, frozen=True):
+    session_id: str
+    notice: Notice
+
+
+class Known(Struct):
+    id: PaneId
+    facts: PaneFacts
+
+
+Inbox = Held | Ended | Lost | Notice | OutputNotice
+
+
+class ServerWatch:
+    def __init__(self, socket: str, kit: Kit):
+        self.socket, self._kit = socket, kit
+        self._plain: Client = PlainClient(kit.settings.tmux_program, socket, kit.forked)
+        self._inbox: deque[Inbox] = deque()
+        self._wake = asyncio.Event()
+        self._backoff = Backoff()
+        self._control_at = self._thin_at = self._full_at = 0.0
+        self._heard = 0
+        self._is_over = self._is_stopping = self._keeps_pipes = False
+        self.known: dict[MuxPaneId, Known] = {}
+        self.has_looked = asyncio.Event()
+        self.detail = ""
+        self.corrections = 0
+
+    def post(self, item: Inbox) -> None:
+        self._inbox.append(item)
+        self._wake.set()
+
+    def stop(self, *, keep_pipes: bool) -> None:
+        self._is_stopping, self._keeps_pipes = True, keep_pipes
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Until the server is gone, or we are asked to stop."""
+        await self._begin()
+        while not (self._is_over or self._is_stopping):
+            await self._read_inbox()
+            if self._monotonic() >= self._thin_at:
+                await self._look()
+            await self._careful(self.ears.step)
+            await self._wait(max(0.0, self._thin_at - self._monotonic()))
+        await (self._leave() if self._is_stopping else self._server_gone())
+
+    @property
+    def health(self) -> ServerHealth:
+        return ServerHealth(
+            target=self.server.instance.target,
+            socket=self.socket,
+            mux_ok=not self._is_over,
+            client=self.server.client.kind,
+            panes=len(self.known),
+            detail=self.detail,
+        )
+
+    def plane_of(self, mux_id: MuxPaneId) -> DataPlane:
+        ear = self.ears.of(mux_id)
+        return "none" if ear is None else ear.plane
+
+    async def _begin(self) -> None:
+        self.server: TmuxServer = await identify(self._plain, self.socket)
+        kit = self._kit
+        outputs = ControlOutputs(
+            kit.epochs,
+            kit.settings.tmux_program,
+            kit.settings.segment_bytes,
+            lambda s, n: self.post(OutputNotice(s, n)),
+        )
+        means = Means(kit.epochs, kit.recorder, outputs, kit.left_open, kit.settings.baseline_lines)
+        self.ears = Ears(means, self.server)
+        for stored in await kit.epochs.store.panes.all():
+            if stored.instance.server == self.server.instance:
+                self.known[stored.instance.mux_id] = Known(stored.id, stored.facts)
+                await self.ears.adopt(stored.id, stored.facts)
+        await kit.epochs.chronicle.tell("server_found", socket=self.socket, version=self.server.version)
+        await self._attach()
+        await self._careful(self._full)
+        self.has_looked.set()
+
+    async def _attach(self) -> None:
+        """Go over to a control client, where that changes nothing for the server's people."""
+        if self.server.exits_unattached or self._monotonic() < self._control_at:
+            return
+        self._kit.forked()
+        client = ControlClient(control_argv(self._kit.settings.tmux_program, self.socket), notice=self.post)
+        try:
+            if (await identify(client, self.socket)).instance != self.server.instance:
+                raise MuxError("another tmux server took over this socket")
+        except MuxError as error:
+            client.close()
+            self._control_at = self._backoff.failed(self._monotonic())
+            log.info("%s: no control client: %s", self.socket, error)
+            return
+        self._backoff.worked()
+        self.server.client = client
+        await self.server.leave_if_last()
+
+    def _detach(self) -> None:
+        client, self.server.client = self.server.client, self._plain
+        client.close()
+
+    async def _read_inbox(self) -> None:
+        while self._inbox:
+            item = self._inbox.popleft()
+            if isinstance(item, Notice):
+                await self._noticed(item)
+            elif isinstance(item, OutputNotice):
+                await self.ears.output_notice(item.session_id, item.notice.name, item.notice.words)
+            elif isinstance(item, Lost):
+                await self.ears.recorder_lost()
+            else:
+                await self._careful(partial(self.ears.news, item))
+
+    async def _noticed(self, notice: Notice) -> None:
+        if notice.name == "exit" and self.server.client is not self._plain:
+            self._detach()
+            self._control_at = self._backoff.failed(self._monotonic())
+            self._thin_at = 0.0
+        elif notice.name == "sessions-changed" and self.server.client is not self._plain:
+            await self._careful(self.server.leave_if_last)
+        if notice.name.startswith(_TOPOLOGY):
+            self._thin_at = self._full_at = 0.0
+
+    async def _look(self) -> None:
+        now = self._monotonic()
+        self._thin_at = now + self._kit.settings.thin_interval
+        if self.server.client is self._plain:
+            await self._attach()
+        thin = await self._careful(self.server.thin)
+        if thin is None:
+            return
+        is_busy = (
+            self._kit.heard() != self._heard
+            and now >= self._full_at - self._kit.settings.full_interval + _BUSY_FULL_FOR
+        )
+        if now >= self._full_at or is_busy or self._differs(thin):
+            await self._careful(self._full)
+
+    def _differs(self, thin: Mapping[MuxPaneId, Thin]) -> bool:
+        return thin.keys() != self.known.keys() or any(
+            (thin[name].pid, thin[name].dead, thin[name].piped) != (one.facts.pid, one.facts.dead, one.facts.piped)
+            for name, one in self.known.items()
+        )
+
+    async def _full(self) -> None:
+        self._full_at = self._monotonic() + self._kit.settings.full_interval
+        self._heard = self._kit.heard()
+        new = {facts.mux_id: facts for facts in await self.server.facts()}
+        old = {name: one.facts for name, one in self.known.items()}
+        for change in compare(old, new):
+            await self._take_over(change, new)
+        for name, facts in new.items():
+            self.ears.see(facts)
+            if facts != self.known[name].facts:
+                self.known[name].facts = facts
+                await self._kit.epochs.store.panes.update(self.known[name].id, facts, self._now())
+        await self._check_exit_rule()
+
+    async def _check_exit_rule(self) -> None:
+        """A server that ends with its last attached client must not be held by ours."""
+        self.server.exits_unattached = (await identify(self.server.client, self.socket)).exits_unattached
+        if self.server.exits_unattached and self.server.client is not self._plain:
+            self._detach()
+
+    async def _take_over(self, change: Change, new: dict[MuxPaneId, PaneFacts]) -> None:
+        panes, tell = self._kit.epochs.store.panes, self._kit.epochs.chronicle.tell
+        if change.kind == "pane_appeared":
+            facts = new[change.mux_id]
+            instance = PaneInstance(self.server.instance, change.mux_id)
+            pane, is_new = await panes.recognise(instance, facts, self._now())
+            self.known[change.mux_id] = Known(pane, facts)
+            await self.ears.adopt(pane, facts)
+            if is_new:
+                await tell(change.kind, pane, **change.data)
+        elif change.kind == "pane_gone":
+            gone = self.known.pop(change.mux_id)
+            await self.ears.leave(change.mux_id)
+            await panes.gone(gone.id, self._now())
+            await tell(change.kind, gone.id)
+        else:
+            await tell(change.kind, self.known[change.mux_id].id, **change.data)
+
+    async def _careful(self, call: Callable[[], Awaitable[T]]) -> T | None:
+        """Ask the server; when it does not answer, find out whether it is gone."""
+        try:
+            return await call()
+        except MuxError as error:
+            self.detail = str(error)
+            if not self.ears.is_server_alive:
+                self._is_over = True
+            elif self.server.client is not self._plain:
+                self._detach()
+                self._control_at = self._backoff.failed(self._monotonic())
+            return None
+
+    async def _server_gone(self) -> None:
+        self._detach()
+        await self.ears.leave_all("server_gone")
+        await self._last_bytes()
+        for one in self.known.values():
+            await self._kit.epochs.store.panes.gone(one.id, self._now())
+            await self._kit.epochs.chronicle.tell("pane_gone", one.id)
+        self.known.clear()
+        await self._kit.epochs.chronicle.tell("server_gone", socket=self.socket)
+
+    async def _leave(self) -> None:
+        await self.ears.stop(keep_pipes=self._keeps_pipes)
+        await self._last_bytes()
+        self._detach()
+
+    async def _last_bytes(self) -> None:
+        """What the recorder still reads of closed pipes belongs to their epochs."""
+        until = self._monotonic() + _LAST_BYTES_FOR
+        while not self.ears.is_quiet and self._monotonic() < until:
+            await self._wait(0.1)
+            await self._read_inbox()
+            await self.ears.step()
+
+    async def _wait(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), seconds)
+        self._wake.clear()
+
+    def _monotonic(self) -> float:
+        return self._kit.epochs.clock.monotonic()
+
+    def _now(self) -> int:
+        return self._kit.epochs.clock.now()

@@ -1,0 +1,66 @@
+"""Hyperscan (Vectorscan): one block scan, flat in the number of patterns.
+
+A scratch serves one scan at a time and a scan lets other threads run, so every thread has its own.
+"""
+
+import threading
+from collections.abc import Mapping
+
+import hyperscan
+
+from termvisor.match import dialect
+from termvisor.match.base import as_utf8, by_line
+
+_FLAGS = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_UTF8
+_NONE: frozenset[str] = frozenset()
+
+
+class HyperscanMatcher:
+    """Raises ValueError for patterns it does not take."""
+
+    name = "hyperscan"
+
+    def __init__(self, patterns: Mapping[str, str]):
+        self._ids = tuple(patterns)
+        self._database = _compile(list(patterns.values()))
+        self._local = threading.local()
+
+    def ids(self, data: bytes) -> frozenset[str]:
+        scan = getattr(self._local, "scan", None) or self._new_scan()
+        hits = scan(as_utf8(data))
+        return frozenset([self._ids[hit] for hit in hits]) if hits else _NONE
+
+    def lines(self, data: bytes) -> list[tuple[int, str]]:
+        return by_line(self.ids, data)
+
+    def _new_scan(self) -> "_Scan":
+        self._local.scan = _Scan(self._database)
+        return self._local.scan  # type: ignore[no-any-return]
+
+
+class _Scan:
+    """One thread's scratch, and the callback, which the library does not keep alive by itself."""
+
+    def __init__(self, database: hyperscan.Database):
+        self._database = database
+        self._scratch = hyperscan.Scratch(database)
+        self._hits: list[int] = []
+        self._on_match = self._add
+
+    def __call__(self, data: bytes) -> list[int]:
+        self._hits.clear()
+        self._database.scan(data, match_event_handler=self._on_match, scratch=self._scratch)
+        return self._hits
+
+    def _add(self, number: int, start: int, end: int, flags: int, context: object) -> None:
+        self._hits.append(number)
+
+
+def _compile(patterns: list[str]) -> hyperscan.Database:
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    expressions = [dialect.common(pattern).encode() for pattern in patterns]
+    try:
+        database.compile(expressions=expressions, ids=list(range(len(patterns))), flags=[_FLAGS] * len(patterns))
+    except hyperscan.error as error:
+        raise ValueError(str(error)) from error
+    return database

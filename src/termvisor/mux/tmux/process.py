@@ -1,0 +1,26 @@
+"""When a process started: with its pid, this names one life of it. Linux reads /proc; macOS (untested) asks ps."""
+
+import sys
+from datetime import datetime
+
+from termvisor.spawn import ask
+
+
+def started(pid: int) -> int:
+    """Clock ticks since boot on Linux, seconds since 1970 on macOS; 0 when there is no such process."""
+    return _from_proc(pid) if sys.platform == "linux" else _from_ps(pid)
+
+
+def _from_proc(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _from_ps(pid: int) -> int:
+    status, out, _ = ask(["ps", "-o", "lstart=", "-p", str(pid)])
+    if status != 0:
+        return 0
+    return int(datetime.strptime(out.decode().strip(), "%a %b %d %H:%M:%S %Y").astimezone().timestamp())

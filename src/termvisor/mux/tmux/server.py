@@ -1,0 +1,115 @@
+"""One tmux server as a PaneSource, over whichever client reaches it."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from termvisor.errors import MuxError
+from termvisor.model.ids import MuxPaneId, TargetName
+from termvisor.model.pane import PaneFacts, ServerInstance
+from termvisor.model.target import LOCAL
+from termvisor.mux.base import Capture, Refusal, Thin
+from termvisor.mux.tmux import listing
+from termvisor.mux.tmux.client import PRIVATE_SESSION, Client
+from termvisor.mux.tmux.process import started
+from termvisor.mux.tmux.protocol import Reply, quote
+
+_LEAVE = f"if-shell -F '#{{==:#{{S:x}},x}}' 'kill-session -t ={PRIVATE_SESSION}'"
+"""Ends our session when it is the last one, so that the server ends when it would have ended without us."""
+
+_GEOMETRY = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on}"'
+
+
+class TmuxServer:
+    def __init__(self, client: Client, instance: ServerInstance, *, version: str, exits_unattached: bool):
+        self.client, self.instance = client, instance
+        self.version, self.exits_unattached = version, exits_unattached
+        self._hidden: frozenset[str] = frozenset()
+
+    async def thin(self) -> Mapping[MuxPaneId, Thin]:
+        return listing.parse_thin((await self._ask("", listing.THIN)), self._hidden)
+
+    async def facts(self) -> list[PaneFacts]:
+        found = listing.parse_full(await self._ask("", listing.FULL))
+        self._hidden = frozenset(facts.mux_id for facts in found if facts.session_name == PRIVATE_SESSION)
+        return [_with_start(facts) for facts in found if facts.mux_id not in self._hidden]
+
+    async def open_pipe(self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False) -> Capture | Refusal:
+        here = f"#{{==:#{{pane_id}},{pane}}}"
+        free = "1" if replace else "#{==:#{pane_pipe},0}"
+        guard = f"#{{&&:{here},#{{&&:{free},#{{==:#{{pane_dead}},0}}}}}}"
+        do = f"pipe-pane -O -t {pane} {quote(command)} ; display-message -p -t {pane} {_GEOMETRY} ; {{body}}"
+        why = f"display-message -p -t {pane} 'refused #{{pane_id}} #{{pane_pipe}} #{{pane_dead}}'"
+        reply = await self.client.request(
+            f"if-shell -F -t {pane} '{guard}' {{ {do} }} {{ {why} }}", _capture_command(pane, lines)
+        )
+        words = _words(reply)
+        if is_refused(reply):
+            return _refusal(words, pane)
+        if len(words) != 5 or reply.error:
+            raise MuxError(f"tmux could not pipe {pane}: {reply.error or 'no answer'}")
+        return _captured(words, reply.body)
+
+    async def close_pipe(self, pane: MuxPaneId) -> None:
+        await self.client.request(f"if-shell -F -t {pane} '#{{==:#{{pane_id}},{pane}}}' 'pipe-pane -t {pane}'")
+
+    async def capture(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> Capture:
+        guard = f"#{{==:#{{pane_id}},{pane}}}"
+        do = f"display-message -p -t {pane} {_GEOMETRY} ; {{body}}"
+        reply = await self.client.request(
+            f"if-shell -F -t {pane} '{guard}' {{ {do} }}", _capture_command(pane, lines, escapes=escapes)
+        )
+        words = _words(reply)
+        if len(words) != 5:
+            raise MuxError(f"pane {pane} is gone")
+        return _captured(words, reply.body)
+
+    async def leave_if_last(self) -> None:
+        await self.client.request(_LEAVE)
+
+    async def _ask(self, commands: str, body: str) -> tuple[bytes, ...]:
+        reply = await self.client.request(commands, body)
+        if reply.error:
+            raise MuxError(f"tmux said: {reply.error}")
+        return reply.body
+
+
+async def identify(client: Client, socket: str, target: TargetName = LOCAL.name) -> TmuxServer:
+    """Ask a server who it is."""
+    reply = await client.request("", listing.SERVER)
+    words = reply.body[0].decode("utf-8", "replace").split("\x1f") if reply.body else []
+    if len(words) != 4 or not words[0].isdecimal():
+        raise MuxError(f"{socket} did not say who it is: {reply.error}")
+    pid = int(words[0])
+    instance = ServerInstance(target, socket, pid, started(pid))
+    return TmuxServer(client, instance, version=words[1], exits_unattached=words[2] in ("1", "on"))
+
+
+def is_refused(reply: Reply) -> bool:
+    """Whether a guarded command found its pane not as expected and did nothing."""
+    return _words(reply)[:1] == ["refused"]
+
+
+def _words(reply: Reply) -> list[str]:
+    return reply.printed[0].decode("ascii", "replace").split() if reply.printed else []
+
+
+def _capture_command(pane: MuxPaneId, lines: int, *, escapes: bool = False) -> str:
+    return f"capture-pane -p -J {'-e ' if escapes else ''}{f'-S -{lines} ' if lines else ''}-t {pane}"
+
+
+def _captured(words: list[str], body: tuple[bytes, ...]) -> Capture:
+    width, height, x, y, alternate = (int(word or 0) for word in words)
+    rows = tuple(row.decode("utf-8", "replace") for row in body)
+    return Capture(rows=rows, width=width, height=height, cursor_x=x, cursor_y=y, alternate=bool(alternate))
+
+
+def _refusal(words: list[str], pane: MuxPaneId) -> Refusal:
+    _, found, piped, dead = [*words, "", "", ""][:4]
+    if found != pane:
+        return "gone"
+    return "dead" if dead == "1" else "piped" if piped == "1" else "gone"
+
+
+def _with_start(facts: PaneFacts) -> PaneFacts:
+    return replace(facts, pid_started=started(facts.pid))

@@ -1,0 +1,158 @@
+"""From a command line or a JSON-RPC call to an answer: the seam between the ops and every face.
+
+Invariant: `answer` never raises. Whatever goes wrong becomes an envelope for machines or `visor: <message>` for
+people, and an exit status.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
+from typing import Any, cast
+
+from msgspec import Struct
+
+from termvisor.errors import BadRequest, VisorError
+from termvisor.ops import catalogue, envelope
+from termvisor.ops.arguments import convert, parse
+from termvisor.ops.base import Op
+from termvisor.ops.catalogue import find
+from termvisor.ops.help import of
+from termvisor.ops.look import Look, clean
+from termvisor.ops.options import Options, split
+from termvisor.ops.world import World
+
+_CHUNK = 64 << 10
+
+__all__ = ["Caller", "Stderr", "answer", "call", "find", "stream"]
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who asks, and what their side looks like. ``argv`` is what stands after `visor`, or after `visor robot`."""
+
+    argv: tuple[str, ...]
+    is_robot: bool
+    width: int = 80
+    is_terminal: bool = False
+    colour: bool = False
+    cwd: str = "/"
+
+
+class Stderr(bytes):
+    """A piece of the answer that belongs on the caller's stderr."""
+
+
+async def answer(world: World, caller: Caller) -> AsyncGenerator[bytes | int, None]:
+    """What to write, piece by piece, and last the exit status."""
+    reply = _Reply(world, caller)
+    try:
+        async with aclosing(reply.pieces()) as pieces:
+            async for piece in pieces:
+                yield piece
+    except Exception as error:
+        for piece in reply.failed(envelope.told(error)):
+            yield piece
+
+
+class _Reply:
+    """One answer in the making."""
+
+    def __init__(self, world: World, caller: Caller):
+        self._world, self._caller = world, caller
+        self._started = world.clock.monotonic()
+        self._options = Options()
+
+    async def pieces(self) -> AsyncGenerator[bytes | int, None]:
+        self._options, words = split(self._caller.argv)
+        if self._options.wants_help:
+            yield self._whole(catalogue.op("help"), await self._help(words), None)
+            yield 0
+            return
+        op, words = find(words, self._caller.is_robot)
+        wanted = parse(op.Input, words)
+        if op.is_stream:
+            async with aclosing(self._stream(op, wanted)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            yield 0
+        else:
+            result = await _result(op, self._world, wanted)
+            yield self._whole(op, result, wanted)
+            yield op.exit_status(result)
+
+    def failed(self, error: VisorError) -> tuple[bytes, int]:
+        if self._is_json:
+            told = envelope.failure(error, self._world.clock, self._started)
+            return envelope.encode(told), error.exit_status
+        hint = "" if self._options.is_quiet else f"hint: {clean(error.hint)}\n"
+        return Stderr(f"visor: {clean(error.message)}\n{hint}".encode()), error.exit_status
+
+    @property
+    def _is_json(self) -> bool:
+        return self._options.form(is_robot=self._caller.is_robot) == "json"
+
+    async def _help(self, words: list[str]) -> Struct:
+        if words:
+            return of(find(words, self._caller.is_robot)[0])
+        return await call(self._world, "help", {})
+
+    def _whole(self, op: Op, result: Struct, wanted: Struct | None) -> bytes:
+        if self._is_json:
+            return envelope.encode(envelope.success(result, self._world.clock, self._started))
+        return _written(op.plain(result, self._look(wanted)))
+
+    async def _stream(self, op: Op, wanted: Struct) -> AsyncGenerator[bytes, None]:
+        """Items as they come; those of a stream that is not live travel together."""
+        held, look = bytearray(), self._look(wanted)
+        async with aclosing(_items(op, self._world, wanted)) as items:
+            async for item in items:
+                held += envelope.encode(item) if self._is_json else _written(op.plain(item, look))
+                if op.is_live or len(held) > _CHUNK:
+                    yield bytes(held)
+                    held.clear()
+        if held:
+            yield bytes(held)
+
+    def _look(self, wanted: Struct | None) -> Look:
+        caller = self._caller
+        is_terminal = caller.is_terminal and getattr(wanted, "output", None) is None
+        return Look(
+            width=caller.width if is_terminal else 0,
+            colour=caller.colour,
+            now=self._world.clock.now(),
+            form=self._options.form(is_robot=caller.is_robot),
+            is_terminal=is_terminal,
+            is_quiet=self._options.is_quiet,
+        )
+
+
+def _written(text: str | bytes) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    return f"{text}\n".encode("utf-8", "replace") if text else b""
+
+
+async def call(world: World, name: str, params: dict[str, Any]) -> Struct:
+    """One op, by any of its names, with its Input as plain values."""
+    op = catalogue.named(name)
+    if op.is_stream:
+        raise BadRequest(f"{op.name} is a stream", hint="Ask for it as a stream.")
+    return await _result(op, world, convert(op.Input, params))
+
+
+async def stream(world: World, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
+    """The items of a stream; an op that is none gives its one answer."""
+    op = catalogue.named(name)
+    wanted = convert(op.Input, params)
+    if not op.is_stream:
+        yield await _result(op, world, wanted)
+        return
+    async with aclosing(_items(op, world, wanted)) as items:
+        async for item in items:
+            yield item
+
+
+async def _result(op: Op, world: World, wanted: Struct) -> Struct:
+    return cast(Struct, await cast(Awaitable[Any], op.run(world, wanted)))
+
+
+def _items(op: Op, world: World, wanted: Struct) -> AsyncGenerator[Struct, None]:
+    return cast(AsyncGenerator[Struct, None], op.run(world, wanted))

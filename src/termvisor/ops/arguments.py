@@ -1,0 +1,227 @@
+"""Words of a command line to an Input and back, derived from the Input's own declaration.
+
+Positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated flags for tuples, and `--`, after which
+nothing is a flag. Law: `parse(Input, render(value)) == value`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from termvisor.errors import BadRequest
+
+S = TypeVar("S", bound=Struct)
+
+
+class Argument(Struct, frozen=True, kw_only=True):
+    """One field of an Input as the command line knows it."""
+
+    field: str
+    type: Any
+    choices: tuple[str, ...] = ()
+    is_required: bool
+    is_positional: bool
+    takes_rest: bool
+    """A last positional that takes all further words, joined by blanks."""
+    is_repeated: bool
+    default: Any
+    doc: str
+    flags: tuple[str, ...]
+
+    @property
+    def is_switch(self) -> bool:
+        return self.type is bool
+
+    @property
+    def value_name(self) -> str:
+        return "|".join(self.choices) if self.choices else self.field.replace("_", "-")
+
+
+@cache
+def arguments(shape: type[Struct]) -> tuple[Argument, ...]:
+    """The arguments of an Input, in the order of its fields."""
+    hints = get_type_hints(shape, include_extras=True)
+    return tuple(_argument(field, hints[field.name]) for field in msgspec.structs.fields(shape))
+
+
+def _argument(field: msgspec.structs.FieldInfo, hint: Any) -> Argument:
+    kind, meta = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, Meta())
+    bare = _bare(kind)
+    is_repeated = get_origin(bare) is tuple
+    extra = meta.extra or {}
+    long = ("--" + field.name.replace("_", "-"), *extra.get("also", ()))
+    return Argument(
+        field=field.name,
+        type=str if is_repeated or get_origin(bare) is Literal else bare,
+        choices=get_args(bare) if get_origin(bare) is Literal else (),
+        is_required=field.required,
+        is_positional="positional" in extra,
+        takes_rest=extra.get("positional") == "rest",
+        is_repeated=is_repeated,
+        default=field.default,
+        doc=meta.description or "",
+        flags=(*long, *extra.get("short", ())),
+    )
+
+
+def _bare(kind: Any) -> Any:
+    """The type without None and without its constraints."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(part for part in get_args(kind) if part is not NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def parse(shape: type[S], words: Sequence[str]) -> S:
+    """The Input that the words mean; `BadRequest` names what is wrong with them and the nearest option."""
+    known = arguments(shape)
+    values: dict[str, Any] = {}
+    loose: list[str] = []
+    for argument, value in _tokens(known, words):
+        if argument is None:
+            loose.append(value)
+        elif argument.is_repeated:
+            values[argument.field] = (*values.get(argument.field, ()), value)
+        else:
+            values[argument.field] = _read(argument, value)
+    values.update(_placed([argument for argument in known if argument.is_positional], loose))
+    return convert(shape, values)
+
+
+def convert(shape: type[S], values: dict[str, Any]) -> S:
+    """Plain values as the Input, checked."""
+    unknown = [name for name in values if name not in shape.__struct_fields__]
+    if unknown:
+        raise BadRequest(f"unknown parameter {unknown[0]!r}", details={"parameters": list(shape.__struct_fields__)})
+    try:
+        return msgspec.convert(values, shape)
+    except msgspec.ValidationError as error:
+        raise BadRequest(_readable(str(error))) from error
+
+
+def _readable(message: str) -> str:
+    """msgspec's words with the flag's name in front."""
+    found = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
+    return f"--{found[2].replace('_', '-')}: {found[1]}" if found else message
+
+
+def _tokens(known: Sequence[Argument], words: Sequence[str]) -> Iterator[tuple[Argument | None, str]]:
+    queue = list(reversed(words))
+    while queue:
+        word = queue.pop()
+        if word == "--":
+            yield from ((None, rest) for rest in reversed(queue))
+            return
+        if not word.startswith("-") or re.fullmatch(r"-|-\d.*", word):
+            yield None, word
+            continue
+        flag, sign, value = _parted(word)
+        argument = _named(known, flag)
+        if argument.is_switch:
+            value = value if sign else "true"
+        elif not sign:
+            if not queue:
+                raise BadRequest(f"{flag} needs a value: {argument.doc}")
+            value = queue.pop()
+        yield argument, value
+
+
+def _parted(word: str) -> tuple[str, str, str]:
+    glued = re.fullmatch(r"(-[A-Za-z])(\d+)", word)
+    return (glued[1], "=", glued[2]) if glued else word.partition("=")
+
+
+def _named(known: Sequence[Argument], flag: str) -> Argument:
+    for argument in known:
+        if not argument.is_positional and flag in argument.flags:
+            return argument
+    flags = [name for argument in known if not argument.is_positional for name in argument.flags]
+    near = nearest(flag, flags)
+    hint = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(flags) or 'no options'}."
+    raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
+
+
+def nearest(word: str, known: Sequence[str]) -> list[str]:
+    """The known words that somebody may have meant, best first."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    starts = [name for name in known if len(word.lstrip("-")) > 1 and name.startswith(word)]
+    return list(dict.fromkeys(starts + get_close_matches(word, known, n=3, cutoff=0.6)))[:3]
+
+
+_SWITCH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def _read(argument: Argument, text: str) -> Any:
+    try:
+        if argument.is_switch:
+            return _SWITCH[text]
+        return argument.type(text)
+    except (ValueError, KeyError) as error:
+        names = {int: "a whole number", float: "a number", bool: "a switch"}
+        raise BadRequest(f"{argument.flags[0]}: {text!r} is not {names[argument.type]}") from error
+
+
+def _placed(places: Sequence[Argument], loose: list[str]) -> dict[str, Any]:
+    """Loose words to positionals, in order."""
+    missing = [place.value_name for place in places[len(loose) :] if place.is_required]
+    if missing:
+        raise BadRequest(f"missing: <{'> <'.join(missing)}>")
+    if len(loose) > len(places):
+        if not places or not places[-1].takes_rest:
+            raise BadRequest(f"unexpected word {loose[len(places)]!r}")
+        loose = [*loose[: len(places) - 1], " ".join(loose[len(places) - 1 :])]
+    return {place.field: _read(place, word) for place, word in zip(places, loose, strict=False)}
+
+
+def render(value: Struct) -> list[str]:
+    """Words that mean this Input; only what differs from the defaults is said."""
+    words: list[str] = []
+    placed: list[str] = []
+    for argument in arguments(type(value)):
+        held = getattr(value, argument.field)
+        if not argument.is_required and held == argument.default:
+            continue
+        if argument.is_positional:
+            placed.append(str(held))
+        else:
+            words += _spelled(argument, held)
+    return [*words, "--", *placed] if placed else words
+
+
+def _spelled(argument: Argument, held: Any) -> list[str]:
+    flag = argument.flags[0]
+    if argument.is_switch:
+        return [flag]
+    return [f"{flag}={item}" for item in (held if argument.is_repeated else (held,))]
+
+
+def usage(command: str, shape: type[Struct]) -> str:
+    """One line: `wait-for <pane> [pattern] [options]`."""
+    known = arguments(shape)
+    words = [f"<{a.value_name}>" if a.is_required else f"[{a.value_name}]" for a in known if a.is_positional]
+    has_options = any(not argument.is_positional for argument in known)
+    return " ".join([command, *words, *(["[options]"] if has_options else [])])
+
+
+def explained(shape: type[Struct]) -> list[tuple[str, str]]:
+    """Each argument as (how it is written, what it means with its default)."""
+    return [(_written(argument), _meaning(argument)) for argument in arguments(shape)]
+
+
+def _written(argument: Argument) -> str:
+    if argument.is_positional:
+        return f"<{argument.value_name}>"
+    flags = ", ".join(sorted(argument.flags, key=len))
+    return flags if argument.is_switch else f"{flags} <{argument.value_name}>"
+
+
+def _meaning(argument: Argument) -> str:
+    if argument.is_required or argument.default in (None, False, "", ()):
+        return argument.doc
+    default = f"{argument.default:g}" if isinstance(argument.default, float) else argument.default
+    return f"{argument.doc} (default {default})"

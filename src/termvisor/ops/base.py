@@ -1,0 +1,63 @@
+"""An Op is something the product can do: declared once, shown by every face.
+
+The declaration is the reference: name, Input, Output, summary, doc and examples become the command line, robot JSON,
+JSON Schema and docs. An op sees the product through `World` only and never writes to a terminal itself.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from termvisor.ops.look import Look
+from termvisor.ops.world import World
+
+Effect = Literal["read", "change", "local"]
+"""What calling it does: looks, changes something, or works in the caller's own process without a daemon."""
+
+
+class Example(Struct, frozen=True):
+    """``line`` is what stands after `visor`; ``does`` says what comes of it."""
+
+    line: str
+    does: str
+
+
+def _always_fine(_output: Any) -> int:
+    return 0
+
+
+class Op(Struct, frozen=True, kw_only=True):
+    """One operation. ``run`` gives an Output, or many of them where ``is_stream``."""
+
+    name: str
+    summary: str
+    doc: str
+    Input: type[Struct]
+    Output: type[Struct]
+    run: Callable[[World, Any], Awaitable[Any] | AsyncIterator[Any]]
+    plain: Callable[[Any, Look], str | bytes]
+    """What a person reads. Bytes are written as they are."""
+    effect: Effect = "read"
+    aliases: tuple[str, ...] = ()
+    robot: str | None = None
+    examples: tuple[Example, ...] = ()
+    is_stream: bool = False
+    is_live: bool = False
+    """A stream whose every item must reach the reader at once."""
+    works_alone: bool = False
+    """May also be answered without a daemon, with less to say."""
+    exit_status: Callable[[Any], int] = _always_fine
+    """The exit status that an Output stands for."""
+    exits: tuple[tuple[int, str], ...] = ()
+    """Exit statuses of this op beyond the general ones, each with its meaning."""
+
+    @property
+    def command(self) -> str:
+        """How the command line spells it: `list-panes`, `config init`."""
+        group, _, rest = self.name.partition("_")
+        return f"{group} {rest}" if group in GROUPS else self.name.replace("_", "-")
+
+
+GROUPS = frozenset({"config"})
+"""Words that stand before another one on the command line."""

@@ -1,0 +1,114 @@
+"""Every op by name, found without importing any other: one call loads one op.
+
+The tables repeat what the op files declare; a test compares them.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from termvisor.errors import UnknownCommand
+from termvisor.ops.arguments import nearest
+from termvisor.ops.base import GROUPS, Op
+from termvisor.ops.options import split
+
+NAMES = (
+    "list_panes",
+    "list_windows",
+    "list_sessions",
+    "get_text",
+    "get_screen",
+    "search_history",
+    "wait_for",
+    "list_events",
+    "watch_events",
+    "list_gaps",
+    "export",
+    "health",
+    "doctor",
+    "config_init",
+    "config_show",
+    "config_validate",
+    "config_path",
+    "version",
+    "quick_start",
+    "help",
+)
+"""In the order in which help shows them."""
+
+ALIASES = {
+    "panes": "list_panes",
+    "windows": "list_windows",
+    "sessions": "list_sessions",
+    "text": "get_text",
+    "view-output": "get_text",
+    "screen": "get_screen",
+    "search": "search_history",
+    "query": "search_history",
+    "wait": "wait_for",
+    "events": "list_events",
+    "gaps": "list_gaps",
+    "--version": "version",
+    "-V": "version",
+}
+ROBOT = {
+    "state": "list_panes",
+    "get-text": "get_text",
+    "get-screen": "get_screen",
+    "search": "search_history",
+    "wait-for": "wait_for",
+    "events": "list_events",
+    "gaps": "list_gaps",
+    "export": "export",
+    "health": "health",
+    "quick-start": "quick_start",
+}
+
+
+def op(name: str) -> Op:
+    """The op of this exact name."""
+    found: Op = import_module(f"termvisor.ops.{name}").OP
+    return found
+
+
+def named(word: str) -> Op:
+    """The op behind any of its names."""
+    name = _spoken(word, is_robot=True)
+    if name is None:
+        raise _unknown(word, is_robot=True)
+    return op(name)
+
+
+def every() -> list[Op]:
+    return [op(name) for name in NAMES]
+
+
+def find(argv: Sequence[str], is_robot: bool) -> tuple[Op, list[str]]:
+    """The op that a command line means, and the words that belong to it."""
+    _, words = split(argv)
+    if not words:
+        return op("quick_start"), []
+    if name := _spoken(words[0], is_robot):
+        return op(name), words[1:]
+    if len(words) > 1 and (name := _spoken(f"{words[0]}_{words[1]}", is_robot)):
+        return op(name), words[2:]
+    raise _unknown(words[0], is_robot)
+
+
+def _spoken(word: str, is_robot: bool) -> str | None:
+    """The op's name behind a spoken one: long with - or _, alias, or a robot's short name."""
+    plain = word.replace("-", "_")
+    if plain in NAMES:
+        return plain
+    return (ROBOT.get(word) if is_robot else None) or ALIASES.get(word)
+
+
+def _unknown(word: str, is_robot: bool) -> UnknownCommand:
+    if word in GROUPS:
+        rest = [name.removeprefix(f"{word}_") for name in NAMES if name.startswith(f"{word}_")]
+        return UnknownCommand(
+            f"`{word}` needs one more word: {', '.join(rest)}", hint=f"For example `visor {word} {rest[0]}`."
+        )
+    known = [name.replace("_", "-") for name in NAMES] + list(ROBOT if is_robot else ALIASES)
+    near = nearest(word, known)
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`visor help` lists the commands."
+    return UnknownCommand(f"there is no command {word!r}", hint=hint, details={"nearest": near})

@@ -1,0 +1,116 @@
+"""The op `help`: the list of commands, or the page of one."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from termvisor.ops import catalogue
+from termvisor.ops.arguments import explained, usage
+from termvisor.ops.base import Example, Op
+from termvisor.ops.look import Look
+from termvisor.ops.options import EXPLAINED
+from termvisor.ops.world import World
+
+FACE_COMMANDS = (
+    ("up", "Start the daemon if none runs, and show all panes."),
+    ("down", "Stop everything that was started."),
+    ("demo", "Start a private tmux server with lively panes to try things on."),
+    ("daemon", "Start, stop or run the daemon."),
+    ("robot", "The same commands for programs: one JSON line an answer."),
+)
+"""Commands that are no ops: they start and stop what ops talk to."""
+
+
+class Help(Struct, frozen=True, kw_only=True):
+    """Which command to explain; all of them, briefly, where none is named."""
+
+    topic: Annotated[str | None, Meta(description="A command.", extra={"positional": "rest"})] = None
+    examples: Annotated[bool, Meta(description="With examples.")] = False
+
+
+class CommandLine(Struct, frozen=True, kw_only=True):
+    command: str
+    aliases: tuple[str, ...]
+    robot: str | None
+    usage: str
+    summary: str
+    effect: str
+    examples: tuple[str, ...] = ()
+
+
+class HelpText(Struct, frozen=True, kw_only=True):
+    """``page`` is the full text of one command, empty in a list."""
+
+    commands: tuple[CommandLine, ...]
+    page: str = ""
+
+
+async def run(_world: World, wanted: Help) -> HelpText:
+    if wanted.topic is None:
+        return HelpText(commands=tuple(_line(op, has_examples=wanted.examples) for op in catalogue.every()))
+    op, _ = catalogue.find(wanted.topic.split(), is_robot=False)
+    return of(op)
+
+
+def of(op: Op) -> HelpText:
+    """The page of one op."""
+    return HelpText(commands=(_line(op, has_examples=True),), page=page(op))
+
+
+def _line(op: Op, *, has_examples: bool) -> CommandLine:
+    return CommandLine(
+        command=op.command,
+        aliases=op.aliases,
+        robot=op.robot,
+        usage=usage(op.command, op.Input),
+        summary=op.summary,
+        effect=op.effect,
+        examples=tuple(f"visor {example.line}".rstrip() for example in op.examples) if has_examples else (),
+    )
+
+
+def page(op: Op) -> str:
+    """Everything about one command, for a terminal."""
+    parts = [op.summary, f"usage: visor {usage(op.command, op.Input)}", op.doc]
+    names = [*op.aliases, *([f"robot {op.robot}"] if op.robot else [])]
+    if names:
+        parts.append("also: " + ", ".join(names))
+    if own := explained(op.Input):
+        parts.append("\n".join(["arguments:", *_pairs(own)]))
+    parts.append("\n".join(["everywhere:", *_pairs(EXPLAINED)]))
+    if op.exits:
+        parts.append("\n".join(["exit status:", *_pairs([(str(status), text) for status, text in op.exits])]))
+    parts.append(
+        "\n".join(["examples:", *_pairs([(f"visor {item.line}".rstrip(), item.does) for item in op.examples])])
+    )
+    return "\n\n".join(parts)
+
+
+def _pairs(pairs: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> list[str]:
+    room = min(36, max(len(left) for left, _ in pairs))
+    return [f"  {left:<{room}}  {right}" for left, right in pairs]
+
+
+def plain(text: HelpText, look: Look) -> str:
+    if text.page:
+        return text.page
+    rows = [(", ".join([line.command, *line.aliases[:1]]), line.summary) for line in text.commands]
+    parts = ["usage: visor <command> [options]", "\n".join(["commands:", *_pairs(rows)])]
+    parts.append("\n".join(["starting and stopping:", *_pairs(FACE_COMMANDS)]))
+    examples = [example for line in text.commands for example in line.examples]
+    if examples:
+        parts.append("\n".join(["examples:", *(f"  {example}" for example in examples)]))
+    return "\n\n".join([*parts, "`visor help <command>` explains one."])
+
+
+OP = Op(
+    name="help",
+    summary="The commands, or everything about one.",
+    doc="`visor <command> --help` gives the same page.",
+    Input=Help,
+    Output=HelpText,
+    run=run,
+    plain=plain,
+    effect="local",
+    examples=(Example("help search", "one command"), Example("robot help --examples", "all of them, as JSON")),
+)

@@ -1,0 +1,40 @@
+"""The World of a process that has no daemon: its places, settings and clock, and nothing to look at."""
+
+from typing import NoReturn
+
+from termvisor.clock import Clock, SystemClock
+from termvisor.errors import Unavailable
+from termvisor.model.health import Health
+from termvisor.ops.world import Fleet, History, News
+from termvisor.settings import Places, Settings, load, places
+
+
+class LocalWorld:
+    """Serves ops whose effect is `local`, and those that work alone; all else is `Unavailable`."""
+
+    def __init__(self, where: Places | None = None, clock: Clock | None = None):
+        self._where = where or places()
+        self.clock: Clock = clock or SystemClock()
+
+    @property
+    def configuration(self) -> tuple[Places, Settings]:
+        return self._where, load(self._where)
+
+    @property
+    def fleet(self) -> Fleet:
+        _absent()
+
+    @property
+    def history(self) -> History:
+        _absent()
+
+    @property
+    def news(self) -> News:
+        _absent()
+
+    async def health(self) -> Health:
+        _absent()
+
+
+def _absent() -> NoReturn:
+    raise Unavailable("no daemon is running", hint="`visor up` starts it.")

@@ -1,0 +1,192 @@
+"""The generated pages: the reference and the JSON Schemas, from the declarations themselves.
+
+`python -m termvisor.ops.pages [--check] <root>` writes them below the root, or says which are stale.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from termvisor.checks import BUILTIN
+from termvisor.errors import all_errors
+from termvisor.model.event import EVENT_KINDS
+from termvisor.ops import catalogue, schema
+from termvisor.ops.arguments import explained, usage
+from termvisor.ops.base import Op
+from termvisor.ops.list_gaps import CAUSES
+from termvisor.ops.options import EXPLAINED
+from termvisor.ops.typescript import types
+from termvisor.redact.rules import BUILTIN as SECRETS
+from termvisor.settings import rows
+
+FOLDERS = ("docs/reference", "docs/json-schema")
+_EFFECTS = {
+    "read": "Looks only.",
+    "change": "Changes something.",
+    "local": "Answered by the program itself, without a daemon.",
+}
+
+
+def pages() -> dict[str, str]:
+    """Every generated file: path below the root, and text."""
+    ops = catalogue.every()
+    found = {f"docs/reference/ops/{op.name}.md": _op(op) for op in ops}
+    found |= {f"docs/reference/{name}.md": text for name, text in _tables(ops).items()}
+    for op in ops:
+        found[f"docs/json-schema/{op.name}.input.json"] = _json(schema.input_schema(op))
+        found[f"docs/json-schema/{op.name}.output.json"] = _json(schema.output_schema(op))
+    found["docs/json-schema/envelope.json"] = _json(schema.envelope_schema())
+    found["docs/json-schema/types.d.ts"] = types(ops)
+    return found
+
+
+def _tables(ops: Sequence[Op]) -> dict[str, str]:
+    return {
+        "ops": _page(
+            "Operations",
+            "Everything Termvisor can do. Each is a command, a robot command with JSON answers, and a call of the"
+            " Python client.",
+            ("command", "robot", "what it does"),
+            [(f"[{op.command}](ops/{op.name}.md)", _code(op.robot or op.command), op.summary) for op in ops],
+        ),
+        "settings": _page(
+            "Settings",
+            "Set in `config.toml` (`visor config path` shows where) or in the environment, which wins.",
+            ("setting", "environment", "type", "default", "meaning"),
+            [(_code(r.name), _code(r.env), _code(r.type), _code(_value(r.default)), r.doc) for r in rows()],
+        ),
+        "errors": _page(
+            "Errors",
+            "A code never changes its meaning. Machines read `error.code`, shells the exit status.",
+            ("code", "exit status", "meaning", "what to do"),
+            [(_code(e.code), str(e.exit_status), _said(e.__doc__), e.hint) for e in _errors()],
+        ),
+        "events": _page(
+            "Events",
+            "The kinds of stored facts that `visor events` lists and `visor watch-events` follows.",
+            ("kind", "meaning"),
+            [(_code(kind), text) for kind, text in EVENT_KINDS.items()],
+        ),
+        "gaps": _page(
+            "Gaps",
+            "What could not be captured is recorded with one of these causes; the list is closed.",
+            ("cause", "meaning"),
+            [(_code(cause), text) for cause, text in CAUSES.items()],
+        ),
+        "checks": _page(
+            "Checks",
+            "What `visor doctor` looks at.",
+            ("check", "what must be right"),
+            [(_code(check.name), check.doc) for check in BUILTIN],
+        ),
+        "secrets": _page(
+            "Secrets",
+            "What is taken out of text before it is stored, shown or logged. The setting `redact_allow` leaves a kind"
+            " alone, `redact_patterns` adds your own.",
+            ("kind", "what it finds"),
+            [(_code(kind.id), kind.doc) for kind in SECRETS],
+        ),
+    }
+
+
+def _errors() -> list[Any]:
+    """One class a code: the last in the tree that has it is the one that is raised."""
+    return list({error.code: error for error in all_errors()}.values())
+
+
+def _op(op: Op) -> str:
+    names = [_code(f"visor {op.command}"), *(_code(f"visor {alias}") for alias in op.aliases)]
+    names += [_code(f"visor robot {op.robot}")] if op.robot else []
+    parts = [f"# {op.command}", op.summary, op.doc, f"Spelled {', '.join(names)}. {_EFFECTS[op.effect]}"]
+    parts.append(f"```sh\nvisor {usage(op.command, op.Input)}\n```")
+    if own := explained(op.Input):
+        parts.append("## Arguments\n\n" + _table(("argument", "meaning"), [(_code(a), b) for a, b in own]))
+    parts.append("## Everywhere\n\n" + _table(("option", "meaning"), [(_code(a), b) for a, b in EXPLAINED]))
+    if op.exits:
+        exits = [(str(status), text) for status, text in op.exits]
+        parts.append("## Exit status\n\n" + _table(("status", "meaning"), exits))
+    shown = [f"visor {item.line}".rstrip() + f"  # {item.does}" for item in op.examples]
+    parts.append("## Examples\n\n```sh\n" + "\n".join(shown) + "\n```")
+    where = f"../../json-schema/{op.name}"
+    stream = " A stream: in JSON one object a line." if op.is_stream else ""
+    parts.append(f"Schemas: [input]({where}.input.json), [output]({where}.output.json).{stream}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _page(title: str, text: str, heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
+    return f"# {title}\n\n{text}\n\n{_table(heads, lines)}\n"
+
+
+def _table(heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
+    rule = "|" + "---|" * len(heads)
+    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join(["| " + " | ".join(heads) + " |", rule, *body])
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _said(doc: str | None) -> str:
+    return " ".join((doc or "").split())
+
+
+def _value(value: object) -> str:
+    return "unset" if value is None else msgspec.json.encode(value).decode()
+
+
+def _json(value: dict[str, Any]) -> str:
+    return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2).decode() + "\n"
+
+
+def stale(root: str) -> list[str]:
+    """Paths that are missing, differ, or should no longer be there."""
+    wanted = pages()
+    wrong = [path for path, text in wanted.items() if _read(os.path.join(root, path)) != text]
+    return sorted([*wrong, *(path for path in _present(root) if path not in wanted)])
+
+
+def write(root: str) -> None:
+    """Bring the pages below the root up to date, and remove those that are no longer generated."""
+    wanted = pages()
+    for path in stale(root):
+        full = os.path.join(root, path)
+        if path not in wanted:
+            os.unlink(full)
+            continue
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(wanted[path])
+
+
+def _present(root: str) -> list[str]:
+    found = []
+    for folder in FOLDERS:
+        for place, _, names in os.walk(os.path.join(root, folder)):
+            found += [os.path.relpath(os.path.join(place, name), root) for name in names]
+    return found
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def main(argv: Sequence[str]) -> int:
+    root = next((word for word in argv if not word.startswith("-")), ".")
+    if "--check" not in argv:
+        write(root)
+        return 0
+    wrong = stale(root)
+    sys.stderr.writelines(f"stale: {path}\n" for path in wrong)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""The op `watch_events`: events as they are stored, from a cursor on, without a hole.
+
+The news only wakes; what is told is always read from the store by cursor, so a slow listener misses nothing.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from termvisor.model.ids import PaneId
+from termvisor.ops.base import Example, Op
+from termvisor.ops.list_events import COLUMNS, EventItem, KindFilter, check_kind, event_cursor, item
+from termvisor.ops.listing import PaneFilter, named_id
+from termvisor.ops.look import Look, clean
+from termvisor.ops.world import World
+
+_PAGE = 200
+
+
+class WatchEvents(Struct, frozen=True, kw_only=True):
+    """From where to watch, and for what."""
+
+    since_cursor: Annotated[
+        str | None,
+        Meta(description="Begin after this cursor; without it, begin now.", extra={"also": ("--cursor",)}),
+    ] = None
+    pane: PaneFilter = None
+    kind: KindFilter = None
+    once: Annotated[bool, Meta(description="Tell what is already there, then stop.")] = False
+
+
+async def run(world: World, wanted: WatchEvents) -> AsyncIterator[EventItem]:
+    check_kind(wanted.kind)
+    pane = await named_id(world, wanted.pane)
+    with world.news.events() as news:
+        cursor = await _start(world, wanted)
+        while True:
+            async for event in _stored(world, cursor, pane):
+                cursor = int(event.cursor)
+                if wanted.kind in (None, event.kind):
+                    yield event
+            if wanted.once:
+                return
+            await news.get()
+            news.drain()
+
+
+async def _start(world: World, wanted: WatchEvents) -> int:
+    if wanted.since_cursor is not None:
+        return event_cursor(wanted.since_cursor)
+    newest = await world.history.events(limit=1)
+    return newest[-1].id if newest and not wanted.once else 0
+
+
+async def _stored(world: World, cursor: int, pane: PaneId | None) -> AsyncIterator[EventItem]:
+    while events := await world.history.events(after=cursor, pane=pane, limit=_PAGE):
+        for event in events:
+            yield item(event)
+        cursor = events[-1].id
+
+
+def plain(event: EventItem, look: Look) -> str:
+    cells = [clean(column.cell(event)) for column in COLUMNS]
+    return "  ".join(look.paint(column.style, cell) for column, cell in zip(COLUMNS, cells, strict=True)).rstrip()
+
+
+OP = Op(
+    name="watch_events",
+    summary="Events as they happen; resumes from a cursor.",
+    doc="""A stream: one line an event, in JSON one object a line. Each carries its `cursor`; after a break, begin
+again with `--since-cursor` and nothing is lost or doubled. Without a cursor it begins with the next event; with
+`--once` it tells what is stored beyond the cursor and ends.""",
+    Input=WatchEvents,
+    Output=EventItem,
+    run=run,
+    plain=plain,
+    is_stream=True,
+    is_live=True,
+    examples=(
+        Example("watch-events", "everything from now on"),
+        Example("watch-events --since-cursor 120 --json", "resume after event 120, one JSON object a line"),
+        Example("watch-events --since-cursor 120 --once", "only what is already stored"),
+    ),
+)

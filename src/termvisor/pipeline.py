@@ -1,0 +1,288 @@
+"""THE MAP: start reading here. How bytes in the raw log become text that can be found.
+
+    recorder ─► raw log ─► SegmentReader ─► TextStage ─► Redactor ─► blocks ─► Store ─► news
+                 (the truth)     bytes       lines, marks   no secrets   rows    one transaction
+
+What comes in: which epochs exist and that they grew. What goes out: committed blocks and marks, then the news of them.
+The text of an epoch and the offset it was read up to are stored in one transaction, so a killed daemon reads again from
+exactly there: nothing is lost and nothing is stored twice.
+"""
+
+import asyncio
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from termvisor.bus import Bus
+from termvisor.clock import NS, Clock
+from termvisor.ingest.meter import Meter
+from termvisor.log import logger
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.mark import Mark
+from termvisor.model.output import Block, Delta, Epoch
+from termvisor.model.pane import Activity
+from termvisor.recorder.format import SegmentReader
+from termvisor.redact import Redactor, redact
+from termvisor.store import Progress
+from termvisor.stream.activity import Following, follow
+from termvisor.stream.blocks import blocks
+from termvisor.stream.text import Derived, TextStage, carry_for
+
+_SLICE = 1 << 18
+_UNSTORED_BYTES = 1 << 21
+_COALESCE_FOR = 0.015
+_NOT_STORED = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
+
+log = logger("pipeline")
+
+
+class Carry(msgspec.Struct, frozen=True, array_like=True):
+    """What must be known to go on at the committed offset. Holds no text of the pane but the redacted command line."""
+
+    text: bytes = b""
+    redaction: bytes = b""
+    following: Following = Following()
+
+
+class EpochText:
+    """One epoch on its way from raw bytes to rows."""
+
+    def __init__(self, epoch: Epoch, folder: str, nonce: str):
+        carry = msgspec.msgpack.decode(epoch.carry, type=Carry) if epoch.carry else Carry()
+        self.epoch, self.reader = epoch, SegmentReader(folder)
+        self.read_to = epoch.committed
+        self.final_size: int | None = epoch.size
+        self.last_at = epoch.opened_at
+        self.has_ended_well = False
+        self.following = carry.following
+        self._nonce = nonce
+        self._stage = TextStage(epoch.committed, carry.text)
+        self._redactor = Redactor(state=carry.redaction)
+        self._blocks: list[Block] = []
+        self._marks: list[tuple[int, Mark]] = []
+        self._is_changed = False
+
+    @property
+    def pending(self) -> str:
+        return redact(self._stage.pending)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the epoch is closed and every byte of it was read."""
+        return self.final_size is not None and self.read_to >= self.final_size
+
+    def step(self, limit: int) -> int:
+        """Read on; how many bytes there were."""
+        began = self.read_to
+        for offset, data, at in self.reader.pieces(self.read_to, limit):
+            self._keep(self._stage.feed(Delta(self.epoch.id, offset, data, at)), at)
+            self.read_to, self.last_at = offset + len(data), at
+        return self.read_to - began
+
+    def finish(self) -> None:
+        self._keep(self._stage.finish(self.last_at), self.last_at)
+        self.reader.close()
+
+    def take(self) -> Progress | None:
+        """What is to be stored since the last time."""
+        if not self._is_changed:
+            return None
+        committed, text = self._stage.checkpoint()
+        carry = msgspec.msgpack.encode(Carry(text, self._redactor.state, self.following))
+        progress = Progress(
+            pane=self.epoch.pane,
+            epoch=self.epoch.id,
+            committed=committed,
+            carry=carry,
+            blocks=tuple(self._blocks),
+            marks=tuple(self._marks),
+        )
+        self._blocks, self._marks, self._is_changed = [], [], False
+        return progress
+
+    def _keep(self, derived: Derived, at: int) -> None:
+        self._is_changed = True
+        if derived.lines:
+            texts = self._redactor.lines([line.text for line in derived.lines])
+            self._blocks.extend(blocks(self.epoch.id, derived.lines, texts))
+        for raw in derived.marks:
+            mark = _clean(raw)
+            self.has_ended_well = mark.kind == "end_of_program"
+            self.following = follow(self.following, mark, at, self._nonce)
+            if mark.kind not in _NOT_STORED:
+                self._marks.append((at, mark))
+
+
+def _clean(mark: Mark) -> Mark:
+    if not mark.text and not mark.params:
+        return mark
+    params = {redact(key): redact(value) for key, value in mark.params.items() if key != "nonce"}
+    nonce = {"nonce": mark.params["nonce"]} if "nonce" in mark.params else {}
+    return replace(mark, text=redact(mark.text), params=params | nonce)
+
+
+class OutputStore(Protocol):
+    async def commit(self, batch: list[Progress]) -> dict[PaneId, int]: ...
+
+
+class Pipeline:
+    """Reads the epochs that grew, and stores what they said in small batches."""
+
+    def __init__(self, store: OutputStore, *, raw_dir: str, clock: Clock, flush_for: float, nonce: str = ""):
+        self._store, self._raw_dir, self._clock, self._nonce = store, raw_dir, clock, nonce
+        self._flush_for = flush_for
+        self._texts: dict[EpochId, EpochText] = {}
+        self._dirty: set[EpochId] = set()
+        self._unstored: dict[EpochId, EpochText] = {}
+        self._unstored_bytes = 0
+        self._flush_at: float | None = None
+        self._finishing: dict[EpochId, asyncio.Future[bool]] = {}
+        self._settling: list[asyncio.Future[None]] = []
+        self._wake = asyncio.Event()
+        self.news: Bus[PaneId] = Bus()
+        self.meters: dict[PaneId, Meter] = {}
+        self.current: dict[PaneId, EpochText] = {}
+        self.lag_max = self.lag_average = 0.0
+        self.bytes_heard = 0
+
+    def folder(self, epoch: Epoch) -> str:
+        return f"{self._raw_dir}/{epoch.pane}/{epoch.id}"
+
+    def open(self, epoch: Epoch) -> EpochText:
+        """Begin with a new epoch, or go on with one where its text was last stored."""
+        text = EpochText(epoch, self.folder(epoch), self._nonce)
+        self._texts[epoch.id] = text
+        self.current[epoch.pane] = text
+        self.grew(epoch.id)
+        return text
+
+    def alternate_carry(self) -> bytes:
+        """How an epoch begins whose pane already shows the alternate screen."""
+        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=True)))
+
+    def grew(self, epoch: EpochId) -> None:
+        if epoch in self._texts:
+            self._dirty.add(epoch)
+            self._wake.set()
+
+    async def finish(self, epoch: EpochId, size: int) -> bool:
+        """Every byte of a closed epoch becomes stored text; whether its program said that this is the end."""
+        text = self._texts.get(epoch)
+        if text is None:
+            return False
+        text.final_size = size
+        future = self._finishing.setdefault(epoch, asyncio.get_running_loop().create_future())
+        self.grew(epoch)
+        return await future
+
+    async def settle(self) -> None:
+        """Wait until everything that is in the raw logs at this moment is stored."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._settling.append(future)
+        self._dirty.update(self._texts)
+        self._wake.set()
+        await future
+
+    @property
+    def backlog(self) -> int:
+        """Bytes in the raw logs that are not text yet, as far as we were told."""
+        return sum(max(0, text.reader.size() - text.read_to) for text in map(self._texts.get, self._dirty) if text)
+
+    @property
+    def queue_depth(self) -> int:
+        return len(self._dirty)
+
+    async def run(self) -> None:
+        while True:
+            await self._wait()
+            await self._read()
+            is_due = self._flush_at is not None and self._clock.monotonic() >= self._flush_at
+            if is_due or self._settling or self._finishing:
+                await self._flush()
+            if not self._dirty:
+                self._release(self._settling)
+
+    async def _wait(self) -> None:
+        due = None if self._flush_at is None else max(0.0, self._flush_at - self._clock.monotonic())
+        try:
+            await asyncio.wait_for(self._wake.wait(), due)
+        except TimeoutError:
+            return
+        if not self._settling:
+            await self._clock.sleep(_COALESCE_FOR)
+        self._wake.clear()
+
+    async def _read(self) -> None:
+        """One slice of each epoch that grew, then the others' turn, until all are read."""
+        while self._dirty:
+            for epoch in list(self._dirty):
+                self._step(epoch)
+                if self._unstored_bytes > _UNSTORED_BYTES:
+                    await self._flush()
+                await asyncio.sleep(0)
+
+    def _step(self, epoch: EpochId) -> None:
+        text = self._texts[epoch]
+        size = text.step(_SLICE)
+        if size == 0 or text.is_read:
+            self._dirty.discard(epoch)
+        if text.final_size is not None and (size == 0 or text.is_read):
+            text.finish()
+            del self._texts[epoch]
+            self._dirty.discard(epoch)
+        elif size == 0:
+            return
+        self._count(text, size)
+
+    def _count(self, text: EpochText, size: int) -> None:
+        now = self._clock.monotonic()
+        self._unstored[text.epoch.id] = text
+        self._unstored_bytes += size
+        if self._flush_at is None:
+            self._flush_at = now + self._flush_for
+        self.bytes_heard += size
+        if size:
+            self.meters.setdefault(text.epoch.pane, Meter()).count(size, text.last_at, now)
+            self.news.publish(text.epoch.pane)
+
+    async def _flush(self) -> None:
+        texts, self._unstored = self._unstored, {}
+        self._unstored_bytes, self._flush_at = 0, None
+        batch = [progress for text in texts.values() if (progress := text.take())]
+        if batch:
+            await self._store.commit(batch)
+            self._measure(texts)
+        for progress in batch:
+            if progress.blocks:
+                self.news.publish(progress.pane)
+        for text in texts.values():
+            self._finished(text)
+
+    def _finished(self, text: EpochText) -> None:
+        """An epoch whose last byte is stored is let go."""
+        epoch, pane = text.epoch.id, text.epoch.pane
+        if epoch in self._texts:
+            return
+        if self.current.get(pane) is text:
+            del self.current[pane]
+        future = self._finishing.pop(epoch, None)
+        if future is not None and not future.done():
+            future.set_result(text.has_ended_well)
+
+    def _measure(self, texts: dict[EpochId, EpochText]) -> None:
+        now = self._clock.now()
+        lags = [max(0.0, (now - text.last_at) / NS) for text in texts.values()]
+        self.lag_max = max(lags)
+        self.lag_average = sum(lags) / len(lags)
+
+    @staticmethod
+    def _release(waiting: list[asyncio.Future[None]]) -> None:
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+        waiting.clear()
+
+
+def activity_of(text: EpochText | None) -> Activity:
+    return Activity(kind="gap") if text is None else text.following.activity

@@ -1,0 +1,102 @@
+"""A connection on the recorder's socket: short lines of text, and descriptors passed along with them.
+
+Linux keeps the borders of messages (SOCK_SEQPACKET). macOS has no such local sockets: there lines are cut out of a
+SOCK_STREAM (untested). No other file knows the difference, except the hand-off script, which stands alone.
+"""
+
+import _socket
+import posix
+import sys
+
+MESSAGE_BYTES = 8192
+KIND = _socket.SOCK_SEQPACKET if sys.platform == "linux" else _socket.SOCK_STREAM
+_CLOSE_ON_EXEC = _socket.MSG_CMSG_CLOEXEC if sys.platform == "linux" else 0
+
+
+class Channel:
+    """One end. Never blocks."""
+
+    def __init__(self, connection: _socket.socket):
+        connection.setblocking(False)
+        self._connection = connection
+        self._partial = b""
+        self._unsent = b""
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def receive(self) -> tuple[list[bytes], list[int]]:
+        """Lines and descriptors of one message. EOFError: the other side is gone. BlockingIOError: nothing there."""
+        try:
+            data, controls, _, _ = self._connection.recvmsg(MESSAGE_BYTES, _socket.CMSG_SPACE(4), _CLOSE_ON_EXEC)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise EOFError from error
+        fds = _descriptors(controls)
+        if not data:
+            close_all(fds)
+            raise EOFError
+        return self._lines(data), fds
+
+    def send(self, message: bytes) -> bool:
+        """False: the other side is slow and took nothing; try again when it is writable. OSError: it is gone."""
+        try:
+            if self._unsent:
+                self._unsent = self._unsent[self._connection.send(self._unsent) :]
+            if self._unsent:
+                return False
+            self._unsent = message[self._connection.send(message) :]
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _lines(self, data: bytes) -> list[bytes]:
+        if sys.platform == "linux":
+            return data.strip(b"\n").split(b"\n")
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        self._partial = self._partial[:MESSAGE_BYTES]
+        return lines
+
+
+def peer_uid(connection: _socket.socket) -> int:
+    """Whose process is on the other side; -1 when that cannot be said."""
+    try:
+        if sys.platform == "linux":
+            credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+        else:
+            credentials = connection.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: struct xucred
+    except OSError:
+        return -1
+    return int.from_bytes(credentials[4:8], sys.byteorder)
+
+
+def connect(path: str) -> _socket.socket:
+    """Raises FileNotFoundError or ConnectionRefusedError where nobody listens."""
+    connection = _socket.socket(_socket.AF_UNIX, KIND)
+    try:
+        connection.setblocking(False)
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def close_all(fds: list[int]) -> None:
+    for fd in fds:
+        posix.close(fd)
+
+
+def _descriptors(controls: list[tuple[int, int, bytes]]) -> list[int]:
+    found = []
+    for level, kind, data in controls:
+        if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
+            found += [int.from_bytes(data[n : n + 4], sys.byteorder) for n in range(0, len(data) - 3, 4)]
+    if not _CLOSE_ON_EXEC:
+        for fd in found:
+            posix.set_inheritable(fd, False)
+    return found

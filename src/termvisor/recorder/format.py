@@ -1,0 +1,174 @@
+"""How a stream lies on disk: a folder of segments, `<start offset>.raw` with `<start offset>.idx` beside it.
+
+A writer always begins a segment of its own and appends bytes before the record that vouches for them, so that
+whatever instant a writer is killed at, a reader finds every byte that was written, and no other.
+"""
+
+from __future__ import annotations
+
+import errno
+import posix
+
+from termvisor.recorder.segment import CAPPED, ENDED, READ, Segment, index_name, pack, raw_name, starts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["CAPPED", "ENDED", "SegmentReader", "SegmentWriter"]
+
+_APPEND = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
+
+
+class SegmentWriter:
+    """Appends to the stream in ``folder`` from ``offset`` on. Times never fall: they are at least ``last_at``."""
+
+    def __init__(self, folder: str, segment_bytes: int, offset: int = 0, last_at: int = 0):
+        self._folder, self._segment_bytes = folder, segment_bytes
+        self.offset, self.last_at = offset, last_at
+        self._start = offset
+        self._raw = self._index = -1
+        self._records = 0
+
+    def append(self, data: bytes, at: int) -> None:
+        """Write bytes that were read at ``at``. After an OSError `offset` says how many of them were kept."""
+        if self._raw < 0 or self.offset - self._start >= self._segment_bytes:
+            self._begin_segment()
+        written = 0
+        try:
+            while written < len(data):
+                written += posix.write(self._raw, data[written:] if written else data)
+        finally:
+            if written:
+                self._vouch(written, at)
+
+    def end(self, flag: int, at: int) -> None:
+        """Record why no more bytes will come."""
+        if self._raw < 0:
+            self._begin_segment()
+        self._record(flag, self.offset, at)
+
+    def close(self) -> None:
+        for fd in (self._raw, self._index):
+            if fd >= 0:
+                posix.close(fd)
+        self._raw = self._index = -1
+
+    def _begin_segment(self) -> None:
+        make_folder(self._folder)
+        raw = posix.open(raw_name(self._folder, self.offset), _APPEND, 0o600)
+        try:
+            if posix.fstat(raw).st_size:
+                raise FileExistsError(errno.EEXIST, "there is a segment already", raw_name(self._folder, self.offset))
+            index = posix.open(index_name(self._folder, self.offset), _APPEND | posix.O_TRUNC, 0o600)
+        except OSError:
+            posix.close(raw)
+            raise
+        # Only now: when there is no room for a new segment, the old one still takes the closing record.
+        self.close()
+        self._raw, self._index = raw, index
+        self._start, self._records = self.offset, 0
+
+    def _vouch(self, count: int, at: int) -> None:
+        try:
+            self._record(READ, self.offset + count, at)
+        except OSError:
+            posix.ftruncate(self._raw, self.offset - self._start)
+            raise
+        self.offset += count
+
+    def _record(self, flag: int, end: int, at: int) -> None:
+        at = max(at, self.last_at)
+        record = pack(flag, end, at)
+        if posix.write(self._index, record) != len(record):
+            posix.ftruncate(self._index, self._records * len(record))
+            raise OSError(errno.ENOSPC, "no space for the index")
+        self._records += 1
+        self.last_at = at
+
+
+class SegmentReader:
+    """Reads the stream in ``folder``, also while it is written. Keeps one segment open until `close`.
+
+    Where segments were deleted or cut there is a hole: `pieces` stops before it, and when asked for an offset inside
+    goes on with the first byte behind it, which the caller sees by the offset.
+    """
+
+    def __init__(self, folder: str):
+        self._folder = folder
+        self._segment: Segment | None = None
+
+    def size(self) -> int:
+        """Where the stream ends now."""
+        found = starts(self._folder)
+        try:
+            return found[-1] + posix.stat(raw_name(self._folder, found[-1])).st_size if found else 0
+        except FileNotFoundError:
+            return found[-1]
+
+    def ended(self) -> tuple[int, int] | None:
+        """Flag and time of its end; None while it may go on, or when its writer was killed."""
+        segment = self._newest()
+        return segment.closing() if segment else None
+
+    def pieces(self, offset: int, limit: int) -> Iterator[tuple[int, bytes, int]]:
+        """At most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of its last byte)."""
+        segment = self._at(offset)
+        offset = max(offset, segment.start) if segment else offset
+        stop = offset + limit
+        while segment and segment.start <= offset < stop:
+            for piece in segment.pieces(offset, stop):
+                yield piece
+                offset = piece[0] + len(piece[1])
+            segment = self._at(offset) if offset < stop else None
+
+    def time_of(self, offset: int) -> int:
+        """When the byte at ``offset`` was read, or the nearest one that is kept; 0 when there is none."""
+        segment = self._at(offset) or self._newest()
+        return segment.time_of(offset) if segment else 0
+
+    def close(self) -> None:
+        """Give the descriptors back; reading opens them again."""
+        if self._segment:
+            self._segment.close()
+            self._segment = None
+
+    def _at(self, offset: int) -> Segment | None:
+        """The segment that holds the byte, or the next one behind it."""
+        current = self._segment
+        if current and current.start <= offset < current.end():
+            return current
+        found = starts(self._folder)
+        here = [start for start in found if start <= offset][-1:]
+        behind = [start for start in found if start > offset]
+        # Looked at only now: a segment that has a successor is complete.
+        for start in here + behind:
+            segment = self._open(start)
+            if segment and max(offset, start) < segment.end():
+                return segment
+        return None
+
+    def _newest(self) -> Segment | None:
+        found = starts(self._folder)
+        return self._open(found[-1]) if found else None
+
+    def _open(self, start: int) -> Segment | None:
+        if self._segment and self._segment.start == start:
+            return self._segment
+        self.close()
+        try:
+            self._segment = Segment(self._folder, start)
+        except FileNotFoundError:
+            return None
+        return self._segment
+
+
+def make_folder(path: str) -> None:
+    """Create a private folder and the ones above it."""
+    try:
+        posix.mkdir(path, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        make_folder(path.rpartition("/")[0])
+        posix.mkdir(path, 0o700)

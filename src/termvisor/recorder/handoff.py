@@ -1,0 +1,28 @@
+"""Run by tmux for one moment: passes its standard input, the pane's output, to the recorder, and is gone.
+
+Stands alone and is quiet: a missing socket or a stopped recorder costs a few seconds here and nothing in the pane.
+"""
+
+import _socket
+import sys
+
+_PATIENCE = 5.0
+
+
+def main() -> int:
+    path, name = sys.argv[1:]
+    kind = _socket.SOCK_SEQPACKET if sys.platform == "linux" else _socket.SOCK_STREAM
+    connection = _socket.socket(_socket.AF_UNIX, kind)
+    connection.settimeout(_PATIENCE)
+    standard_input = (0).to_bytes(4, sys.byteorder)
+    try:
+        connection.connect(path)
+        rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, standard_input)]
+        connection.sendmsg([b"hold " + name.encode() + b"\n"], rights)
+        return 0 if connection.recv(256).startswith(b"ok") else 1
+    except OSError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Secrets out of a stream of settled lines, and out of any text.
+
+Lines come in, lines of the same number go out. What the next line needs to know is ``state``: a kind and a count, no
+text. Cutting the stream differently, or stopping and going on from ``state``, gives the same lines.
+"""
+
+from collections.abc import Sequence
+
+from termvisor.redact import block, mask, wrapping
+from termvisor.redact.rules import Rules, build
+from termvisor.redact.wrapping import Open
+
+_NOTHING: frozenset[str] = frozenset()
+_default = build()
+
+
+def use(rules: Rules) -> None:
+    """From now on these rules are meant where none are named."""
+    global _default  # noqa: PLW0603
+    _default = rules
+
+
+def redact(text: str) -> str:
+    """The text, of one line or many, without the secrets we recognise."""
+    return "\n".join(Redactor().lines(text.split("\n")))
+
+
+class Redactor:
+    """One per stream; not for several threads."""
+
+    def __init__(self, rules: Rules | None = None, state: bytes = b""):
+        self._rules = rules or _default
+        self._open = wrapping.decode(state)
+
+    @property
+    def state(self) -> bytes:
+        return self._open.encode() if self._open else b""
+
+    def lines(self, texts: Sequence[str]) -> list[str]:
+        joined = "\n".join(texts)
+        hits = self._rules.scan_lines(joined)
+        if not hits and self._open is None:
+            return list(texts)
+        if joined.count("\n") >= len(texts):
+            return [self._several(text) for text in texts]
+        names: dict[int, set[str]] = {}
+        for number, name in hits:
+            names.setdefault(number, set()).add(name)
+        return [self._line(text, frozenset(names.get(number, _NOTHING))) for number, text in enumerate(texts)]
+
+    def _several(self, text: str) -> str:
+        return "\n".join(part for line in text.split("\n") for part in self.lines([line]))
+
+    def _line(self, text: str, names: frozenset[str]) -> str:
+        was, self._open = self._open, None
+        if was:
+            before = text
+            text, self._open = self._go_on(text, was)
+            names = names if text == before else self._rules.scan(text)
+        if self._open or not names:
+            return text
+        spans = mask.find(self._rules, names, text)
+        masked = mask.settle(self._rules, mask.replace(text, spans)) if spans else text
+        return self._end(masked, names, wrapping.reaches_end(text, spans))
+
+    def _go_on(self, text: str, was: Open) -> tuple[str, Open | None]:
+        return block.go_on(text, was) if was.kind == block.KIND else wrapping.go_on(self._rules, text, was)
+
+    def _end(self, text: str, names: frozenset[str], still_open: Open | None) -> str:
+        self._open = still_open or (block.begins(text) if block.KIND in names else None)
+        if self._open is None:
+            text, self._open = wrapping.cut_at_end(self._rules, text, names)
+        return text

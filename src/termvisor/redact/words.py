@@ -1,0 +1,21 @@
+"""What ordinary words look like, so that they are not taken for secrets.
+
+Words in a row joined by ``- _ .`` are ordinary (`sk-learn-based-model`, `2024-05-01`); mixed letters and digits are not.
+"""
+
+import re
+
+_WORD = r"(?:[A-Z]?[a-z]+[0-9]{0,2}|[0-9]{1,4})?"
+_ANY_WORD = r"(?:(?:[A-Z]?[a-z]+|[A-Z]+|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})+)[0-9]{0,2}|[0-9]{1,4})?"
+_PLAIN = re.compile(rf"{_WORD}(?:[-_.]{_WORD})*")
+_WORDY = re.compile(rf"{_ANY_WORD}(?:[-_.]{_ANY_WORD})*")
+
+
+def is_plain(text: str) -> bool:
+    """Only lower-case or capitalised words, and short numbers."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def is_wordy(text: str) -> bool:
+    """Also SHOUTED and camelCased words: what the next line of a log may begin with."""
+    return _WORDY.fullmatch(text) is not None

@@ -1,0 +1,135 @@
+"""A provider's secret that a narrow screen broke over rows.
+
+When a row ends inside a secret, what is remembered is its kind and how many characters were seen, never the text.
+The next row's first run of fitting characters belongs to it when the whole is long enough. What was given out is not
+taken back, so up to seven characters behind the prefix may stay on the first row. On the safe side: one ordinary word
+that stands alone on the row after an unbounded secret is masked too; a word followed by other text is not.
+"""
+
+import re
+
+from msgspec import Struct
+
+from termvisor.redact.kind import LEAD, NOT_BEFORE, TAIL, Kind
+from termvisor.redact.mask import Span, marker
+from termvisor.redact.rules import CUT_PREFIX, Prefix, Rules
+from termvisor.redact.words import is_plain, is_wordy
+
+SHOWN = 7
+"""A cut secret with at most this many characters behind its prefix is not masked on its first row."""
+
+
+class Open(Struct, frozen=True):
+    """Row ended inside a secret: ``count`` characters seen, the prefix (by kind and number) included."""
+
+    kind: str
+    number: int
+    count: int
+
+    def encode(self) -> bytes:
+        return f"{self.kind} {self.number} {self.count}".encode()
+
+
+def decode(state: bytes) -> Open | None:
+    """None for no state, and for one we cannot read: then only a secret cut just there may be missed."""
+    match = re.fullmatch(rb"([a-z0-9_]{1,60}) ([0-9]{1,4}) ([0-9]{1,9})", state)
+    return Open(match[1].decode(), int(match[2]), int(match[3])) if match else None
+
+
+def cut_at_end(rules: Rules, text: str, names: frozenset[str]) -> tuple[str, Open | None]:
+    """Mask a secret that the end of this row cuts off, if enough of it is here."""
+    end = len(text.rstrip(TAIL))
+    for kind in rules.kinds.values():
+        if kind.id in names and kind.charset and (head := _cut_run(kind, text, end)):
+            return _mask_cut(text, kind, head, end)
+    return text, _cut_prefix(rules, text[:end]) if CUT_PREFIX in names else None
+
+
+def reaches_end(text: str, spans: list[Span]) -> Open | None:
+    """A whole secret that stands at the end of a row may go on in the next."""
+    end = len(text.rstrip(TAIL))
+    for span in spans:
+        room = not span.kind.high or span.end - span.start < span.kind.high
+        if span.end == end and span.kind.charset and room:
+            return _opened(span.kind, text[span.head :], span.end - span.head)
+    return None
+
+
+def go_on(rules: Rules, text: str, was: Open) -> tuple[str, Open | None]:
+    """Mask what this row has of the secret that the row before left open."""
+    for prefix in _candidates(rules, was):
+        start = len(text) - len(text.lstrip(LEAD))
+        rest = prefix.text[was.count :]
+        if text.startswith(rest, start):
+            run = prefix.kind.run.match(text, start + len(rest))
+            if run and (found := _continued(text, prefix, max(was.count, len(prefix.text)), run)):
+                return found
+    return text, None
+
+
+def _candidates(rules: Rules, was: Open) -> list[Prefix]:
+    own = [prefix for prefix in rules.prefixes if prefix.kind.id == was.kind and prefix.number == was.number]
+    if not own or was.count >= len(own[0].text):
+        return own
+    seen = own[0].text[: was.count]
+    return [prefix for prefix in rules.prefixes if prefix.text.startswith(seen)]
+
+
+def _continued(text: str, prefix: Prefix, count: int, run: re.Match[str]) -> tuple[str, Open | None] | None:
+    alone = run.end() == len(text.rstrip(TAIL))
+    before = count - len(prefix.text)
+    if not _belongs(prefix.kind, before, run[0], alone):
+        return None
+    masked = text[: run.start()] + marker(prefix.kind.id) + text[run.end() :]
+    total = before + len(run[0])
+    ends_here = not alone or total == prefix.kind.high or (is_wordy(run[0]) and total >= prefix.kind.low)
+    return masked, None if ends_here else Open(prefix.kind.id, prefix.number, count + len(run[0]))
+
+
+def _belongs(kind: Kind, before: int, run: str, alone: bool) -> bool:
+    total = before + len(run)
+    if not run or (kind.high and total > kind.high):
+        return False
+    if kind.high and total == kind.high:
+        return True
+    if alone:
+        return before >= kind.low or (len(run) > SHOWN and not is_plain(run))
+    return total >= kind.low and not is_wordy(run)
+
+
+def _cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
+    """The prefix whose run goes up to ``end``; the run is measured from behind, so the cost is linear."""
+    start = end
+    allowed = kind.run
+    while start and allowed.fullmatch(text, start - 1, start):
+        start -= 1
+    longest = max(len(prefix) for prefix in kind.prefixes)
+    match = kind.any_prefix.search(text, max(0, start - longest), end)
+    return match if match and match.end() >= start else None
+
+
+def _mask_cut(text: str, kind: Kind, head: re.Match[str], end: int) -> tuple[str, Open | None]:
+    body = text[head.end() : end]
+    if kind.high and len(body) >= kind.high:
+        return text, None
+    opened = _opened(kind, head[0], end - head.start())
+    if len(body) > SHOWN and not is_plain(body):
+        text = text[: head.end()] + marker(kind.id) + text[end:]
+    return text, opened
+
+
+def _opened(kind: Kind, text: str, count: int) -> Open:
+    fitting = [number for number, prefix in enumerate(kind.prefixes) if text.startswith(prefix)]
+    longest = max(fitting, key=lambda number: len(kind.prefixes[number]), default=0)
+    return Open(kind.id, longest, count)
+
+
+def _cut_prefix(rules: Rules, content: str) -> Open | None:
+    """The longest start of any prefix that this row ends with."""
+    best: Open | None = None
+    for prefix in rules.prefixes:
+        for count in range(len(prefix.text) - 1, best.count if best else 0, -1):
+            if content.endswith(prefix.text[:count]) and re.search(NOT_BEFORE + r"\Z", content[: len(content) - count]):
+                best = Open(prefix.kind.id, prefix.number, count)
+                break
+    return best

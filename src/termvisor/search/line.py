@@ -1,0 +1,112 @@
+"""Whether a query holds for one line, and where: words are told apart exactly as the index does it."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from termvisor.model.ids import PaneId
+from termvisor.model.output import TextSource
+from termvisor.search.node import And, From, InPanes, Node, Not, Or, Phrase, Within, wanted
+
+Word = tuple[int, int, str]
+Spans = tuple[tuple[int, int], ...]
+
+
+class Seen(Struct, frozen=True):
+    """A line as a query sees it."""
+
+    words: list[str]
+    pane: PaneId
+    at: int
+    source: TextSource
+
+
+class Sieve:
+    """Picks the lines of a text that a query may hold for, without splitting them into words."""
+
+    def __init__(self, node: Node):
+        self._pattern = re.compile("|".join(re.escape(word) for word in sorted(anchors(node))))
+
+    def lines(self, text: str) -> list[tuple[int, str]]:
+        """The lines that may fit, with their place in the text. Lines beyond ASCII always may."""
+        if text.isascii():
+            return list(self._ascii(text, text.lower()))
+        lines = enumerate(text.split("\n"))
+        return [(index, line) for index, line in lines if not line.isascii() or self._pattern.search(line.lower())]
+
+    def _ascii(self, text: str, lower: str) -> Iterator[tuple[int, str]]:
+        at = index = 0
+        while found := self._pattern.search(lower, at):
+            index += lower.count("\n", at, found.start())
+            end = lower.find("\n", found.end())
+            at = len(lower) if end < 0 else end
+            yield index, text[lower.rfind("\n", 0, found.start()) + 1 : at]
+
+
+def anchors(node: Node) -> frozenset[str]:
+    """Words of which a fitting line holds at least one; none when the query does not say."""
+    match node:
+        case Phrase(words):
+            return frozenset({max(words, key=len)})
+        case And(parts):
+            known = [found for part in parts if (found := anchors(part))]
+            return min(known, key=lambda words: (len(words), -min(map(len, words))), default=frozenset())
+        case Or(parts):
+            sides = [anchors(part) for part in parts]
+            return frozenset().union(*sides) if all(sides) else frozenset()
+        case _:
+            return frozenset()
+
+
+def holds(node: Node, line: Seen) -> bool:
+    match node:
+        case Phrase():
+            return any(True for _ in _places(node, line.words))
+        case And(parts):
+            return all(holds(part, line) for part in parts)
+        case Or(parts):
+            return any(holds(part, line) for part in parts)
+        case Not(part):
+            return not holds(part, line)
+        case InPanes(panes):
+            return line.pane in panes
+        case Within(since, until):
+            return (since is None or line.at >= since) and (until is None or line.at <= until)
+        case From(source):
+            return line.source == source
+        case _:
+            return False
+
+
+def spans(node: Node, text: str, words: list[Word]) -> Spans:
+    """Where the wanted phrases stand in the text, in characters, in order, joined where they overlap."""
+    names = [word for _, _, word in words]
+    found = sorted(
+        (words[first][0], words[last][1]) for phrase in wanted(node) for first, last in _places(phrase, names)
+    )
+    data = text.encode("utf-8", "replace")
+    return tuple((_characters(data, start), _characters(data, end)) for start, end in _joined(found))
+
+
+def _places(phrase: Phrase, words: list[str]) -> Iterator[tuple[int, int]]:
+    """The first and last word of each place where the phrase stands."""
+    *head, tail = phrase.words
+    for last in range(len(head), len(words)):
+        fits = words[last].startswith(tail) if phrase.is_prefix else words[last] == tail
+        if fits and words[last - len(head) : last] == head:
+            yield last - len(head), last
+
+
+def _joined(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in found:
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _characters(data: bytes, offset: int) -> int:
+    return len(data[:offset].decode("utf-8", "replace"))

@@ -1,0 +1,114 @@
+"""What a query means: a tree of words and conditions that holds for a line or does not."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from termvisor.model.ids import PaneId
+from termvisor.model.output import TextSource
+
+
+class Phrase(Struct, frozen=True):
+    """Words that follow each other, as the index knows them; with ``is_prefix`` the last one may go on."""
+
+    words: tuple[str, ...]
+    is_prefix: bool = False
+
+
+class InPanes(Struct, frozen=True):
+    panes: frozenset[PaneId]
+
+
+class Named(Struct, frozen=True):
+    """Panes of a session or target, before it is known which they are."""
+
+    kind: Literal["session", "target"]
+    name: str
+
+
+class Within(Struct, frozen=True):
+    """From ``since`` to ``until``, both included."""
+
+    since: int | None = None
+    until: int | None = None
+
+
+class From(Struct, frozen=True):
+    source: TextSource
+
+
+class Not(Struct, frozen=True):
+    part: "Node"
+
+
+class And(Struct, frozen=True):
+    parts: "tuple[Node, ...]"
+
+
+class Or(Struct, frozen=True):
+    parts: "tuple[Node, ...]"
+
+
+Node = Phrase | InPanes | Named | Within | From | Not | And | Or
+
+
+def has_words(node: Node) -> bool:
+    """Whether a line must hold a word of the query to be found by it."""
+    match node:
+        case Phrase():
+            return True
+        case And(parts):
+            return any(has_words(part) for part in parts)
+        case Or(parts):
+            return all(has_words(part) for part in parts)
+        case _:
+            return False
+
+
+def wanted(node: Node) -> Iterator[Phrase]:
+    """The phrases that make a line fit, not those that must be absent."""
+    match node:
+        case Phrase():
+            yield node
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from wanted(part)
+        case _:
+            return
+
+
+def bounds(node: Node) -> Within:
+    """The time outside of which nothing can be found."""
+    match node:
+        case Within():
+            return node
+        case And(parts):
+            inner = [bounds(part) for part in parts]
+            return Within(
+                max((each.since for each in inner if each.since is not None), default=None),
+                min((each.until for each in inner if each.until is not None), default=None),
+            )
+        case _:
+            return Within()
+
+
+def index_query(node: Node) -> str | None:
+    """A query of the index that finds at least every block with a fitting line; None when it cannot say.
+
+    What must be absent is left to the lines: a word may be absent from one line and stand in its neighbour.
+    """
+    match node:
+        case Phrase(words, is_prefix):
+            return f'text : "{" ".join(words)}"' + (" *" if is_prefix else "")
+        case InPanes(panes):
+            # No pane has the number 0: without panes nothing is found.
+            return "pane : (" + " OR ".join(f'"{pane}"' for pane in sorted(panes) or [PaneId(0)]) + ")"
+        case And(parts):
+            known = [query for part in parts if (query := index_query(part)) is not None]
+            return f"({' AND '.join(known)})" if known else None
+        case Or(parts):
+            sides = [query for part in parts if (query := index_query(part)) is not None]
+            return f"({' OR '.join(sides)})" if len(sides) == len(parts) else None
+        case _:
+            return None

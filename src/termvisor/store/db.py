@@ -1,0 +1,238 @@
+"""The only file that opens SQLite: one writer thread and one reader thread, each with its own connection.
+
+A write is a callable that runs in one transaction of its own; it is stored whole or not at all. Calls queue behind
+each other in their thread, and every caller waits for its own, so a queue is never longer than its callers.
+SQLite's errors are translated here, once. A file that is damaged, foreign or newer is left as it is.
+"""
+
+import asyncio
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar, cast
+
+import apsw
+
+from termvisor.errors import NewerDatabase, StorageError
+from termvisor.store.header import APPLICATION_ID, peek
+from termvisor.store.migration import FOLDER, latest, migrate
+from termvisor.store.trouble import translated
+
+T = TypeVar("T")
+Connection = apsw.Connection
+Token = tuple[int, int, str]
+"""Where a word begins and ends in the UTF-8 of its text, and the word as the index knows it."""
+
+PAGE = 8192
+_BUSY_MS = 5000
+_SETTINGS = (
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA cache_size = -4096",
+    "PRAGMA mmap_size = 0",
+    "PRAGMA temp_store = MEMORY",
+    f"PRAGMA journal_size_limit = {2048 * PAGE}",
+)
+
+
+class Database:
+    """Open it with `Database.open`; hand `write` and `read` a callable that takes the connection."""
+
+    def __init__(self, path: str):
+        self._path = path
+        self._writer: Connection | None = None
+        self._reader: Connection | None = None
+        self._writing = ThreadPoolExecutor(1, "store-writer")
+        self._reading = ThreadPoolExecutor(1, "store-reader")
+        self._is_writable = True
+
+    @classmethod
+    async def open(cls, path: str, migrations: str = FOLDER) -> "Database":
+        database = cls(path)
+        try:
+            await database._in(database._writing, lambda: database._start(migrations))
+        except BaseException:
+            database._drop()
+            raise
+        return database
+
+    async def write(self, fn: Callable[[Connection], T]) -> T:
+        """Run ``fn`` in a transaction of its own; what it raises undoes it."""
+        return await self._in(self._writing, lambda: self._transaction(fn))
+
+    async def read(self, fn: Callable[[Connection], T]) -> T:
+        """Run ``fn`` on one consistent view of the database; it cannot write."""
+        return await self._in(self._reading, lambda: self._view(fn))
+
+    async def checkpoint(self) -> int:
+        """Move what waits in the write-ahead file into the database; the number of pages that still wait."""
+        return await self._in(self._writing, lambda: _checkpoint(_opened(self._writer)))
+
+    async def sizes(self) -> tuple[int, int]:
+        """Bytes of the database file, pages in the write-ahead file."""
+        return _size(self._path), max(0, _size(self._path + "-wal") - 32) // (PAGE + 24)
+
+    async def check(self, *, thorough: bool = False) -> str:
+        """``ok``, or what is wrong. ``thorough`` compares the index with the text, and writes wait meanwhile."""
+        try:
+            return await asyncio.to_thread(_check, self._path, thorough)
+        except (StorageError, apsw.Error) as error:
+            return str(error)
+
+    def is_writable(self) -> bool:
+        """Whether the last write went well and the next one may."""
+        return self._is_writable and os.access(self._path, os.W_OK)
+
+    async def close(self) -> None:
+        """Finish what waits, checkpoint, let go of the file. A second call does nothing."""
+        if self._writer is not None:
+            await self.checkpoint()
+        await asyncio.to_thread(self._drop)
+
+    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        try:
+            waiting = asyncio.get_running_loop().run_in_executor(thread, self._translated, work)
+        except RuntimeError as error:
+            raise _closed() from error
+        return await waiting
+
+    def _translated(self, work: Callable[[], T]) -> T:
+        with translated(self._path):
+            return work()
+
+    def _start(self, migrations: str) -> None:
+        is_new = _inspect(self._path, latest(migrations))
+        self._writer = _connect(self._path, is_new)
+        migrate(self._writer, migrations)
+        self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        self._reader = _connect(self._path)
+        self._reader.execute("PRAGMA query_only = ON; PRAGMA cache_size = -2048")
+
+    def _transaction(self, fn: Callable[[Connection], T]) -> T:
+        connection = _opened(self._writer)
+        try:
+            with _transaction(connection, "BEGIN IMMEDIATE"):
+                result = fn(connection)
+        except apsw.Error as error:
+            self._is_writable = not isinstance(error, (apsw.FullError, apsw.ReadOnlyError, apsw.IOError))
+            raise
+        self._is_writable = True
+        return result
+
+    def _view(self, fn: Callable[[Connection], T]) -> T:
+        connection = _opened(self._reader)
+        with _transaction(connection, "BEGIN"):
+            return fn(connection)
+
+    def _drop(self) -> None:
+        self._reading.shutdown()
+        self._writing.shutdown()
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+        self._reader = self._writer = None
+
+
+@functools.cache
+def tokeniser() -> Callable[[str], list[Token]]:
+    """Splits a text into words exactly as the index does: letters and digits, without case and diacritics."""
+    split = Connection(":memory:").fts5_tokenizer("unicode61", [])
+
+    def tokens(text: str) -> list[Token]:
+        data = text.encode("utf-8", "replace")
+        return cast("list[Token]", split(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False))
+
+    return tokens
+
+
+def _inspect(path: str, known: int) -> bool:
+    """Refuse what is not ours to touch; make the file, private, when it is new. True for a new one."""
+    header = peek(path)
+    if header is None:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    elif not header.is_ours:
+        kind = "belongs to another program" if header.is_database else "is not a database"
+        raise StorageError(f"{path} {kind}", hint="It was left as it is. Move it away to begin a new one.")
+    elif header.version > known:
+        raise NewerDatabase(f"{path} has schema {header.version}; this version knows {known}")
+    if os.stat(path).st_mode & 0o077:
+        os.chmod(path, 0o600)
+    return header is None
+
+
+def _connect(path: str, is_new: bool = False) -> Connection:
+    connection = Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        # A damaged file must not be written to when we let go of it; `_start` lifts this once all is well.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.set_busy_timeout(_BUSY_MS)
+        if is_new:
+            connection.pragma("page_size", PAGE)
+            connection.pragma("application_id", APPLICATION_ID)
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        connection.pragma("journal_mode", "wal")
+        connection.execute(";".join(_SETTINGS)).fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def _transaction(connection: Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _checkpoint(connection: Connection) -> int:
+    waiting, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    return max(0, waiting - moved)
+
+
+def _check(path: str, thorough: bool) -> str:
+    connection = _connect(path)
+    try:
+        wrong = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
+        lost: int = connection.execute(
+            "SELECT (SELECT count(*) FROM block) - (SELECT count(*) FROM block_fts_docsize)"
+        ).get
+        if lost:
+            wrong.append(f"the index and the text differ by {abs(lost)} blocks")
+        if thorough and not wrong:
+            wrong += _compare(connection)
+        return "; ".join(wrong) or "ok"
+    finally:
+        connection.close()
+
+
+def _compare(connection: Connection) -> list[str]:
+    try:
+        connection.execute("INSERT INTO block_fts (block_fts, rank) VALUES ('integrity-check', 1)")
+    except apsw.CorruptError:
+        return ["the index does not fit the text"]
+    return []
+
+
+def _opened(connection: Connection | None) -> Connection:
+    if connection is None:
+        raise _closed()
+    return connection
+
+
+def _closed() -> StorageError:
+    return StorageError("the database is closed", hint="Start the daemon again.")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,73 @@
+"""What a database file says of itself, read as plain bytes.
+
+SQLite leaves files beside a write-ahead database even when it only looks; a file that is not ours is never opened
+with it. Layout: https://sqlite.org/fileformat2.html sections 1.3 and 4.
+"""
+
+import os
+import struct
+from typing import BinaryIO
+
+from msgspec import Struct
+
+APPLICATION_ID = 0x56495352
+"""``VISR``, in the header of every database of ours."""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER = struct.Struct(">60xI4xI28x")
+_WAL_HEADER = struct.Struct(">8xI4x8s8x")
+_FRAME = struct.Struct(">II8s8x")
+
+
+class Header(Struct, frozen=True):
+    is_database: bool
+    version: int = 0
+    application_id: int = 0
+
+    @property
+    def is_ours(self) -> bool:
+        return self.is_database and self.application_id == APPLICATION_ID
+
+
+def peek(path: str) -> Header | None:
+    """The header as the next reader will see it, or None when there is no file or an empty one."""
+    try:
+        with open(path, "rb") as file:
+            page = file.read(_HEADER.size)
+    except FileNotFoundError:
+        return None
+    if not page:
+        return None
+    if len(page) < _HEADER.size or not page.startswith(_MAGIC):
+        return Header(False)
+    return Header(True, *_HEADER.unpack(_from_wal(path) or page))
+
+
+def _from_wal(path: str) -> bytes | None:
+    """The newest committed first page in the write-ahead file, if one stands there."""
+    try:
+        with open(path + "-wal", "rb") as file:
+            return _newest_first_page(file)
+    except FileNotFoundError:
+        return None
+
+
+def _newest_first_page(wal: BinaryIO) -> bytes | None:
+    head = wal.read(_WAL_HEADER.size)
+    if len(head) < _WAL_HEADER.size:
+        return None
+    page_size, salt = _WAL_HEADER.unpack(head)
+    waiting: bytes | None = None
+    newest: bytes | None = None
+    while len(frame := wal.read(_FRAME.size)) == _FRAME.size:
+        number, commit, frame_salt = _FRAME.unpack(frame)
+        if frame_salt != salt:
+            break
+        if number == 1:
+            waiting = wal.read(_HEADER.size)
+            wal.seek(page_size - len(waiting), os.SEEK_CUR)
+        else:
+            wal.seek(page_size, os.SEEK_CUR)
+        if commit:
+            newest = waiting if waiting is not None and len(waiting) == _HEADER.size else newest
+    return newest

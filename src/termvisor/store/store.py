@@ -1,0 +1,52 @@
+"""One machine's memory: panes, what they printed, what happened."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from termvisor.clock import Clock
+from termvisor.store.db import Database
+from termvisor.store.events import Events
+from termvisor.store.output import Output
+from termvisor.store.panes import Panes
+from termvisor.store.reading import Reading
+
+T = TypeVar("T")
+
+
+class Store:
+    """What is awaited here is stored when the call returns, and is there again after a crash."""
+
+    def __init__(self, db: Database, clock: Clock):
+        self._db = db
+        self._clock = clock
+        self.panes = Panes(db)
+        self.output = Output(db)
+        self.events = Events(db)
+        self.checkpointed_at: int | None = None
+
+    @classmethod
+    async def open(cls, path: str, clock: Clock) -> "Store":
+        """Open or make the database. Raises ``StorageError`` or ``NewerDatabase`` and then leaves the file alone."""
+        return cls(await Database.open(path), clock)
+
+    async def read(self, fn: Callable[[Reading], T]) -> T:
+        """Run ``fn`` in the reader's thread on one consistent view."""
+        return await self._db.read(lambda connection: fn(Reading(connection)))
+
+    async def checkpoint(self) -> None:
+        await self._db.checkpoint()
+        self.checkpointed_at = self._clock.now()
+
+    async def sizes(self) -> tuple[int, int]:
+        """Bytes of the database, pages in its write-ahead file."""
+        return await self._db.sizes()
+
+    async def check(self, *, thorough: bool = False) -> str:
+        """``ok``, or what is wrong with the file. ``thorough`` also compares the index with the text."""
+        return await self._db.check(thorough=thorough)
+
+    def writable(self) -> bool:
+        return self._db.is_writable()
+
+    async def close(self) -> None:
+        await self._db.close()

@@ -1,0 +1,283 @@
+"""Text and cursor movements become settled lines, each as a terminal would show it.
+
+One line at a time, no screen: a movement to another row settles the line as it is. Invariant: when a line begins
+nothing of the lines before it matters, so reading can be taken up again at ``start``.
+
+A line is held as a string whose index is the column: a wide character is followed by a filler. As long as the cursor
+has never left the line's end the string is *plain* and needs no fillers. A character of no width takes a column here.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from re import compile as pattern
+from unicodedata import east_asian_width
+
+from msgspec import Struct
+
+from termvisor.stream.tokenizer import Token
+
+LINE_LIMIT = 4096
+RAW_LIMIT = 65536
+_OVERWRITE_LIMIT = RAW_LIMIT // 2  # a progress bar this long is cut where it begins anew, so that no row is torn
+_FARTHEST = 511  # terminals stop at their right edge, which we do not know
+_TAB = 8
+_FILLER = "\0"
+_MAY_BE_WIDE = pattern("[\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\uffe6\U00016fe0-\U0003fffd]")
+_HARMLESS = pattern(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
+
+
+class Settled(Struct, frozen=True, gc=False):
+    """A line that will not change: from its first byte to just after its newline, completed by what was read ``at``."""
+
+    text: str
+    start: int
+    end: int
+    at: int
+
+
+class LineAssembly:
+    """Builds the current line; whatever settles is appended to ``settled`` with the time ``at``."""
+
+    def __init__(self, start: int):
+        self.at = 0
+        self.settled: list[Settled] = []
+        self.begin(start)
+
+    def begin(self, start: int) -> None:
+        """An empty line that starts here; what was not settled is forgotten."""
+        self.start = start
+        self._shown = ""
+        self._column: int | None = None
+        self._saved: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """The cursor has never left the end of the line."""
+        return self._column is None
+
+    @property
+    def is_empty(self) -> bool:
+        return self._column is None and not self._shown
+
+    @property
+    def text(self) -> str:
+        return self._shown.replace(_FILLER, "").rstrip(" ")
+
+    def settle(self, end: int) -> None:
+        self.settled.append(Settled(self.text, self.start, end, self.at))
+        self.begin(end)
+
+    def leave(self, end: int) -> None:
+        """The program goes elsewhere: what stands here is settled, if anything does."""
+        if self.text:
+            self.settle(end)
+        self.begin(end)
+
+    def bound(self, offset: int) -> None:
+        """Asked before every control and sequence, whose places do not depend on the chunks."""
+        if offset - self.start >= RAW_LIMIT:
+            self.leave(offset)
+
+    def add(self, run: Token) -> bool:
+        """Take whole lines at once. False: this run needs to be read token by token."""
+        text = _HARMLESS.sub("", run.text) if "\x1b" in run.text else run.text
+        rows = run.data.split(b"\n")
+        longest = LINE_LIMIT
+        if "\t" in text:
+            if not (text.isascii() and self._shown.isascii()):
+                return False
+            longest = LINE_LIMIT // _TAB
+        head = run.start + len(rows[0]) - self.start
+        if max(head, len(max(rows, key=len))) > longest or len(self._shown) + len(rows[0]) > LINE_LIMIT:
+            return False
+        text = self._shown + text
+        self._add_rows((text.expandtabs(_TAB) if longest < LINE_LIMIT else text).split("\n"), rows, head)
+        return True
+
+    def _add_rows(self, texts: list[str], rows: list[bytes], head: int) -> None:
+        start, at, append = self.start, self.at, self.settled.append
+        rest = texts.pop()
+        sizes = map(len, rows)
+        size = head
+        next(sizes)
+        for text in texts:
+            end = start + size + 1
+            append(Settled(text.rstrip(" \r"), start, end, at))
+            start = end
+            size = next(sizes)
+        if texts:
+            self.begin(start)
+        self._shown = rest
+
+    def write(self, text: str, start: int) -> None:
+        """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
+        if start - self.start >= _OVERWRITE_LIMIT and (self._column == 0 or self.is_empty):
+            self.leave(start)
+        while rest := self._put(text):
+            start += len(text[: -len(rest)].encode())
+            text = rest
+            self.leave(start)
+
+    def _put(self, text: str) -> str:
+        """Write what fits; return what does not."""
+        if self._column is None:
+            room = LINE_LIMIT - len(self._shown)
+            self._shown += text[:room]
+            return text[room:]
+        cells = text if text.isascii() else _widened(text)
+        if self._column + len(cells) > LINE_LIMIT:
+            return self._put_singly(text)
+        self._replace(self._column, self._column + len(cells), cells)
+        self._column += len(cells)
+        return ""
+
+    def _put_singly(self, text: str) -> str:
+        column = self._cursor()
+        for index, character in enumerate(text):
+            if column >= LINE_LIMIT:
+                self._column = column
+                return text[index:]
+            cells = _cells(character)
+            self._replace(column, column + len(cells), cells)
+            column += len(cells)
+        self._column = column
+        return ""
+
+    def control(self, byte: bytes, end: int) -> None:
+        if byte in (b"\r\n", b"\n"):
+            self.settle(end)
+        elif byte == b"\r":
+            self._move(0)
+        elif byte == b"\b":
+            self._move(self._cursor() - 1)
+        elif byte == b"\t":
+            self._tab()
+
+    def sequence(self, token: Token) -> None:
+        """A csi or esc token that may move the cursor or erase."""
+        key = token.text if token.kind == "csi" else "esc" + token.text
+        act = _ACTS.get(key)
+        if act is not None and (count := _count(token.data)) is not None:
+            act(self, count, token.end)
+
+    def _cursor(self) -> int:
+        """The column of the cursor; asking makes the line one that has columns."""
+        if self._column is None:
+            self._shown = self._shown if self._shown.isascii() else _widened(self._shown)
+            self._column = len(self._shown)
+        return self._column
+
+    def _move(self, column: int) -> None:
+        self._cursor()
+        self._column = max(0, min(column, max(_FARTHEST, len(self._shown))))
+
+    def _tab(self) -> None:
+        if self._column is None:
+            # stays plain, as the same line would in a run
+            width = len(self._shown) if self._shown.isascii() else len(_widened(self._shown))
+            self._shown = (self._shown + " " * (_TAB - width % _TAB))[:LINE_LIMIT]
+        else:
+            self._column = min(self._column + _TAB - self._column % _TAB, LINE_LIMIT)
+
+    def _replace(self, start: int, end: int, cells: str) -> None:
+        """Half of a wide character that loses its other half becomes a blank."""
+        shown = self._shown.ljust(start)
+        left, right = shown[:start], shown[end:]
+        if _FILLER in shown:
+            if shown[start : start + 1] == _FILLER:
+                left = left[:-1] + " "
+            if right.startswith(_FILLER):
+                right = " " + right[1:]
+        self._shown = left + cells + right
+
+    def _elsewhere(self, _count: int, end: int) -> None:
+        self.leave(end)
+
+    def _forward(self, count: int, _end: int) -> None:
+        self._move(self._cursor() + max(count, 1))
+
+    def _back(self, count: int, _end: int) -> None:
+        self._move(self._cursor() - max(count, 1))
+
+    def _to_column(self, count: int, _end: int) -> None:
+        self._move(max(count, 1) - 1)
+
+    def _erase_line(self, how: int, _end: int) -> None:
+        if how == 0 and self._column is None:
+            return
+        column = self._cursor()
+        if how == 0:
+            self._replace(column, max(column, len(self._shown)), "")
+        elif how == 1:
+            self._replace(0, column + 1, " " * (column + 1))
+        elif how == 2:
+            self._shown = ""
+
+    def _erase_screen(self, how: int, end: int) -> None:
+        """To the end of the screen: of that we have the end of this line. Otherwise a new page begins."""
+        if how == 0:
+            self._erase_line(0, end)
+        else:
+            self.leave(end)
+
+    def _erase(self, count: int, _end: int) -> None:
+        column = self._cursor()
+        stop = min(column + max(count, 1), len(self._shown))
+        if stop > column:
+            self._replace(column, stop, " " * (stop - column))
+
+    def _delete(self, count: int, _end: int) -> None:
+        column = self._cursor()
+        self._replace(column, column + max(count, 1), "")
+
+    def _insert(self, count: int, _end: int) -> None:
+        column = self._cursor()
+        self._replace(column, column, " " * min(max(count, 1), LINE_LIMIT))
+        self._shown = self._shown[:LINE_LIMIT]
+
+    def _save(self, _count: int, _end: int) -> None:
+        self._saved = self._cursor()
+
+    def _restore(self, _count: int, end: int) -> None:
+        """To a place in this line, or to one that we did not see."""
+        if self._saved is None:
+            self.leave(end)
+        else:
+            self._move(self._saved)
+
+
+_Act = Callable[[LineAssembly, int, int], None]
+_ACTS: dict[str, _Act] = dict.fromkeys((*"ABEFHfdeLMSTr", "escD", "escE", "escM"), LineAssembly._elsewhere) | {
+    "C": LineAssembly._forward,
+    "a": LineAssembly._forward,
+    "D": LineAssembly._back,
+    "G": LineAssembly._to_column,
+    "`": LineAssembly._to_column,
+    "K": LineAssembly._erase_line,
+    "J": LineAssembly._erase_screen,
+    "X": LineAssembly._erase,
+    "P": LineAssembly._delete,
+    "@": LineAssembly._insert,
+    "s": LineAssembly._save,
+    "u": LineAssembly._restore,
+    "esc7": LineAssembly._save,
+    "esc8": LineAssembly._restore,
+}
+
+
+def _count(parameters: bytes) -> int | None:
+    """The first parameter, 0 if it was left out, None if these are not plain numbers (private forms, intermediates)."""
+    first = parameters.partition(b";")[0]
+    if not first:
+        return 0
+    return int(first[:6]) if first.isdigit() else None
+
+
+def _widened(text: str) -> str:
+    return "".join(map(_cells, text)) if _MAY_BE_WIDE.search(text) else text
+
+
+@lru_cache(maxsize=1024)
+def _cells(character: str) -> str:
+    is_wide = _MAY_BE_WIDE.match(character) and east_asian_width(character) in "WF"
+    return character + _FILLER if is_wide else character

@@ -1,0 +1,238 @@
+"""Bytes of a terminal become tokens: runs of plain output, text, controls and sequences.
+
+Bytes come in at any chunk border, tokens go out in order. Invariant: which token a byte belongs to depends on the bytes
+before it only, never on the chunks. Runs merely bundle what the exact tokens would have said one by one.
+
+Where terminals differ we do as xterm does. A string (OSC, DCS, SOS, PM, APC, and ``ESC k`` of screen) ends at ST, OSC
+also at BEL; newlines belong to it; CAN, SUB, or an ESC that begins another sequence abandon it. Inside tmux's
+passthrough a doubled ESC is content. A byte 0x80-0x9f is a C1 control only where it does not continue a UTF-8
+character; the C1 characters U+0080-U+009F themselves are dropped. Unlike in xterm a control character abandons a CSI.
+A sequence of 64 KB or more is *lost*: announced once, then skipped to its end without being kept.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+SEQUENCE_LIMIT = 65536
+
+TokenKind = Literal["run", "moves", "text", "control", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"]
+SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
+Reading = Literal["fresh", "lines", "exact", "marks"]
+"""What the reader can use: moves (it stands in an empty line), runs of whole lines, single tokens only, or nothing but
+what may be a mark."""
+
+
+class Token(Struct, frozen=True, gc=False):
+    """``start`` and ``end`` are offsets in the epoch.
+
+    ``text`` holds a run's or text's characters (a run still has its harmless sequences), or the final byte of a csi or
+    esc; ``data`` holds a run's bytes, a string's payload, or the parameters of a csi or esc.
+    """
+
+    kind: TokenKind
+    start: int
+    end: int
+    text: str = ""
+    data: bytes = b""
+
+
+_UTF8 = (
+    rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
+    rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
+)
+_TORN = (  # the beginning of a UTF-8 character: as much of it as can be one (what U+FFFD stands for once)
+    rb"(?>[\xc2-\xdf]|\xe0[\xa0-\xbf]?|\xed[\x80-\x9f]?|[\xe1-\xec\xee\xef][\x80-\xbf]?"
+    rb"|\xf0(?:[\x90-\xbf][\x80-\xbf]?)?|\xf4(?:[\x80-\x8f][\x80-\xbf]?)?|[\xf1-\xf3][\x80-\xbf]{0,2})"
+)
+_HIGH = _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
+
+_RUNS: dict[Reading, re.Pattern[bytes]] = {
+    # K and J to the end are harmless here because in a run the cursor stands at the end of its line
+    "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r++\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
+    "marks": re.compile(rb"(?:[^\x07\x1b]++|\x1b(?:\[(?:[0-9;:]*+[@-~]|\?25[hl])|\(B))++"),
+}
+_RUNS["fresh"] = _RUNS["lines"]
+_ELSEWHERE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
+# only what ends freshness or is part of a run may stand before the last move, else hostile bytes were scanned often
+_MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ELSEWHERE + rb")*" + _ELSEWHERE)
+_C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
+_ATOM = re.compile(
+    rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:" + _UTF8 + rb"))++)"
+    rb"|(?P<csi>(?:\x1b\[|\x9b)(?P<parameters>[ -?]*+)[@-~])"
+    rb"|(?P<control>\r\n|[\x00-\x1a\x1c-\x1f\x7f]|\xc2[\x80-\x9f])"
+)
+_BROKEN = re.compile(_TORN + rb"|[\x80-\xff]")
+_TORN_TAIL = re.compile(_TORN + rb"\Z")
+_MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
+
+
+class _Grammar(Struct, frozen=True):
+    """A sequence is ``body`` and then ``end``; at ``tail`` more bytes must come before we know."""
+
+    body: re.Pattern[bytes]
+    end: re.Pattern[bytes]
+    tail: re.Pattern[bytes]
+
+
+_GROWS = re.compile(rb"\Z")
+_STRING_GROWS = re.compile(rb"(?:\x1b|" + _TORN + rb")?\Z")
+_ST = rb"\x1b\\|\x9c"
+_GRAMMARS: dict[SequenceKind, _Grammar] = {
+    "csi": _Grammar(re.compile(rb"[ -?]*+"), re.compile(rb"[@-~]"), _GROWS),
+    "esc": _Grammar(re.compile(rb"[ -/]*+"), re.compile(rb"[0-~]"), _GROWS),
+    "osc": _Grammar(
+        re.compile(rb"(?:[^\x07\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"), re.compile(rb"\x07|" + _ST), _STRING_GROWS
+    ),
+    "dcs": _Grammar(re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"), re.compile(_ST), _STRING_GROWS),
+    "tmux": _Grammar(
+        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|\x1b\x1b|" + _HIGH + rb")*+"), re.compile(_ST), _STRING_GROWS
+    ),
+}
+_OPENERS: dict[int, SequenceKind] = {ord("["): "csi", ord("]"): "osc"}
+_OPENERS.update(dict.fromkeys(b"PX^_k", "dcs"))
+_PASSTHROUGH = b"tmux;"
+_CANCEL = b"\x18\x1a"
+_ESC = 0x1B
+
+
+class Tokenizer:
+    """Ask ``next`` until it gives None, then ``take`` more bytes."""
+
+    def __init__(self, offset: int = 0, skipping: SequenceKind | None = None):
+        self._data = b""
+        self._index = 0
+        self._base = offset
+        self._exact_until = 0
+        self._is_mid_string = False
+        self.skipping = skipping
+
+    @property
+    def position(self) -> int:
+        """The offset of the first byte that no token has covered yet."""
+        return self._base + self._index
+
+    @property
+    def rest(self) -> bytes:
+        """The bytes of the unfinished character or sequence."""
+        return self._data[self._index :]
+
+    def take(self, data: bytes) -> None:
+        rest = self.rest
+        # so that a long string that drips in is not scanned from its beginning each time
+        is_dull = self._is_mid_string and not _MAY_END_STRING.search(data)
+        self._is_mid_string = is_dull and data[-1:].isascii() and len(rest) + len(data) < SEQUENCE_LIMIT
+        self._base += self._index
+        self._data = rest + data if rest else data
+        self._index = self._exact_until = 0
+
+    def next(self, reading: Reading) -> Token | None:
+        if self._is_mid_string or self._index >= len(self._data):
+            return None
+        if self.skipping is not None:
+            return self._skip(self.skipping)
+        if reading != "exact" and self._index >= self._exact_until:
+            bundle = (self._moves() if reading == "fresh" else None) or self._run(_RUNS[reading])
+            if bundle is not None:
+                return bundle
+        return self._exact()
+
+    def give_back(self, run: Token) -> None:
+        """The reader could not use this run: let it come again as exact tokens."""
+        self._index = run.start - self._base
+        self._exact_until = run.end - self._base
+
+    def _moves(self) -> Token | None:
+        """In an empty line all that matters of a stretch of movements is where the last leap to another row ended."""
+        match = _MOVES.match(self._data, self._index)
+        return self._emit("moves", match.end() - match.start()) if match else None
+
+    def _run(self, pattern: re.Pattern[bytes]) -> Token | None:
+        start = self._index
+        match = pattern.match(self._data, start)
+        if match is None:
+            return None
+        data = match.group()
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            self._exact_until = start + len(data)
+            data = data[: error.start]
+            text = data.decode()
+        if b"\xc2" in data and _C1_CHARACTER.search(data):
+            self._exact_until = start + len(data)
+            return None
+        return self._emit("run", len(data), text, data) if data else None
+
+    def _emit(self, kind: TokenKind, size: int, text: str = "", data: bytes = b"") -> Token:
+        start = self._base + self._index
+        self._index += size
+        return Token(kind, start, start + size, text, data)
+
+    def _exact(self) -> Token | None:
+        index = self._index
+        match = _ATOM.match(self._data, index)
+        if match is None:
+            return self._opener(self._data[index])
+        data = match.group()
+        if match.lastgroup == "text":
+            return self._emit("text", len(data), data.decode())
+        if match.lastgroup == "control":
+            return self._emit("control", len(data), "", data)
+        if len(data) > SEQUENCE_LIMIT:
+            return self._emit("lost", len(data))
+        return self._emit("csi", len(data), chr(data[-1]), match["parameters"])
+
+    def _opener(self, byte: int) -> Token | None:
+        """What begins here is a string, an escape, a C1 control, a broken character, or is not all there yet."""
+        index = self._index
+        if byte == _ESC:
+            if index + 1 == len(self._data):
+                return None
+            kind = _OPENERS.get(self._data[index + 1])
+            return self._sequence(kind, index + 2) if kind else self._sequence("esc", index + 1)
+        if byte < 0xA0:
+            kind = _OPENERS.get(byte - 0x40)
+            return self._sequence(kind, index + 1) if kind else self._emit("esc", 1, chr(byte - 0x40))
+        if _TORN_TAIL.match(self._data, index):
+            return None
+        match = _BROKEN.match(self._data, index)
+        return self._emit("text", len(match.group()) if match else 1, "\ufffd")
+
+    def _sequence(self, kind: SequenceKind, body: int) -> Token | None:
+        start = self._index
+        if kind == "dcs" and self._data.startswith(_PASSTHROUGH, body):
+            kind = "tmux"
+        stop, end = self._ending(kind, body)
+        if end is None:
+            if stop - start < SEQUENCE_LIMIT:
+                self._is_mid_string = kind not in ("csi", "esc") and self._data[-1] < 0x80 and self._data[-1] != _ESC
+                return None
+            self.skipping = kind
+            return self._emit("lost", stop - start)
+        if stop - start >= SEQUENCE_LIMIT:
+            return self._emit("lost", end - start)
+        if end == stop or self._data[stop] in _CANCEL:
+            return self._emit("nothing", end - start)
+        final = chr(self._data[end - 1]) if kind in ("csi", "esc") else ""
+        return self._emit(kind, end - start, final, self._data[body:stop])
+
+    def _skip(self, kind: SequenceKind) -> Token | None:
+        stop, end = self._ending(kind, self._index)
+        size = (stop if end is None else end) - self._index
+        if end is not None:
+            self.skipping = None
+        return self._emit("skipped", size) if size or end is not None else None
+
+    def _ending(self, kind: SequenceKind, body: int) -> tuple[int, int | None]:
+        """Where the body stops, and where the sequence ends: the same place if it is abandoned, None if unknown yet."""
+        grammar = _GRAMMARS[kind]
+        inside = grammar.body.match(self._data, body)
+        stop = inside.end() if inside else body
+        done = grammar.end.match(self._data, stop)
+        if done is not None:
+            return stop, done.end()
+        if grammar.tail.match(self._data, stop):
+            return stop, None
+        return stop, stop + (self._data[stop] in _CANCEL)

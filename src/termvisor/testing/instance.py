@@ -1,0 +1,68 @@
+"""A whole Termvisor of its own: private folders, its own daemon and recorder, always stopped. For tests and benches."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from termvisor.settings import Places, environment
+from termvisor.spawn import ask
+
+
+class Instance:
+    """Runs the real command in a process of its own, as a user would."""
+
+    def __init__(self, folder: str, sockets: list[str], **settings: str):
+        self.places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        self.env: Mapping[str, str] = {
+            **{name: value for name, value in environment().items() if not name.startswith(("VISOR_", "TMUX"))},
+            "VISOR_CONFIG_DIR": self.places.config_dir,
+            "VISOR_DATA_DIR": self.places.data_dir,
+            "VISOR_RUNTIME_DIR": self.places.runtime_dir,
+            "VISOR_TMUX_SOCKETS": ",".join(sockets),
+            **{f"VISOR_{name.upper()}": value for name, value in settings.items()},
+        }
+
+    def run(self, *words: str, timeout: float = 60.0) -> tuple[int, str, str]:
+        """Exit status, output and errors of one command."""
+        status, out, errors = ask([sys.executable, "-m", "termvisor", *words], timeout=timeout, env=self.env)
+        return status, out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
+
+    def visor(self, *words: str, timeout: float = 60.0) -> str:
+        """The output of a command that must succeed."""
+        status, out, errors = self.run(*words, timeout=timeout)
+        if status != 0:
+            raise AssertionError(f"visor {' '.join(words)}: status {status}\n{out}{errors}")
+        return out
+
+    def robot(self, *words: str, timeout: float = 60.0) -> Any:
+        """The data of a robot call that must succeed."""
+        answer = msgspec.json.decode(self.visor("robot", *words, timeout=timeout))
+        return answer["data"]
+
+    @property
+    def daemon_pid(self) -> int:
+        return int(self.robot("health")["daemon"]["pid"])
+
+    @property
+    def recorder_pid(self) -> int:
+        return int(self.robot("health")["recorder"]["pid"])
+
+    def kill_daemon(self, number: int = signal.SIGKILL) -> None:
+        os.kill(self.daemon_pid, number)
+
+    def down(self) -> None:
+        self.run("down")
+
+
+@contextlib.contextmanager
+def instance(folder: str, *sockets: str, **settings: str) -> Iterator[Instance]:
+    one = Instance(folder, list(sockets), **settings)
+    try:
+        yield one
+    finally:
+        one.down()

@@ -1,0 +1,65 @@
+"""A real tmux server on a private socket, always reaped. For tests."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from termvisor.spawn import ask
+
+
+class PrivateTmux:
+    """Commands go to this server only. The user's own configuration is not read."""
+
+    def __init__(self, socket: str):
+        self.socket = socket
+
+    def __call__(self, *words: str) -> str:
+        """Run one tmux command; its output without the last newline."""
+        status, out, errors = ask(["tmux", "-f", "/dev/null", "-S", self.socket, *words])
+        if status != 0:
+            raise AssertionError(f"tmux {' '.join(words)}: {errors.decode(errors='replace')}")
+        return out.decode("utf-8", "replace").rstrip("\n")
+
+    def start(self, session: str = "work", command: str = "sh", *, width: int = 100, height: int = 30) -> str:
+        """A session with one pane; the pane's id."""
+        size = ("-x", str(width), "-y", str(height))
+        return self("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", session, *size, command)
+
+    def window(self, session: str, command: str) -> str:
+        return self("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"={session}:", command)
+
+    def type(self, pane: str, text: str) -> None:
+        """What a person at that pane would type, with Enter."""
+        self("send-keys", "-t", pane, "-l", "--", text)
+        self("send-keys", "-t", pane, "Enter")
+
+    def ask(self, pane: str, form: str) -> str:
+        return self("display-message", "-p", "-t", pane, form)
+
+    @property
+    def is_running(self) -> bool:
+        return ask(["tmux", "-N", "-S", self.socket, "has-session"])[0] == 0
+
+    def kill(self) -> None:
+        ask(["tmux", "-N", "-S", self.socket, "kill-server"])
+
+
+@contextmanager
+def short_folder() -> Iterator[str]:
+    """A private folder whose path leaves room for socket names."""
+    folder = tempfile.mkdtemp(prefix="tv-", dir="/tmp")
+    try:
+        yield os.path.realpath(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def private_tmux(folder: str, name: str = "t") -> Iterator[PrivateTmux]:
+    server = PrivateTmux(f"{folder}/{name}")
+    try:
+        yield server
+    finally:
+        server.kill()

@@ -1,0 +1,133 @@
+"""The face protocol: a command line goes to the daemon, ready bytes for stdout and stderr come back.
+
+A request is one line: ``!1`` and fields separated by 0x1f. The answer is frames: ``a <protocol>`` (heard you),
+``o <length>`` and ``e <length>`` with that many bytes for stdout and stderr, ``l 0`` (run it yourself, no daemon is
+needed), and last ``x <status>``. The head of a frame never changes, so that every version can tell a mismatch.
+Invariant: this file imports nothing, because `visor robot` must cost little more than an interpreter's start.
+"""
+
+PROTOCOL = 1
+LINE_LIMIT = 16 << 20
+FRAME_BYTES = 256 << 10
+_SEPARATOR = b"\x1f"
+
+
+class Malformed(ValueError):
+    """These bytes are not of this protocol."""
+
+
+class Look:
+    """How the caller's terminal looks."""
+
+    __slots__ = ("colour", "is_terminal", "width")
+
+    def __init__(self, width: int = 80, is_terminal: bool = False, colour: bool = False):
+        self.width, self.is_terminal, self.colour = width, is_terminal, colour
+
+
+class Asked:
+    """A command line as its caller gave it."""
+
+    __slots__ = ("argv", "cwd", "is_robot", "look")
+
+    def __init__(self, argv: "tuple[str, ...]", is_robot: bool = False, cwd: str = "/", look: "Look | None" = None):
+        self.argv, self.is_robot, self.cwd, self.look = argv, is_robot, cwd, look or Look()
+
+    def fields(self) -> "dict[str, object]":
+        """Everything in one flat dict, as the operations know a caller."""
+        look = self.look
+        return {
+            "argv": self.argv,
+            "is_robot": self.is_robot,
+            "cwd": self.cwd,
+            "width": look.width,
+            "is_terminal": look.is_terminal,
+            "colour": look.colour,
+        }
+
+
+def encode(asked: Asked) -> bytes:
+    look = asked.look
+    fields = (str(int(asked.is_robot)), str(look.width), str(int(look.is_terminal)), str(int(look.colour)), asked.cwd)
+    parts = [b"!%d" % PROTOCOL, *(_escape(field) for field in (*fields, *asked.argv))]
+    return _SEPARATOR.join(parts) + b"\n"
+
+
+def decode(line: bytes) -> Asked:
+    """The request of our own protocol version; look at `version` first."""
+    fields = [_unescape(part) for part in line.rstrip(b"\n").split(_SEPARATOR)]
+    if len(fields) < 6 or not fields[2].isdecimal():
+        raise Malformed("not a face request")
+    is_robot, width, is_terminal, colour, cwd = fields[1:6]
+    look = Look(min(int(width[:6]), 10_000), is_terminal == "1", colour == "1")
+    return Asked(tuple(fields[6:]), is_robot == "1", cwd, look)
+
+
+def version(line: bytes) -> int:
+    number = line[1:].split(_SEPARATOR, 1)[0].strip()
+    if line[:1] != b"!" or not number.isdigit() or len(number) > 6:
+        raise Malformed("not a face request")
+    return int(number)
+
+
+def mismatch(client: int, daemon: int) -> str:
+    """What to say when the two sides speak different versions: which one to upgrade."""
+    if client > daemon:
+        return f"the running daemon is older than this visor (protocol {daemon}, not {client})"
+    return f"this visor is older than the running daemon (protocol {client}, not {daemon})"
+
+
+def mismatch_hint(client: int, daemon: int) -> str:
+    if client > daemon:
+        return "Restart the daemon with `visor daemon restart`."
+    return "Upgrade this visor, or stop the newer daemon with the visor that started it."
+
+
+def frame(kind: bytes, number: int) -> bytes:
+    return b"%b %d\n" % (kind, number)
+
+
+def output(kind: bytes, data: bytes) -> bytes:
+    """Bytes for stdout (``o``) or stderr (``e``), cut into frames that a reader can hold."""
+    pieces = (data[start : start + FRAME_BYTES] for start in range(0, len(data), FRAME_BYTES))
+    return b"".join(frame(kind, len(piece)) + piece for piece in pieces)
+
+
+class Frames:
+    """Puts frames together again from any chunks of bytes."""
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def feed(self, chunk: bytes) -> "list[tuple[bytes, int, bytes]]":
+        """The frames that are complete now, each as kind, number, body."""
+        self._data += chunk
+        found = []
+        while (one := self._next()) is not None:
+            found.append(one)
+        return found
+
+    def _next(self) -> "tuple[bytes, int, bytes] | None":
+        head, newline, rest = self._data.partition(b"\n")
+        if not newline:
+            if len(head) > 24:
+                raise Malformed("not a frame")
+            return None
+        kind, _, number = head.partition(b" ")
+        if len(kind) != 1 or not number.isdigit() or int(number) > LINE_LIMIT:
+            raise Malformed("not a frame")
+        length = int(number) if kind in b"oe" else 0
+        if len(rest) < length:
+            return None
+        self._data = rest[length:]
+        return kind, int(number), rest[:length]
+
+
+def _escape(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogateescape")
+    return data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(_SEPARATOR, b"\\s")
+
+
+def _unescape(data: bytes) -> str:
+    parts = (part.replace(b"\\n", b"\n").replace(b"\\s", _SEPARATOR) for part in data.split(b"\\\\"))
+    return b"\\".join(parts).decode("utf-8", "replace")

@@ -1,0 +1,152 @@
+"""Who may know whom, beyond the layers in pyproject.toml; holds for files that do not exist yet."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import ROOT, SOURCE, Module, modules, sample, within
+
+WORLD = ("asyncio", "sqlite3", "apsw", "subprocess", "socket", "time", "random")
+PURE = ("model", "redact", "stream", "detect", "state", "policy", "match.base")
+PURE += ("search.query", "search.lexer", "search.node", "search.line")
+VALUES = ("model", "errors", "clock", "settings", "redact", "__version__")
+FACES = ("frontends", "client", "ops", "wire", "log", "spawn", "daemon.life", "daemon.foreground", *VALUES)
+RECORDER = ("posix", "os", "sys", "select", "errno", "signal", "struct", "_socket", "_struct", "_signal", "__future__")
+RECORDER += ("fcntl", "resource", "time", "collections.abc", "typing")
+DOORS = ("mux.control", "llm", "act.perform", "act.notify")
+
+
+def ours(*names: str) -> tuple[str, ...]:
+    return tuple(f"termvisor.{name}" for name in names)
+
+
+def foreign_friends(module: Module, allowed: tuple[str, ...]) -> list[str]:
+    """What a module imports of ours beyond the places it may know."""
+    known = [name for name in module.imports() if name.startswith("termvisor.")]
+    return sorted(name for name in known if not within(name, *ours(*allowed)))
+
+
+def touches_the_world(module: Module) -> list[str]:
+    is_pure = within(module.name, *ours(*PURE))
+    return sorted(name for name in module.imports() if is_pure and within(name, *WORLD))
+
+
+def opens_a_door(module: Module) -> list[str]:
+    """Whoever types, calls a model or notifies goes through the gate; only the gate and the builder know the doors."""
+    if module.package in ("act", "testing") or module.name == "termvisor.daemon.build":
+        return []
+    found = [name for name in module.imports() if within(name, *ours(*DOORS)) or _is_channel(name)]
+    return sorted(name for name in found if not _is_at_home(module, name))
+
+
+def _is_channel(name: str) -> bool:
+    return within(name, *ours("agents")) and "channel" in name.split(".")[3:4]
+
+
+def _is_at_home(module: Module, door: str) -> bool:
+    """A backend implements its own contract: it may know the door in its own package."""
+    depth = 3 if _is_channel(door) else 2
+    return module.name.split(".")[:depth] == door.split(".")[:depth]
+
+
+def knows_more_than_a_face(module: Module) -> list[str]:
+    is_face = module.package in ("frontends", "shell", "client")
+    return foreign_friends(module, (*FACES, module.package)) if is_face else []
+
+
+def knows_more_than_an_op(module: Module) -> list[str]:
+    """An op file speaks in values and sees the product through World."""
+    return foreign_friends(module, (*VALUES, "bus", "match", "log", "checks", "ops")) if is_op(module) else []
+
+
+def is_op(module: Module) -> bool:
+    return module.package == "ops" and "\nOP = Op(" in module.text
+
+
+def weighs_down_the_recorder(module: Module) -> list[str]:
+    if module.package != "recorder":
+        return []
+    return sorted(name for name in module.imports() if not within(name, "termvisor.recorder", *RECORDER))
+
+
+CHECKS = (touches_the_world, opens_a_door, knows_more_than_a_face, knows_more_than_an_op, weighs_down_the_recorder)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_nobody_knows_more_than_it_may(check: Callable[[Module], list[str]]) -> None:
+    assert {module.path: found for module in modules() if (found := check(module))} == {}
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "line", "found"),
+    [
+        (touches_the_world, "stream.x", "import asyncio.events", ["asyncio.events"]),
+        (touches_the_world, "search.query", "def f():\n    from time import time\n", ["time", "time.time"]),
+        (opens_a_door, "workflow.x", "from termvisor.mux import control", ["termvisor.mux.control"]),
+        (opens_a_door, "ops.x", "import termvisor.llm.canned", ["termvisor.llm.canned"]),
+        (opens_a_door, "jobs.x", "import termvisor.agents.codex.channel", ["termvisor.agents.codex.channel"]),
+        (opens_a_door, "agents.codex.x", "import termvisor.agents.claude.channel", ["termvisor.agents.claude.channel"]),
+        (opens_a_door, "ops.x", "import termvisor.act.perform", ["termvisor.act.perform"]),
+        (knows_more_than_a_face, "frontends.x", "import termvisor.daemon.build", ["termvisor.daemon.build"]),
+        (knows_more_than_a_face, "client", "from ..termvisor import store", ["termvisor.store"]),
+        (knows_more_than_an_op, "ops.x", "import termvisor.store.db\nOP = Op()", ["termvisor.store.db"]),
+        (knows_more_than_an_op, "ops.x", "import termvisor.daemon.life\nOP = Op()", ["termvisor.daemon.life"]),
+        (weighs_down_the_recorder, "recorder.x", "import json", ["json"]),
+    ],
+)
+def test_a_forbidden_import_is_found(
+    check: Callable[[Module], list[str]], name: str, line: str, found: list[str]
+) -> None:
+    assert check(sample(line, f"termvisor.{name}")) == found
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "line"),
+    [
+        (touches_the_world, "ingest.x", "import asyncio"),
+        (touches_the_world, "stream.x", "import timeit"),
+        (opens_a_door, "act.gate", "import termvisor.act.perform, termvisor.mux.control, termvisor.llm"),
+        (opens_a_door, "daemon.build", "import termvisor.mux.control"),
+        (opens_a_door, "mux.tmux.input", "import termvisor.mux.control"),
+        (opens_a_door, "agents.codex.queue", "import termvisor.agents.codex.channel"),
+        (knows_more_than_a_face, "frontends.cli.x", "import termvisor.client, termvisor.daemon.life, termvisor.model"),
+        (knows_more_than_an_op, "ops.x", "import termvisor.ops.world, termvisor.model.pane\nOP = Op()"),
+    ],
+)
+def test_an_allowed_import_is_let_through(check: Callable[[Module], list[str]], name: str, line: str) -> None:
+    assert check(sample(line, f"termvisor.{name}")) == []
+
+
+def lint(source: Path) -> subprocess.CompletedProcess[str]:
+    """The contracts of pyproject.toml on a source tree."""
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-logo", "--no-cache"]
+    env = {"PYTHONPATH": str(source), "PATH": ""}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_layers_and_contracts_are_kept() -> None:
+    result = lint(SOURCE)
+    assert (result.returncode, "0 broken" in result.stdout) == (0, True), result.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("stream/bad.py", "import time"),
+        ("ingest/bad.py", "import apsw"),
+        ("model/bad.py", "import termvisor.errors"),
+        ("stream/bad.py", "import termvisor.detect"),
+        ("ops/bad.py", "import termvisor.store"),
+        ("recorder/bad.py", "import termvisor.model"),
+        ("utilities.py", ""),
+    ],
+)
+def test_a_broken_contract_is_found(tmp_path: Path, path: str, line: str) -> None:
+    shutil.copytree(SOURCE / "termvisor", tmp_path / "termvisor", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "termvisor" / path).write_text(line + "\n")
+    result = lint(tmp_path)
+    assert (result.returncode, Path(path).stem in result.stdout) == (1, True), result.stdout

@@ -1,0 +1,89 @@
+"""The tree speaks of the product and of nothing else: no place where it was written, no host it was installed from."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import termvisor
+from tests.architecture.source import ROOT
+
+HERE = "tests/architecture/test_tree.py"
+HOSTS = ("pypi.org", "pythonhosted.org", "npmjs.", "crates.io", "docker.io", "ghcr.io", "quay.io", "anaconda.org")
+WORDS = ("TODO", "FIXME", "NotImplementedError", "lorem ipsum", "as an AI")
+ANYBODY = "you|me|user|alice|bob|ada|dev"
+DEVELOPER_PATH = re.compile(rf"(?<![\w.~*}}])/(?:home|Users|root|work|workspace)/(?!(?:{ANYBODY})\b)[\w.-]+")
+TEXT = {".py", ".md", ".toml", ".sql", ".json", ".sh", ".yml", ".yaml", ".txt", ""}
+TARGETS = ("run", "test", "test-live", "test-all", "check", "fix", "bench", "golden", "docs", "demo")
+BANS = ("time.time", "time.time_ns", "time.sleep", "datetime.datetime.now", "os.environ", "os.getenv")
+BANS += ("asyncio.create_task", "asyncio.ensure_future", "subprocess")
+IN_ROOT = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "AGENTS.md", "Makefile"}
+IN_ROOT |= {"pyproject.toml", "src", "tests", "docs", "examples", ".ci", ".gitignore"}
+
+
+def foreign(path: str, text: str) -> list[str]:
+    """What a file says that does not belong to the product."""
+    lower = text.lower()
+    found = [host for host in HOSTS if host in lower]
+    found += [word for word in WORDS if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
+    found += DEVELOPER_PATH.findall(text)
+    return [f"{path}: {what}" for what in found]
+
+
+def test_no_file_speaks_of_foreign_things() -> None:
+    assert [line for path in _files() for line in foreign(path, _text(path))] == []
+
+
+def test_a_registry_host_a_developers_path_and_an_unfinished_thing_are_found() -> None:
+    text = "from https://pypi.org/simple in /home/fred/src\n# TODO later\n"
+    assert foreign("x.md", text) == ["x.md: pypi.org", "x.md: TODO", "x.md: /home/fred"]
+
+
+def test_ordinary_words_are_not_found() -> None:
+    assert foreign("x.md", "~/work/api, $HOME/work/x, /home/you/src, todos, /var/root/x") == []
+
+
+def test_the_root_holds_only_what_belongs_there() -> None:
+    assert {path.split("/")[0] for path in _files()} - IN_ROOT == set()
+
+
+def test_one_version_everywhere() -> None:
+    assert termvisor.__version__ == _project()["project"]["version"]
+
+
+def test_the_bans_stand_in_the_linter() -> None:
+    lint = _project()["tool"]["ruff"]["lint"]
+    banned = set(lint["flake8-tidy-imports"]["banned-api"])
+    wanted = (
+        "time.time time.time_ns time.sleep datetime.datetime.now os.environ os.getenv asyncio.create_task subprocess"
+    )
+    assert set(wanted.split()) - banned == set()
+    assert "TID" in lint["select"]
+
+
+def test_every_habit_is_a_make_target_and_runs_the_set_up_first() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert [name for name in TARGETS if not re.search(rf"^{name}:.*## ", makefile, re.MULTILINE)] == []
+    printed = subprocess.run(["make", "-n", "run"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == [".ci/setup run", ".venv/bin/visor up --demo-if-empty"]
+
+
+def test_continuous_integration_runs_all_tests() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert (ROOT / ".ci" / "run").read_text().splitlines()[-1] == "exec make test-all"
+
+
+def _project() -> dict[str, dict]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def _files() -> list[str]:
+    """Everything that is, or would be, committed."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [path for path in listed if path != HERE and (ROOT / path).is_file()]
+
+
+def _text(path: str) -> str:
+    return (ROOT / path).read_text("utf-8", "replace") if Path(path).suffix in TEXT else ""

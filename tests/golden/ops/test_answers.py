@@ -1,0 +1,56 @@
+"""What every op answers to machines and to people: public promises, changed only on purpose."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from termvisor.settings import Places
+from termvisor.testing.asking import CALLS, ask, lively
+
+MACHINE = (
+    (r'"python":"[^"]*"', '"python":"<python>"'),
+    (r'"platform":"[^"]*"', '"platform":"<platform>"'),
+    (r"Python [0-9.]+, \w+", "Python <python>, <platform>"),
+    (r"tmux [0-9.a-z]+", "tmux <version>"),
+    (r"\d+\.\d GB free", "<n> GB free"),
+    (r'"elapsed_ms":[0-9.]+', '"elapsed_ms":0'),
+)
+"""What differs from machine to machine."""
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    for name in ("VISOR_LOG", "VISOR_COLOUR", "NO_COLOR", "VISOR_TMUX_SOCKETS"):
+        monkeypatch.delenv(name, raising=False)
+    return Places(*(str(tmp_path / name) for name in ("config", "data", "run")))
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_the_answer_to_machines_is_as_promised(
+    name: str, places: Places, tmp_path: Path, golden: Callable[[str, str], None]
+) -> None:
+    answered = await ask(await lively(places), "robot", *CALLS[name])
+    lines = [msgspec.json.format(line.encode(), indent=2).decode() for line in _same(answered.out, tmp_path)]
+    golden(f"{name}.json", "\n".join([*lines, ""]))
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_the_answer_to_people_is_as_promised(
+    name: str, places: Places, tmp_path: Path, golden: Callable[[str, str], None]
+) -> None:
+    answered = await ask(await lively(places), *_human(CALLS[name]), width=100, is_terminal=True)
+    golden(f"{name}.txt", "\n".join([*_same(answered.out, tmp_path), ""]))
+
+
+def _human(argv: tuple[str, ...]) -> tuple[str, ...]:
+    return ("panes", *argv[1:]) if argv[0] == "state" else argv
+
+
+def _same(text: str, tmp_path: Path) -> list[str]:
+    text = text.replace(str(tmp_path), "<root>")
+    for pattern, instead in MACHINE:
+        text = re.sub(pattern, instead, text)
+    return text.splitlines()

@@ -1,0 +1,78 @@
+"""Laws: what an op takes and gives survives the envelope, and an Input survives the command line."""
+
+from typing import Any, get_type_hints
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from termvisor.ops import catalogue
+from termvisor.ops.arguments import arguments, parse, render
+from termvisor.ops.base import Op
+from termvisor.ops.envelope import encode, success
+from termvisor.ops.options import split
+from termvisor.testing.world import StillClock
+
+OPS = catalogue.every()
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+WHOLE = st.integers(min_value=1, max_value=100)
+NUMBER = st.integers(min_value=1, max_value=600_000).map(float) | st.floats(min_value=0.001, max_value=600_000)
+
+
+def _value(info: Any) -> st.SearchStrategy[Any]:
+    """Values of a type as msgspec describes it."""
+    kinds = msgspec.inspect
+    by_kind: dict[type, Any] = {
+        kinds.NoneType: lambda: st.none(),
+        kinds.BoolType: lambda: st.booleans(),
+        kinds.IntType: lambda: WHOLE,
+        kinds.FloatType: lambda: NUMBER,
+        kinds.StrType: lambda: TEXT.filter(lambda text: len(text) >= (info.min_length or 0)),
+        kinds.BytesType: lambda: st.binary(max_size=20),
+        kinds.LiteralType: lambda: st.sampled_from(info.values),
+        kinds.UnionType: lambda: st.one_of([_value(part) for part in info.types]),
+        kinds.VarTupleType: lambda: st.lists(_value(info.item_type), max_size=3).map(tuple),
+        kinds.TupleType: lambda: st.tuples(*(_value(part) for part in info.item_types)),
+        kinds.DictType: lambda: st.dictionaries(_value(info.key_type), _value(info.value_type), max_size=3),
+        kinds.StructType: lambda: _struct(info.cls),
+        kinds.Metadata: lambda: _value(info.type),
+    }
+    made: st.SearchStrategy[Any] = by_kind[type(info)]()
+    return made
+
+
+def _struct(shape: type[Struct]) -> st.SearchStrategy[Any]:
+    fields = msgspec.inspect.type_info(shape).fields  # type: ignore[attr-defined]
+    return st.builds(shape, **{field.name: _value(field.type) for field in fields})
+
+
+@pytest.mark.parametrize("shape", [*(op.Input for op in OPS), *(op.Output for op in OPS)], ids=lambda s: s.__name__)
+@given(data=st.data())
+def test_what_an_op_takes_and_gives_survives_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
+    value = data.draw(_struct(shape))
+    line = encode(success(value, StillClock(), 0.0))
+    assert line.count(b"\n") == 1
+    assert msgspec.convert(msgspec.json.decode(line)["data"], shape) == value
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@given(data=st.data())
+def test_an_input_survives_the_command_line(op: Op, data: st.DataObject) -> None:
+    value = data.draw(_struct(op.Input))
+    assert parse(op.Input, render(value)) == value
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@given(data=st.data())
+def test_no_input_is_mistaken_for_a_general_option(op: Op, data: st.DataObject) -> None:
+    words = render(data.draw(_struct(op.Input)))
+    options, rest = split(words)
+    assert (rest, options.is_quiet, options.wants_help, options.format) == (words, False, False, "auto")
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_argument_says_what_it_means(op: Op) -> None:
+    assert all(argument.doc for argument in arguments(op.Input))
+    assert set(get_type_hints(op.Input)) == {argument.field for argument in arguments(op.Input)}

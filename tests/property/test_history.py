@@ -1,0 +1,172 @@
+"""Laws of what is stored: it is numbered without holes, it is found, and nothing else is."""
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Awaitable, Callable
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.clock import NS, SystemClock
+from termvisor.errors import BadRequest
+from termvisor.model.ids import MuxPaneId, TargetName
+from termvisor.model.output import Block
+from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.question import Question
+from termvisor.search import parse, quote, search
+from termvisor.store import Progress, Store
+from termvisor.store.db import tokeniser
+
+NOW = 1_800_000_000 * NS
+SPLIT = tokeniser()
+
+texts = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=40)
+prose = st.lists(
+    st.sampled_from(["error", "Error_Code", "füße", "src/main.rs:12", "--force", "“quoted”", "ŉ", "İx"])
+).map(" ".join)
+lines = texts | prose
+batches = st.lists(
+    st.lists(st.tuples(st.integers(0, 2), st.lists(st.lists(lines, max_size=4), max_size=3)), max_size=3), max_size=5
+)
+"""Batches of steps: the pane, and its blocks of lines."""
+
+syntax = st.lists(
+    st.sampled_from(
+        ['"', "(", ")", "-", "*", "AND", "OR", "NOT", "pane:", "pane:7", "since:", "1d", "a", "b c", " ", "_", "NEAR",
+         "text:", "{", "}", "^", "+", "session:", "rule:x", "\0", "source:stream", "until:9999-12-31", "é", "'"]
+    ),
+    max_size=14,
+).map("".join)  # fmt: skip
+
+
+def in_store(work: Callable[[Store], Awaitable[None]]) -> None:
+    async def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = await Store.open(f"{folder}/visor.db", SystemClock())
+            try:
+                await work(store)
+            finally:
+                await store.close()
+
+    asyncio.run(run())
+
+
+async def write(store: Store, plan: list) -> dict[int, list[str]]:
+    """Stores the batches; the lines of each pane in their order."""
+    server = ServerInstance(TargetName("local"), "/s", 1, 1)
+    panes, epochs = [], []
+    for number in range(3):
+        mux_id = MuxPaneId(f"%{number}")
+        pane, _ = await store.panes.recognise(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
+        panes.append(pane)
+        epochs.append(await store.output.open_epoch(pane, "pipe", 1))
+    written: dict[int, list[str]] = {pane: [] for pane in panes}
+    for committed, batch in enumerate(plan):
+        steps = []
+        for which, groups in batch:
+            blocks = tuple(
+                Block(epoch=epochs[which], start=0, end=0, at=committed, until=committed, lines=tuple(group))
+                for group in groups
+            )
+            written[panes[which]] += [line for group in groups for line in group]
+            steps.append(Progress(pane=panes[which], epoch=epochs[which], committed=committed, blocks=blocks))
+        await store.output.commit(steps)
+    return written
+
+
+@settings(max_examples=40, deadline=None)
+@given(batches)
+def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
+    async def law(store: Store) -> None:
+        for pane, written in (await write(store, plan)).items():
+            stored = await store.output.lines(pane, limit=10_000)
+            assert [line.text for line in stored] == written
+            assert [line.number for line in stored] == list(range(1, len(written) + 1))
+            assert await store.output.last_line(pane) == len(written)
+
+    in_store(law)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batches, st.integers(0, 100), st.integers(0, 100), st.integers(1, 30))
+def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit):
+    async def law(store: Store) -> None:
+        for pane, written in (await write(store, plan)).items():
+            numbers = [number for number in range(1, len(written) + 1) if number < before]
+            last = await store.output.lines(pane, before=before, limit=limit)
+            first = await store.output.lines(pane, after=after, before=before, limit=limit)
+            assert [line.number for line in last] == numbers[-limit:]
+            assert [line.number for line in first] == [number for number in numbers if number > after][:limit]
+
+    in_store(law)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batches)
+def test_every_line_is_found_by_every_one_of_its_words(plan):
+    async def law(store: Store) -> None:
+        for pane, written in (await write(store, plan)).items():
+            for number, line in enumerate(written, 1):
+                for word in [word for word in line.split() if SPLIT(word.replace('"', " "))]:
+                    question = Question(text=quote(word), pane=pane, limit=10_000)
+                    found = await search(store, question, NOW)
+                    assert number in [hit.line.number for hit in found.hits]
+        assert await store.check(thorough=True) == "ok"
+
+    in_store(law)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batches, st.sampled_from(["error", "code", "fuße", "main", "force", "x", "12"]))
+def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word):
+    async def law(store: Store) -> None:
+        await write(store, plan)
+        for rank in ("recency", "relevance"):
+            for hit in (await search(store, Question(text=word, rank=rank, limit=10_000), NOW)).hits:
+                marked = [hit.line.text[start:end] for start, end in hit.spans]
+                assert marked
+                assert all([name for _, _, name in SPLIT(part)] == [word] for part in marked)
+
+    in_store(law)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batches)
+def test_a_word_that_no_line_holds_is_never_found(plan):
+    async def law(store: Store) -> None:
+        await write(store, plan)
+        assert (await search(store, Question(text="absentword"), NOW)).hits == ()
+        assert (await search(store, Question(text='"error absentword" OR absentw*'), NOW)).hits == ()
+
+    in_store(law)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text() | syntax)
+def test_whatever_is_typed_is_understood_or_refused_with_a_reason(text):
+    try:
+        parse(text, NOW, SPLIT)
+    except BadRequest as refused:
+        assert refused.message
+        assert refused.hint
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.text() | syntax, min_size=50, max_size=50))
+def test_whatever_is_understood_can_be_asked(typed):
+    async def law(store: Store) -> None:
+        await write(store, [[(0, [["error a b c", "x"]])]])
+        for text in typed:
+            for rank in ("recency", "relevance"):
+                try:
+                    await search(store, Question(text=text, rank=rank, context=1), NOW)
+                except BadRequest as refused:
+                    assert refused.hint
+
+    in_store(law)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_of_plain_text_are_runs_of_letters_and_digits(text):
+    assert [name for _, _, name in SPLIT(text)] == re.findall("[a-z0-9]+", text.lower())

@@ -1,0 +1,71 @@
+"""Law: what is written in any portions reads back exactly; what is cut anywhere never makes a reader fail or invent."""
+
+import os
+import tempfile
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.recorder.format import ENDED, SegmentReader, SegmentWriter
+
+portions = st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.integers(0, 10**9)), max_size=30)
+segment_sizes = st.integers(1, 200)
+
+
+def write(folder: str, segment_bytes: int, appends: list[tuple[bytes, int]]) -> tuple[bytes, list[int]]:
+    """All bytes, and for each of them its time."""
+    writer, at, times = SegmentWriter(folder, segment_bytes), 0, []
+    for data, later in appends:
+        at += later
+        writer.append(data, at)
+        times += [at] * len(data)
+    writer.end(ENDED, at)
+    writer.close()
+    return b"".join(data for data, _ in appends), times
+
+
+@given(portions, segment_sizes, st.integers(1, 100))
+def test_any_splitting_reads_back_exactly_with_rising_times(appends, segment_bytes, step):
+    with tempfile.TemporaryDirectory() as folder:
+        whole, times = write(folder, segment_bytes, appends)
+        reader, pieces = SegmentReader(folder), []
+        for offset in range(0, len(whole), step):
+            pieces += reader.pieces(offset, step)
+        heard = [at for _, _, at in pieces]
+        assert b"".join(data for _, data, _ in pieces) == whole
+        assert heard == sorted(heard)
+        assert [reader.time_of(offset) for offset in range(len(whole))] == times
+        assert (reader.size(), reader.ended()) == (len(whole), (ENDED, times[-1] if times else 0))
+        reader.close()
+
+
+@given(portions, segment_sizes, st.integers(0, 1200))
+def test_a_piece_carries_the_time_of_its_last_byte(appends, segment_bytes, start):
+    with tempfile.TemporaryDirectory() as folder:
+        _, times = write(folder, segment_bytes, appends)
+        reader = SegmentReader(folder)
+        pieces = list(reader.pieces(start, 1 << 20))
+        assert [at for _, _, at in pieces] == [times[offset + len(data) - 1] for offset, data, _ in pieces]
+        assert all(times[offset + len(data) - 1] - times[offset] <= 10**8 for offset, data, _ in pieces)
+        reader.close()
+
+
+@given(portions, segment_sizes, st.data())
+def test_a_cut_never_makes_the_reader_fail_or_invent(appends, segment_bytes, choose):
+    with tempfile.TemporaryDirectory() as folder:
+        whole, _ = write(folder, segment_bytes, appends)
+        for name in sorted(os.listdir(folder)):
+            path = f"{folder}/{name}"
+            os.truncate(path, choose.draw(st.integers(0, os.path.getsize(path)), name))
+        reader, offset = SegmentReader(folder), 0
+        kept = sum(os.path.getsize(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith(".raw"))
+        while pieces := list(reader.pieces(offset, 1 << 20)):
+            for start, data, at in pieces:
+                assert start >= offset
+                assert data == whole[start : start + len(data)]
+                assert at >= 0
+                offset, kept = start + len(data), kept - len(data)
+        assert kept == 0
+        assert reader.size() <= len(whole)
+        assert reader.ended() is None or reader.ended()[0] == ENDED
+        reader.close()

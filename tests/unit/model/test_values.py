@@ -1,0 +1,59 @@
+"""What all values share: they are frozen, and survive being written and read again."""
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import msgspec
+import pytest
+from msgspec import Struct
+
+import termvisor.model
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.output import Line
+from termvisor.model.question import Found, Hit, Question
+from termvisor.model.screen import Screen
+
+MODULES = [
+    importlib.import_module(f"termvisor.model.{found.name}") for found in pkgutil.iter_modules(termvisor.model.__path__)
+]
+
+
+def structs(module: ModuleType) -> list[type[Struct]]:
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Struct) and value.__module__ == module.__name__
+    ]
+
+
+def thawed(module: ModuleType) -> list[str]:
+    return [value.__name__ for value in structs(module) if not value.__struct_config__.frozen]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_every_value_is_frozen(module: ModuleType) -> None:
+    assert thawed(module) == []
+
+
+def test_a_value_that_can_be_changed_is_found() -> None:
+    module = ModuleType("sample")
+    module.Loose = msgspec.defstruct("Loose", ["x"], module="sample")  # type: ignore[attr-defined]
+    assert thawed(module) == ["Loose"]
+
+
+LINE = Line(pane=PaneId(7), number=3, at=5, text="make: *** Error 2", epoch=EpochId(1))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LINE,
+        Question(text='"usage limit" pane:7', pane=PaneId(7), rank="relevance"),
+        Found(hits=(Hit(line=LINE, spans=((10, 15),), before=("a",), after=()),), is_complete=False),
+        Screen(pane=PaneId(7), rows=("$ ", ""), width=80, height=2, cursor_x=2),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_survives_the_wire(value: Struct) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value

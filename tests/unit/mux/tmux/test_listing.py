@@ -1,0 +1,54 @@
+"""Listings become values, whatever stands in paths and titles."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.errors import MuxError
+from termvisor.mux.base import Thin
+from termvisor.mux.tmux.listing import parse_full, parse_thin
+
+WORDS = "%5 812 $1 0 @3 2 1 1 /dev/pts/4 80 24 0 0 0  9 1 12 2000".split(" ")
+
+
+def record(*texts: str, pane: str = "%5") -> bytes:
+    data = [text.encode() for text in texts]
+    words = [pane.encode(), *(word.encode() for word in WORDS[1:])]
+    return b"\x1f".join([*words, *(b"%d" % len(text) for text in data), *data]) + b"\x1e"
+
+
+def listed(*records: bytes):
+    return parse_full(tuple(b"\n".join(records).split(b"\n")))
+
+
+def test_a_pane_has_all_its_facts():
+    (facts,) = listed(record("work", "build", "make", "/srv/app", "compiling"))
+    assert (facts.mux_id, facts.pid, facts.session_name, facts.window_index) == ("%5", 812, "work", 2)
+    assert (facts.command, facts.cwd, facts.title) == ("make", "/srv/app", "compiling")
+    assert (facts.piped, facts.dead_status, facts.dead_signal, facts.history_limit) == (True, None, 9, 2000)
+
+
+def test_a_window_linked_into_two_sessions_is_one_pane():
+    texts = ("w", "c", "/", "t")
+    assert [facts.session_name for facts in listed(record("a", *texts), record("b", *texts))] == ["a"]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=5, max_size=5))
+def test_no_name_can_forge_a_pane_or_a_field(texts):
+    facts = listed(record(*texts), record("s", "w", "c", "/", "t", pane="%6"))
+    assert [one.mux_id for one in facts] == ["%5", "%6"]
+
+
+def test_a_path_that_imitates_a_record_stays_a_path():
+    evil = "/tmp/\x1e\n" + record("x", "x", "x", "x", "x", pane="%0").decode()
+    assert [one.mux_id for one in listed(record("s", "w", "c", evil, "t"))] == ["%5"]
+
+
+def test_an_unreadable_listing_is_an_error_and_not_a_guess():
+    with pytest.raises(MuxError):
+        listed(record("s", "w", "c", "/", "t").replace(b"\x1e", b"!"))
+
+
+def test_the_thin_listing_hides_our_own_pane():
+    body = (b"%1\x1f10\x1f0\x1f0\x1e", b"%2\x1f11\x1f1\x1f1\x1e")
+    assert parse_thin(body, frozenset({"%1"})) == {"%2": Thin(11, True, True)}

@@ -1,0 +1,56 @@
+import asyncio
+
+from termvisor.clock import SystemClock
+from termvisor.store import Store
+
+
+async def test_everything_is_there_again_after_a_restart(tmp_path, store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "hello")
+    await store.close()
+    again = await Store.open(str(tmp_path / "visor.db"), SystemClock())
+    assert [line.text for line in await again.output.lines(pane)] == ["hello"]
+    assert await again.check(thorough=True) == "ok"
+    await again.close()
+
+
+async def test_a_store_knows_its_size_and_when_it_was_checkpointed(store, new_pane, write_lines):
+    await write_lines(await new_pane(), "x" * 100_000)
+    assert store.checkpointed_at is None
+    await store.checkpoint()
+    size, pages = await store.sizes()
+    assert size > 100_000
+    assert pages > 10
+    assert store.checkpointed_at is not None
+    assert store.writable()
+
+
+async def test_an_index_that_lost_a_block_is_found_wrong_and_mended(store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "hello")
+    await store._db.write(
+        lambda connection: (
+            connection.execute(
+                "INSERT INTO block_fts (block_fts, rowid, text, pane) VALUES ('delete', 1, 'hello', ?)", (pane,)
+            ).get
+        )
+    )
+    assert await store.check() == "the index and the text differ by 1 blocks"
+    await store.output.rebuild_index()
+    assert await store.check(thorough=True) == "ok"
+
+
+async def test_an_index_that_says_something_else_than_the_text_is_found_by_the_thorough_check(
+    store, new_pane, write_lines
+):
+    await write_lines(await new_pane(), "hello")
+    await store._db.write(lambda connection: connection.execute("UPDATE block SET text = 'other'").get)
+    assert await store.check() == "ok"
+    assert await store.check(thorough=True) == "the index does not fit the text"
+
+
+async def test_many_may_write_and_read_at_once(store, new_pane, write_lines):
+    pane = await new_pane()
+    numbers = await asyncio.gather(*(write_lines(pane, f"line {number}") for number in range(50)))
+    assert sorted(numbers) == list(range(1, 51))
+    assert await store.output.last_line(pane) == 50

@@ -1,0 +1,67 @@
+"""Errors: one table of codes that never change their meaning; each says what to do next."""
+
+import pytest
+
+from termvisor import errors
+from termvisor.errors import VisorError, all_errors
+
+PROMISED = {
+    "invalid_args": 2,
+    "unknown_command": 2,
+    "config_error": 78,
+    "invalid_cursor": 2,
+    "unsupported": 69,
+    "pane_not_found": 4,
+    "ref_ambiguous": 4,
+    "policy_denied": 77,
+    "needs_approval": 77,
+    "reserved": 75,
+    "stale_snapshot": 75,
+    "unavailable": 69,
+    "mux_error": 69,
+    "storage_error": 74,
+    "newer_database": 74,
+    "timeout": 124,
+    "workflow_error": 70,
+    "internal": 70,
+}
+
+
+def test_the_promised_codes_have_their_exit_statuses() -> None:
+    assert {error.code: error.exit_status for error in all_errors()} == PROMISED
+
+
+def test_a_code_belongs_to_one_error() -> None:
+    codes = [error.code for error in all_errors()]
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize("error", all_errors(), ids=lambda error: error.__name__)
+def test_every_error_says_what_it_means_and_what_to_do(error: type[VisorError]) -> None:
+    assert error.__doc__
+    assert error.hint
+    assert 0 < error.exit_status < 128
+
+
+def test_an_error_carries_its_message_details_and_the_hint_of_its_kind() -> None:
+    error = errors.NotFound("no pane 7", details={"reference": "7"})
+    assert (str(error), error.message, error.details) == ("no pane 7", "no pane 7", {"reference": "7"})
+    assert error.hint == errors.NotFound.hint
+
+
+def test_a_hint_of_its_own_takes_the_place_of_the_kinds() -> None:
+    assert errors.MuxError("gone", hint="Start tmux.").hint == "Start tmux."
+    assert errors.MuxError("gone").hint == errors.MuxError.hint
+
+
+def test_details_are_the_errors_own() -> None:
+    given = {"oldest": 5}
+    error = errors.InvalidCursor("too old", details=given)
+    given["oldest"] = 6
+    assert error.details == {"oldest": 5}
+
+
+def test_what_the_caller_can_do_is_told_by_the_branch() -> None:
+    assert issubclass(errors.ConfigError, errors.BadRequest)
+    assert issubclass(errors.NewerDatabase, errors.Unavailable)
+    assert issubclass(errors.StaleSnapshot, errors.Conflict)

@@ -1,0 +1,79 @@
+"""The log: private, rotated, and without secrets."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from termvisor import log
+from termvisor.settings import Settings
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.fixture(autouse=True)
+def _no_handler_left() -> Iterator[None]:
+    yield
+    root = logging.getLogger("visor")
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+        handler.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "daemon.log"
+
+
+def test_a_line_says_when_how_grave_who_and_what(path: Path) -> None:
+    log.to_file(str(path), Settings())
+    log.logger("store").warning("disk is %s", "full")
+    assert path.read_text().rstrip().endswith("WARNING visor.store: disk is full")
+
+
+def test_the_file_belongs_to_its_owner_only(path: Path) -> None:
+    log.to_file(str(path), Settings())
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_secret_never_reaches_the_file_not_even_in_a_traceback(path: Path) -> None:
+    log.to_file(str(path), Settings())
+    log.logger("ops").error("called with token %s", SECRET)
+    try:
+        raise ValueError(f"bad token {SECRET}")
+    except ValueError:
+        log.logger("ops").exception("it broke")
+    text = path.read_text()
+    assert "it broke" in text
+    assert SECRET not in text
+
+
+def test_what_is_below_the_level_is_not_written(path: Path) -> None:
+    log.to_file(str(path), Settings(log_level="warning"))
+    log.logger("tmux").info("hello")
+    assert path.read_text() == ""
+
+
+def test_a_full_file_is_set_aside_once_and_the_next_line_starts_a_new_one(path: Path) -> None:
+    log.to_file(str(path), Settings(log_bytes=10_000))
+    for number in range(300):
+        log.logger("x").info("line %d %s", number, "." * 80)
+    older = path.with_name("daemon.log.1")
+    assert sorted(file.name for file in path.parent.iterdir()) == ["daemon.log", "daemon.log.1"]
+    assert older.stat().st_size < 11_000
+    assert (older.read_text() + path.read_text()).rstrip().endswith("line 299 " + "." * 80)
+
+
+def test_bytes_that_are_no_text_do_not_break_the_log(path: Path) -> None:
+    log.to_file(str(path), Settings())
+    log.logger("x").info("name %s", b"\xff".decode("utf-8", "surrogateescape"))
+    assert "name ?" in path.read_text()
+
+
+def test_a_new_destination_takes_the_place_of_the_old_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.to_file(str(path), Settings())
+    log.to_stderr("info")
+    log.logger("x").info("hello")
+    assert path.read_text() == ""
+    assert "visor.x: hello" in capsys.readouterr().err

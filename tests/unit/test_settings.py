@@ -1,0 +1,157 @@
+"""Settings: one table, three sources, private folders."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from termvisor import settings
+from termvisor.errors import ConfigError, Unavailable
+from termvisor.settings import Places, Settings
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Places:
+    (tmp_path / "config").mkdir()
+    return Places(str(tmp_path / "config"), str(tmp_path / "data"), str(tmp_path / "run"))
+
+
+def written(where: Places, text: str) -> Places:
+    Path(where.config_file).write_text(text)
+    return where
+
+
+def test_without_a_file_and_an_environment_the_defaults_hold(where: Places) -> None:
+    assert settings.load(where, {}) == Settings()
+
+
+def test_the_file_beats_the_default_and_the_environment_beats_the_file(where: Places) -> None:
+    written(where, 'thin_interval = 2.5\nbaseline_lines = 10\ntmux_sockets = ["work"]\n')
+    loaded = settings.load(where, {"VISOR_BASELINE_LINES": "20"})
+    assert (loaded.thin_interval, loaded.baseline_lines, loaded.tmux_sockets) == (2.5, 20, ("work",))
+
+
+def test_an_empty_environment_variable_is_as_good_as_none(where: Places) -> None:
+    assert settings.load(where, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
+
+
+@pytest.mark.parametrize("text", ["work,/run/tmux/x", "work:/run/tmux/x", "work\n/run/tmux/x", "work,,/run/tmux/x,"])
+def test_a_list_in_the_environment_may_be_separated_as_people_do(where: Places, text: str) -> None:
+    assert settings.load(where, {"VISOR_TMUX_SOCKETS": text}).tmux_sockets == ("work", "/run/tmux/x")
+
+
+def test_the_log_level_has_the_short_name_that_people_know(where: Places) -> None:
+    assert settings.load(where, {"VISOR_LOG": "debug"}).log_level == "debug"
+
+
+def test_no_color_means_never_unless_our_own_name_says_otherwise(where: Places) -> None:
+    assert settings.load(where, {"NO_COLOR": "1"}).colour == "never"
+    assert settings.load(where, {"NO_COLOR": "1", "VISOR_COLOUR": "always"}).colour == "always"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("thin_intervall = 1\n", "thin_intervall"),
+        ("thin_interval = 0\n", "thin_interval"),
+        ('thin_interval = "soon"\n', "thin_interval"),
+        ('log_level = "loud"\n', "log_level"),
+        ("thin_interval = \n", "line 1"),
+        ('redact_patterns = ["("]\n', "redact_patterns"),
+    ],
+)
+def test_a_wrong_file_is_refused_and_the_message_names_the_place(where: Places, text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        settings.load(written(where, text), {})
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_path(where: Places) -> None:
+    os.mkdir(where.config_file)
+    with pytest.raises(ConfigError, match=r"config\.toml: Is a directory"):
+        settings.load(where, {})
+
+
+def test_a_file_that_is_not_text_is_refused(where: Places) -> None:
+    Path(where.config_file).write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError):
+        settings.load(where, {})
+
+
+def test_every_setting_has_a_doc_a_type_and_a_name_of_its_own_in_the_environment() -> None:
+    rows = settings.rows()
+    assert [row.name for row in rows if not row.doc or not row.type] == []
+    assert len({row.env for row in rows}) == len(rows) == len(Settings.__struct_fields__)
+    assert {row.env[:6] for row in rows} == {"VISOR_"}
+
+
+def test_places_follow_our_own_variables_first() -> None:
+    env = {"HOME": "/home/ada", "XDG_DATA_HOME": "/xdg", "VISOR_DATA_DIR": "/own", "VISOR_RUNTIME_DIR": "/run/own"}
+    where = settings.places(env)
+    assert where == Places("/home/ada/.config/termvisor", "/own", "/run/own")
+
+
+def test_places_follow_xdg_and_else_the_home() -> None:
+    xdg = {"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "/r"}
+    assert settings.places(xdg) == Places("/c/termvisor", "/d/termvisor", "/r/termvisor")
+    bare = settings.places({"HOME": "/h"})
+    assert (bare.config_dir, bare.data_dir) == ("/h/.config/termvisor", "/h/.local/share/termvisor")
+    assert str(os.getuid()) in bare.runtime_dir
+
+
+def test_all_files_of_an_instance_lie_in_its_own_places() -> None:
+    where = Places("/c", "/d", "/r")
+    assert {where.config_file, where.database, where.raw_dir, where.log_file, where.nonce_file} == {
+        "/c/config.toml",
+        "/d/visor.db",
+        "/d/raw",
+        "/d/log/daemon.log",
+        "/d/nonce",
+    }
+    sockets = (where.daemon_socket, where.daemon_lock, where.recorder_socket, where.demo_socket)
+    assert {os.path.dirname(path) for path in sockets} == {"/r"}
+
+
+def test_prepared_folders_can_be_entered_by_their_owner_only(where: Places) -> None:
+    settings.prepare(where)
+    folders = (where.runtime_dir, where.data_dir, where.raw_dir, os.path.dirname(where.log_file))
+    assert {os.stat(path).st_mode & 0o777 for path in folders} == {0o700}
+
+
+def test_an_open_folder_of_ours_is_closed(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o755)
+    settings.make_private(str(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: stranger)
+    with pytest.raises(Unavailable, match="not a folder of yours"):
+        settings.make_private(str(tmp_path))
+
+
+def test_a_link_to_somebody_elses_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    stranger = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: stranger)
+    with pytest.raises(Unavailable, match="not a folder of yours"):
+        settings.make_private(str(tmp_path / "link"))
+
+
+def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Unavailable, match="cannot create"):
+        settings.make_private(str(tmp_path / "file"))
+
+
+def test_a_runtime_path_too_long_for_a_socket_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ConfigError) as caught:
+        settings.prepare(Places("/c", "/d", "/r" * 60))
+    assert "VISOR_RUNTIME_DIR" in caught.value.hint
+
+
+def test_tmux_keeps_its_sockets_where_tmux_says(tmp_path: Path) -> None:
+    assert settings.tmux_folder({"TMUX_TMPDIR": str(tmp_path)}) == f"{tmp_path}/tmux-{os.getuid()}"
+    assert settings.tmux_folder({}).endswith(f"/tmux-{os.getuid()}")
