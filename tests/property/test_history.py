@@ -75,7 +75,7 @@ async def write(store: Store, plan: list) -> dict[int, list[str]]:
     return written
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(batches)
 def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
     async def law(store: Store) -> None:
@@ -88,7 +88,7 @@ def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
     in_store(law)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(batches, st.integers(0, 100), st.integers(0, 100), st.integers(1, 30))
 def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit):
     async def law(store: Store) -> None:
@@ -102,7 +102,7 @@ def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit
     in_store(law)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(batches)
 def test_every_line_is_found_by_every_one_of_its_words(plan):
     async def law(store: Store) -> None:
@@ -117,7 +117,7 @@ def test_every_line_is_found_by_every_one_of_its_words(plan):
     in_store(law)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(batches, st.sampled_from(["error", "code", "fuße", "main", "force", "x", "12"]))
 def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word):
     async def law(store: Store) -> None:
@@ -131,7 +131,7 @@ def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word
     in_store(law)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(batches)
 def test_a_word_that_no_line_holds_is_never_found(plan):
     async def law(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The async client: one connection, any number of operations and streams side by side on it."""
+"""The async client: any number of operations side by side on one connection, each stream on its own."""
 
 import asyncio
 import socket
@@ -25,35 +25,56 @@ async def connect(places: Places | None = None, *, start: bool = True) -> AsyncI
     where = places or own_places()
     if start:
         await asyncio.to_thread(ensure_running, where)
-    plug = socket.socket(fileno=connected(where.daemon_socket).detach())
-    _, link = await asyncio.get_running_loop().create_unix_connection(_Link, sock=plug)
-    try:
-        async with asyncio.timeout(ANSWERS_WITHIN):
-            hello = read_hello(await link.call("hello", {"protocol": face.PROTOCOL}))
-        yield AsyncVisor(link, hello)
-    finally:
-        link.close()
+    async with _linked(where) as link:
+        yield AsyncVisor(where, link)
 
 
 class AsyncVisor:
     """Operations as methods: ``await visor.list_panes()``, ``async for event in visor.watch_events()``."""
 
-    def __init__(self, link: "_Link", hello: rpc.Hello):
-        self._link, self._hello = link, hello
+    def __init__(self, where: Places, link: "_Link"):
+        self._where, self._link = where, link
 
     @property
     def daemon_pid(self) -> int:
-        return self._hello.pid
+        return self._link.hello.pid
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
-        run: Callable[..., Any] = self._link.items if name in self._hello.streams else self._link.call
+        run: Callable[..., Any] = self._stream if name in self._link.hello.streams else self._link.call
         return lambda **params: run(name, params)
+
+    async def _stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        # On a connection of its own: a reader that lags holds up nobody but itself.
+        async with _linked(self._where) as link, aclosing(link.items(name, params)) as items:
+            async for item in items:
+                yield item
+
+
+@asynccontextmanager
+async def _linked(where: Places) -> AsyncIterator["_Link"]:
+    plug = socket.socket(fileno=connected(where.daemon_socket).detach())
+    _, link = await asyncio.get_running_loop().create_unix_connection(_Link, sock=plug)
+    try:
+        link.hello = await _greet(link)
+        yield link
+    finally:
+        link.close()
+
+
+async def _greet(link: "_Link") -> rpc.Hello:
+    try:
+        async with asyncio.timeout(ANSWERS_WITHIN):
+            return read_hello(await link.call("hello", {"protocol": face.PROTOCOL}))
+    except TimeoutError as error:
+        raise Unavailable(f"the daemon does not answer within {ANSWERS_WITHIN:.0f} s", hint=rpc.RESTART) from error
 
 
 class _Link(asyncio.Protocol):
     """Hands each answer to the request that waits for it."""
+
+    hello: rpc.Hello
 
     def __init__(self) -> None:
         self._lines, self._ids = Lines(), count(1)

@@ -42,8 +42,7 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
             finally:
                 parts.lookout.stop(keep_pipes=world.keeps_recorder)
                 await watching
-                if not world.keeps_recorder:
-                    await parts.recorder.quit()
+                await _part(parts.recorder, keep=world.keeps_recorder)
                 await parts.pipeline.settle()
                 await parts.chronicle.tell("daemon_stopped")
                 flow.cancel()
@@ -71,6 +70,15 @@ async def _join(places: Places, settings: Settings, store: Store, clock: Clock) 
     lookout = Lookout(kit, places)
     await recorder.start()
     return Parts(store, pipeline, chronicle, lookout, recorder, clock, places, settings)
+
+
+async def _part(recorder: RecorderLink, *, keep: bool) -> None:
+    """A recorder that goes on becomes the program that is installed now: this is how it is upgraded."""
+    if keep:
+        await recorder.reexec()
+        recorder.close()
+    else:
+        await recorder.quit()
 
 
 async def _checkpoints(store: Store, clock: Clock) -> None:

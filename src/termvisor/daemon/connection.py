@@ -7,18 +7,18 @@ operations with it; nothing it sends can end the daemon but `shutdown`.
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from termvisor.daemon.conversation import Desk, answer_face, answer_rpc
+from termvisor.daemon.conversation import ClientGone, Desk, answer_face, answer_rpc
 from termvisor.errors import BadRequest
 from termvisor.log import logger
 from termvisor.wire import face, peer, rpc
 from termvisor.wire.lines import Lines, TooLong
 
 log = logger("daemon.connection")
+Work = Callable[[], Awaitable[None]]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -122,18 +122,18 @@ class Connection(asyncio.Protocol):
         if line.startswith(b"!"):
             self._is_last = True
             self._waiting.clear()
-            self._begin(answer_face(self._desk, line, self._send), None)
+            self._begin(lambda: answer_face(self._desk, line, self._send), None)
             return
         request = rpc.parse_request(line)
         if isinstance(request, rpc.Answer):
-            self._begin(self._send(rpc.encode(request)), None)
+            self._begin(lambda: self._send(rpc.encode(request)), None)
         elif request.method == "cancel":
             self._cancel(request.params.get("id"))
         else:
-            self._begin(answer_rpc(self._desk, request, self._send), request)
+            self._begin(lambda: answer_rpc(self._desk, request, self._send), request)
 
-    def _begin(self, work: Coroutine[Any, Any, None], request: rpc.Request | None) -> None:
-        task = self._group.create_task(work)
+    def _begin(self, work: Work, request: rpc.Request | None) -> None:
+        task = self._group.create_task(_contained(work))
         self._running[task] = request
         task.add_done_callback(self._finished)
 
@@ -157,7 +157,7 @@ class Connection(asyncio.Protocol):
         async with self._turn:
             await self._room()
             if self._transport.is_closing():
-                raise ConnectionResetError
+                raise ClientGone
             self._transport.write(data)
 
     async def _room(self) -> None:
@@ -167,3 +167,13 @@ class Connection(asyncio.Protocol):
         except TimeoutError:
             log.warning("dropped a client that does not read its answers")
             self._transport.abort()
+
+
+async def _contained(work: Work) -> None:
+    """Whatever goes wrong with one client stays with that client."""
+    try:
+        await work()
+    except ClientGone:
+        return
+    except Exception:
+        log.exception("a conversation failed")

@@ -17,6 +17,10 @@ log = logger("daemon.conversation")
 Send = Callable[[bytes], Awaitable[None]]
 
 
+class ClientGone(Exception):
+    """Nobody is there any more to hear the answer."""
+
+
 class Desk(Protocol):
     """Where requests are answered."""
 
@@ -40,11 +44,11 @@ async def answer_face(desk: Desk, line: bytes, send: Send) -> None:
         async with aclosing(desk.answer(face.decode(line))) as frames:
             async for data in frames:
                 await send(data)
-    except ConnectionError:
-        return
+    except ClientGone:
+        raise
     except Exception as error:
         trouble = _told(error)
-        text = f"visor: {trouble.message}\n{trouble.hint}\n".encode()
+        text = f"visor: {trouble.message}\nhint: {trouble.hint}\n".encode()
         await send(face.output(b"e", text) + face.frame(b"x", trouble.exit_status))
 
 
@@ -53,8 +57,8 @@ async def answer_rpc(desk: Desk, request: rpc.Request, send: Send) -> None:
     to = None if isinstance(request.id, UnsetType) else request.id
     try:
         answer = rpc.encode(rpc.Answer(to, result=await _result(desk, request, to, send)))
-    except ConnectionError:
-        return
+    except ClientGone:
+        raise
     except Exception as error:
         answer = rpc.encode(rpc.failed(to, _told(error)))
     if not is_notification:

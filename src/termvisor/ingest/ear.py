@@ -11,6 +11,8 @@ from termvisor.mux.base import Thin
 HELD_WITHIN = 6.0
 """The helper that hands the pipe to the recorder gives up after five seconds."""
 EOF_WITHIN = 2.0
+DOUBT_FOR = 0.3
+"""A server that is being killed still answers for a moment, without its panes."""
 
 
 class Ear(Struct):
@@ -28,6 +30,8 @@ class Ear(Struct):
     unheld_since: float | None = None
     leaving_since: float | None = None
     ends_by: EpochEnd | None = None
+    final_size: int | None = None
+    """Its last byte was read; why it ended is settled after `DOUBT_FOR`."""
     backoff: Backoff = field(default_factory=Backoff)
     retry_at: float = 0.0
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from termvisor.errors import MuxError
 from termvisor.ingest.control_output import ControlOutputs
-from termvisor.ingest.ear import EOF_WITHIN, HELD_WITHIN, Ear, why_ended
+from termvisor.ingest.ear import DOUBT_FOR, EOF_WITHIN, HELD_WITHIN, Ear, why_ended
 from termvisor.ingest.epochs import Epochs
 from termvisor.ingest.recording import Ended, Held, RecorderLink
 from termvisor.log import logger
@@ -82,9 +82,8 @@ class Ears:
     async def step(self) -> None:
         """Open what can be opened, give up what takes too long."""
         now = self._monotonic()
-        for ear in list(self._leaving.values()):
-            if ear.epoch is not None and now - (ear.leaving_since or now) > EOF_WITHIN:
-                self._means.recorder.drop(ear.epoch.id)
+        for ear in [*self._leaving.values(), *self._ears.values()]:
+            await self._settle(ear, now)
         for ear in list(self._ears.values()):
             if ear.unheld_since is not None and now - ear.unheld_since > HELD_WITHIN:
                 await self._never_held(ear)
@@ -100,8 +99,10 @@ class Ears:
             ear.backoff.worked()
             return
         ended_by = ear.ends_by or await self._why(ear, is_capped=item.is_capped)
-        await self._end(ear, ended_by, item.size)
-        self._means.recorder.forget(item.epoch)
+        if ended_by == "pane_exited":
+            ear.ends_by, ear.final_size, ear.leaving_since = ended_by, item.size, self._monotonic()
+        else:
+            await self._end(ear, ended_by, item.size)
 
     async def recorder_lost(self) -> None:
         """Every pipe that ended in the recorder is dead; they are opened anew as soon as there is a recorder again."""
@@ -182,6 +183,16 @@ class Ears:
             await self._means.epochs.end(epoch, "joined", 0)
         ear.is_piped = True
 
+    async def _settle(self, ear: Ear, now: float) -> None:
+        """An end is told once it is certain; a pipe whose end does not come is closed by us."""
+        if ear.leaving_since is None or ear.epoch is None:
+            return
+        if ear.final_size is not None and now - ear.leaving_since > DOUBT_FOR:
+            is_exit = ear.ends_by == "pane_exited" and self.is_server_alive
+            await self._end(ear, "pane_exited" if is_exit else "server_gone", ear.final_size)
+        elif ear.final_size is None and now - ear.leaving_since > EOF_WITHIN:
+            self._means.recorder.drop(ear.epoch.id)
+
     async def _never_held(self, ear: Ear) -> None:
         """The helper did not reach the recorder: the pane's pipe is closed again and nothing was heard."""
         if ear.epoch is not None:
@@ -203,13 +214,15 @@ class Ears:
         )
 
     async def _end(self, ear: Ear, ended_by: EpochEnd, size: int, detail: str = "") -> None:
-        epoch, ear.epoch, ear.plane, ear.unheld_since = ear.epoch, None, "none", None
+        epoch, ear.epoch, ear.plane = ear.epoch, None, "none"
+        ear.unheld_since = ear.leaving_since = ear.ends_by = ear.final_size = None
         if epoch is None:
             return
         self._leaving.pop(epoch.id, None)
         ear.is_foreign = ear.is_foreign or ended_by in ("pipe_stolen", "pipe_closed")
         ear.is_dead = ear.is_dead or ended_by == "pane_exited"
         await self._means.epochs.end(epoch, ended_by, size, detail)
+        self._means.recorder.forget(epoch.id)
 
     async def _why(self, ear: Ear, *, is_capped: bool) -> EpochEnd:
         pane: Thin | None = None

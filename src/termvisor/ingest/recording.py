@@ -7,6 +7,7 @@ when to start again is the caller's decision.
 import asyncio
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from typing import IO, Literal, cast
@@ -77,7 +78,9 @@ class RecorderLink:
         self._tell = tell
         self._conversation: _Conversation | None = None
         self._child: spawn.Child | None = None
+        self._is_child_new = False
         self._is_parting = False
+        self._deferred: list[bytes] | None = None
         self.streams: dict[EpochId, Recording] = {}
         self.pid: int | None = None
 
@@ -88,8 +91,9 @@ class RecorderLink:
     async def start(self) -> dict[EpochId, Recording]:
         """Connect to the recorder that runs, or start one. Returns the streams it knows."""
         if not self.is_connected:
-            self._reap()
             await _in_time("answer", self._connect(may_spawn=True))
+            if self._child and self.pid not in (None, self._child.pid):
+                await self._call_off(self._child)
         return dict(self.streams)
 
     def drop(self, epoch: EpochId) -> None:
@@ -104,13 +108,18 @@ class RecorderLink:
     async def reexec(self, python: str = sys.executable, root: str = _ROOT) -> None:
         """Let the recorder become the program that is installed now, without losing a byte."""
         await asyncio.to_thread(_check_image, python, root)
-        before = await self.start()
-        await self._part(f"reexec {python}\t{root}\n".encode(errors="surrogateescape"))
+        await self.start()
+        self._deferred = []
         try:
+            await self._part(f"reexec {python}\t{root}\n".encode(errors="surrogateescape"))
+            before = self.streams
             await _in_time("come back", self._connect(may_spawn=False))
         except Unavailable:
-            self._tell(Lost())
+            if not self.is_connected:
+                self._tell(Lost())
             raise
+        finally:
+            self._say_deferred()
         for recording in list(self.streams.values()):
             self._tell_difference(before.get(recording.epoch), recording)
 
@@ -120,8 +129,7 @@ class RecorderLink:
             await self.start()
             await self._part(b"quit\n")
         if self._child:
-            await asyncio.to_thread(self._child.wait)
-            self._reap()
+            await self._call_off(self._child)
 
     def close(self) -> None:
         """Stop listening; the recorder goes on."""
@@ -146,6 +154,8 @@ class RecorderLink:
                 await asyncio.sleep(_PAUSE)
             except (BlockingIOError, ConnectionError):
                 await asyncio.sleep(_PAUSE)  # its queue is full, or it left while we came
+            except OSError as error:
+                raise Unavailable(f"cannot reach the recorder at {self._options.socket}: {error.strerror}") from error
 
     async def _listen(self, channel: Channel) -> None:
         self.streams = {}
@@ -155,33 +165,46 @@ class RecorderLink:
         except BaseException:
             self.close()
             raise
+        self._is_child_new = False
 
     def _spawn(self) -> None:
-        """Start a recorder unless ours is on its way. Of two that start at once one steps back, also ours."""
+        """Start a recorder unless ours is on its way, or on its way out. Of two that start at once one steps back."""
         status = self._child.poll() if self._child else 0
         if status is None:
             return
-        if status not in (0, ALREADY_RUNNING):
+        if self._is_child_new and status not in (0, ALREADY_RUNNING):
+            self._is_child_new = False
             raise Unavailable(f"the recorder ended at once with status {status}", hint=f"See {self._log_file}.")
+        self._is_child_new = True
         with _open_log(self._log_file) as log:
             self._child = spawn.detached(self._options.command(sys.executable, _ROOT), log=log)
 
-    def _reap(self) -> None:
-        if self._child and self._child.poll() is not None:
+    async def _call_off(self, child: spawn.Child) -> None:
+        """End one that we started for nothing, because another was there first or none is wanted any more."""
+        child.kill(signal.SIGTERM)
+        if await asyncio.to_thread(child.wait) is not None:
             self._child = None
 
     def _send(self, message: bytes) -> None:
-        if self._conversation:
+        if self._deferred is not None:
+            self._deferred.append(message)  # the connection that breaks would lose it
+        elif self._conversation:
             self._conversation.send(message)
 
+    def _say_deferred(self) -> None:
+        deferred, self._deferred = self._deferred or [], None
+        for message in deferred:
+            verb, epoch = message.split()
+            if verb == b"forget":
+                self.streams.pop(EpochId(int(epoch)), None)
+            self._send(message)
+
     async def _part(self, farewell: bytes) -> None:
-        """Say something after which the recorder hangs up, and wait until it did."""
         if not self._conversation:
             return
         self._is_parting = True
         try:
-            self._conversation.send(farewell)
-            await _in_time("hang up", self._conversation.ended)
+            await _in_time("hang up", self._conversation.part(farewell))
         finally:
             self._is_parting = False
         self.close()
@@ -228,7 +251,7 @@ class RecorderLink:
 
 
 class _Conversation:
-    """One connection to the recorder. ``ready``: it told all it knows. ``ended``: it hung up, or failed to obey."""
+    """One connection to the recorder. ``ready``: it told all it knows."""
 
     def __init__(self, channel: Channel, hear: Callable[[str], None], on_end: Callable[[], None]):
         self._loop = asyncio.get_running_loop()
@@ -237,7 +260,7 @@ class _Conversation:
         self._outbox: list[bytes] = []
         self.is_ready = False
         self.ready: asyncio.Future[None] = self._loop.create_future()
-        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self._parted: asyncio.Future[None] | None = None
         self._loop.add_reader(channel.fileno(), self._on_readable)
         self.send(b"listen %d\n" % PROTOCOL)
 
@@ -245,6 +268,12 @@ class _Conversation:
         """Bounded by what is said: at most two short lines for each epoch."""
         self._outbox.append(message)
         self._flush()
+
+    async def part(self, farewell: bytes) -> None:
+        """Say something after which the recorder hangs up, and wait until it did, or said that it cannot."""
+        self._parted = self._loop.create_future()
+        self.send(farewell)
+        await self._parted
 
     def close(self) -> None:
         if self._channel.fileno() >= 0:
@@ -284,7 +313,7 @@ class _Conversation:
         elif line.startswith("version "):
             _resolve(self.ready, Unavailable(f"the recorder that runs speaks {line}, not version {PROTOCOL}"))
         elif line.startswith("failed "):
-            _resolve(self.ended, Unavailable(f"the recorder could not do it: {line}"))
+            _resolve(self._parted, Unavailable(f"the recorder could not do it: {line}"))
         else:
             self._hear(line)
 
@@ -293,11 +322,11 @@ class _Conversation:
         self.close()
         self._on_end()
         _resolve(self.ready, ConnectionResetError("the recorder hung up"))
-        _resolve(self.ended)
+        _resolve(self._parted)
 
 
-def _resolve(future: asyncio.Future[None], error: Exception | None = None) -> None:
-    if future.done():
+def _resolve(future: asyncio.Future[None] | None, error: Exception | None = None) -> None:
+    if future is None or future.done():
         return
     if error:
         future.set_exception(error)

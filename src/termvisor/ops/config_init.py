@@ -10,7 +10,7 @@ from termvisor.ops.base import Example, Op
 from termvisor.ops.configuration import toml, where
 from termvisor.ops.look import Look, clean
 from termvisor.ops.world import World
-from termvisor.settings import make_private, rows
+from termvisor.settings import Row, make_private, rows
 
 
 class ConfigInit(Struct, frozen=True, kw_only=True):
@@ -49,8 +49,13 @@ def template() -> str:
     """Every setting with its meaning and default."""
     head = "# Settings of Termvisor. Take the # off a line to change it; `visor config validate` checks the file.\n"
     return head + "".join(
-        f"\n# {row.doc}\n# Environment: {row.env}. {row.type}\n# {row.name} = {toml(row.default)}\n" for row in rows()
+        f"\n# {row.doc}\n# Environment: {row.env}. {row.type}\n# {row.name} = {_example(row)}\n" for row in rows()
     )
+
+
+def _example(row: Row) -> str:
+    """The default, or the form of a value where the default is to have none."""
+    return '["…"]' if row.default is None else toml(row.default)
 
 
 def plain(made: ConfigMade, look: Look) -> str:

@@ -4,19 +4,16 @@ from typing import Any
 
 import msgspec
 
-from termvisor.errors import ConfigError
+from termvisor.ops.local import LocalWorld
 from termvisor.ops.world import World
-from termvisor.settings import Places, places
+from termvisor.settings import Places
 
 
 def where(world: World) -> Places:
     """The places of this instance; a config file that cannot be read does not hide them."""
-    try:
-        return world.configuration[0]
-    except ConfigError:
-        return places()
+    return world.places if isinstance(world, LocalWorld) else world.configuration[0]
 
 
 def toml(value: Any) -> str:
     """A setting's value as it stands in the file. JSON's strings, numbers and lists are TOML too."""
-    return msgspec.json.encode([] if value is None else value).decode()
+    return "unset" if value is None else msgspec.json.encode(value).decode()

@@ -13,14 +13,13 @@ from termvisor.clock import iso
 from termvisor.errors import BadRequest
 from termvisor.log import logger
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.output import Line
 from termvisor.ops.base import Example, Op
 from termvisor.ops.cursor import BEFORE_ALL
 from termvisor.ops.listing import moment, named
 from termvisor.ops.look import Look, clean, clean_lines
 from termvisor.ops.masking import Masking
 from termvisor.ops.world import World
-from termvisor.redact import redact
+from termvisor.redact import Redactor
 
 _PAGE = 1000
 ExportForm = Literal["text", "jsonl", "raw"]
@@ -86,16 +85,13 @@ def _form(wanted: Export) -> ExportForm:
 
 
 async def _lines(world: World, pane: PaneId, since: int | None, form: ExportForm) -> AsyncIterator[Piece]:
-    after = BEFORE_ALL
+    after, redactor = BEFORE_ALL, Redactor()
     while lines := await world.history.lines(pane, after=after, limit=_PAGE):
         after = lines[-1].number
-        for line in lines:
+        texts = redactor.lines([line.text for line in lines])
+        for line, text in zip(lines, texts, strict=True):
             if since is None or line.at >= since:
-                yield _line(line, form)
-
-
-def _line(line: Line, form: ExportForm) -> Piece:
-    return Piece(form=form, pane=line.pane, at=iso(line.at), number=line.number, text=redact(line.text))
+                yield Piece(form=form, pane=line.pane, at=iso(line.at), number=line.number, text=text)
 
 
 async def _raw(world: World, pane: PaneId, since: int | None, wanted: Export) -> AsyncIterator[Piece]:

@@ -9,7 +9,7 @@ from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import PaneIdentity, identity, named
 from termvisor.ops.look import Look, block, clean, clean_coloured
 from termvisor.ops.world import World
-from termvisor.redact import redact
+from termvisor.redact import Redactor
 
 
 class GetScreen(Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ async def run(world: World, wanted: GetScreen) -> ScreenText:
     return ScreenText(
         identity=identity(pane),
         at=iso(screen.at),
-        rows=tuple(redact(row) for row in screen.rows),
+        rows=tuple(Redactor().lines(screen.rows)),
         width=screen.width,
         height=screen.height,
         cursor_x=screen.cursor_x,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from termvisor.clock import iso
 from termvisor.model.output import Gap, GapCause, Line
@@ -12,7 +12,7 @@ from termvisor.ops.cursor import newest, read, write
 from termvisor.ops.listing import PaneIdentity, identity, instant, named
 from termvisor.ops.look import Look, block, clean, clean_coloured
 from termvisor.ops.world import World
-from termvisor.redact import redact
+from termvisor.redact import Redactor, redact
 
 
 class GetText(Struct, frozen=True, kw_only=True):
@@ -75,11 +75,12 @@ async def run(world: World, wanted: GetText) -> Text:
         is_complete = len(lines) <= wanted.limit
         lines = lines[: wanted.limit]
         position = lines[-1].number if lines else position
+    lines, pending = _redacted(lines, world.fleet.pending(pane.id))
     return Text(
         identity=identity(pane),
         source="stream",
-        text="\n".join(redact(line.text) for line in lines),
-        pending=redact(world.fleet.pending(pane.id)) if is_complete else "",
+        text="\n".join(line.text for line in lines),
+        pending=pending if is_complete else "",
         cursor=write(pane.id, position),
         first_at=instant(lines[0].at if lines else None),
         last_at=instant(lines[-1].at if lines else None),
@@ -89,8 +90,14 @@ async def run(world: World, wanted: GetText) -> Text:
     )
 
 
+def _redacted(lines: list[Line], pending: str) -> tuple[list[Line], str]:
+    """The lines and what follows them, read as one stream: a secret may begin in one row and end in the next."""
+    *texts, last = Redactor().lines([*(line.text for line in lines), pending])
+    return [structs.replace(line, text=text) for line, text in zip(lines, texts, strict=True)], last
+
+
 def text_line(line: Line) -> TextLine:
-    return TextLine(number=line.number, at=iso(line.at), text=redact(line.text))
+    return TextLine(number=line.number, at=iso(line.at), text=line.text)
 
 
 async def _from_screen(world: World, pane: PaneView) -> Text:
@@ -98,7 +105,7 @@ async def _from_screen(world: World, pane: PaneView) -> Text:
     return Text(
         identity=identity(pane),
         source="screen",
-        text="\n".join(redact(row) for row in screen.rows),
+        text=redact("\n".join(screen.rows)),
         pending="",
         cursor=write(pane.id, await newest(world, pane.id)),
         last_at=iso(screen.at),

@@ -13,12 +13,12 @@ class LocalWorld:
     """Serves ops whose effect is `local`, and those that work alone; all else is `Unavailable`."""
 
     def __init__(self, where: Places | None = None, clock: Clock | None = None):
-        self._where = where or places()
+        self.places = where or places()
         self.clock: Clock = clock or SystemClock()
 
     @property
     def configuration(self) -> tuple[Places, Settings]:
-        return self._where, load(self._where)
+        return self.places, load(self.places)
 
     @property
     def fleet(self) -> Fleet:

@@ -6,7 +6,7 @@ byte for byte; one with a secret goes out as its redacted text.
 
 import re
 
-from termvisor.redact import redact
+from termvisor.redact import Redactor, redact
 
 _LONGEST = 64 << 10
 """A line longer than this is cut at its last blank, so that memory stays bounded."""
@@ -15,7 +15,10 @@ _ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\
 
 
 class Masking:
+    """One per epoch's stream: secrets that go on in the next row are followed."""
+
     def __init__(self) -> None:
+        self._redactor = Redactor()
         self._rest = b""
 
     def feed(self, data: bytes) -> bytes:
@@ -25,21 +28,33 @@ class Masking:
         if not end and len(self._rest) > _LONGEST:
             end = max(self._rest.rfind(blank) for blank in (b" ", b"\r", b"\t")) + 1 or len(self._rest)
         ready, self._rest = self._rest[:end], self._rest[end:]
-        return b"".join(map(_masked, ready.splitlines(keepends=True)))
+        return self._masked(ready)
 
     def finish(self) -> bytes:
-        rest, self._rest = self._rest, b""
-        return _masked(rest)
+        """The rest; what comes next belongs to another stream."""
+        rest, self._rest = self._masked(self._rest), b""
+        self._redactor = Redactor()
+        return rest
+
+    def _masked(self, data: bytes) -> bytes:
+        raws = data.split(b"\n")
+        texts = [_text(_ESCAPE.sub(b"", raw)) for raw in raws]
+        masked = self._redactor.lines(texts if raws[-1] else texts[:-1])
+        masked += texts[len(masked) :]
+        return b"\n".join(map(_chosen, raws, texts, masked))
 
 
-def _masked(line: bytes) -> bytes:
-    bare = _ESCAPE.sub(b"", line)
-    masked = _redacted(bare)
-    return _redacted(line) if masked == bare else masked
-
-
-def _redacted(data: bytes) -> bytes:
+def _text(data: bytes) -> str:
+    """As UTF-8, or byte by byte where it is none."""
     try:
-        return redact(data.decode()).encode()
+        return data.decode()
     except UnicodeDecodeError:
-        return redact(data.decode("latin-1")).encode("latin-1", "replace")
+        return data.decode("latin-1")
+
+
+def _chosen(raw: bytes, text: str, masked: str) -> bytes:
+    """The line itself where it holds no secret, in its text or inside an escape sequence."""
+    if masked != text:
+        return masked.encode()
+    whole = _text(raw)
+    return raw if len(whole) == len(text) or redact(whole) == whole else masked.encode()

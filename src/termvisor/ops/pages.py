@@ -16,10 +16,11 @@ from termvisor.model.event import EVENT_KINDS
 from termvisor.ops import catalogue, schema
 from termvisor.ops.arguments import explained, usage
 from termvisor.ops.base import Op
+from termvisor.ops.configuration import toml
 from termvisor.ops.list_gaps import CAUSES
 from termvisor.ops.options import EXPLAINED
 from termvisor.ops.typescript import types
-from termvisor.redact.rules import BUILTIN as SECRETS
+from termvisor.redact import kinds
 from termvisor.settings import rows
 
 FOLDERS = ("docs/reference", "docs/json-schema")
@@ -56,7 +57,7 @@ def _tables(ops: Sequence[Op]) -> dict[str, str]:
             "Settings",
             "Set in `config.toml` (`visor config path` shows where) or in the environment, which wins.",
             ("setting", "environment", "type", "default", "meaning"),
-            [(_code(r.name), _code(r.env), _code(r.type), _code(_value(r.default)), r.doc) for r in rows()],
+            [(_code(r.name), _code(r.env), _code(r.type), _code(toml(r.default)), r.doc) for r in rows()],
         ),
         "errors": _page(
             "Errors",
@@ -86,8 +87,8 @@ def _tables(ops: Sequence[Op]) -> dict[str, str]:
             "Secrets",
             "What is taken out of text before it is stored, shown or logged. The setting `redact_allow` leaves a kind"
             " alone, `redact_patterns` adds your own.",
-            ("kind", "what it finds"),
-            [(_code(kind.id), kind.doc) for kind in SECRETS],
+            ("kind", "what it finds", "over wrapped rows"),
+            [(_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in kinds()],
         ),
     }
 
@@ -132,10 +133,6 @@ def _code(text: str) -> str:
 
 def _said(doc: str | None) -> str:
     return " ".join((doc or "").split())
-
-
-def _value(value: object) -> str:
-    return "unset" if value is None else msgspec.json.encode(value).decode()
 
 
 def _json(value: dict[str, Any]) -> str:

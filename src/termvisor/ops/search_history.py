@@ -20,7 +20,7 @@ from termvisor.ops.listing import (
 )
 from termvisor.ops.look import Look, age, clean, counted
 from termvisor.ops.world import World
-from termvisor.redact import redact
+from termvisor.redact import Redactor
 
 _AROUND = 60
 """Characters of a snippet before and after the first match."""
@@ -102,7 +102,8 @@ async def run(world: World, wanted: SearchHistory) -> HitListing:
 
 def _item(hit: Hit, who: dict[int, PaneIdentity], now: int, *, is_short: bool) -> HitItem:
     line = hit.line
-    text = redact(line.text)
+    rows = Redactor().lines([*hit.before, line.text, *hit.after])
+    before, text, after = rows[: len(hit.before)], rows[len(hit.before)], rows[len(hit.before) + 1 :]
     # Where redaction changed the line, the positions no longer fit it.
     spans = hit.spans if text == line.text else ()
     text, spans = snippet(text, spans) if is_short else (text, spans)
@@ -113,8 +114,8 @@ def _item(hit: Hit, who: dict[int, PaneIdentity], now: int, *, is_short: bool) -
         age=age_of(line.at, now),
         text=text,
         spans=spans,
-        before=tuple(redact(row) for row in hit.before),
-        after=tuple(redact(row) for row in hit.after),
+        before=tuple(before),
+        after=tuple(after),
     )
 
 

@@ -211,7 +211,7 @@ async def _waited(world: World, pane: PaneView, seen: Seen, started: float) -> W
         outcome=seen.outcome,
         waited_secs=round(world.clock.monotonic() - started, 3),
         cursor=write(pane.id, position),
-        line=None if seen.line is None else text_line(seen.line),
+        line=None if seen.line is None else text_line(structs.replace(seen.line, text=redact(seen.line.text))),
         pending=None if seen.pending is None else redact(seen.pending),
         exit_status=pane.facts.dead_status,
     )

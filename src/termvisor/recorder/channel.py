@@ -9,8 +9,12 @@ import posix
 import sys
 
 MESSAGE_BYTES = 8192
-KIND = _socket.SOCK_SEQPACKET if sys.platform == "linux" else _socket.SOCK_STREAM
-_CLOSE_ON_EXEC = _socket.MSG_CMSG_CLOEXEC if sys.platform == "linux" else 0
+if sys.platform == "linux":
+    KIND = _socket.SOCK_SEQPACKET
+    _CLOSE_ON_EXEC = _socket.MSG_CMSG_CLOEXEC
+else:
+    KIND = _socket.SOCK_STREAM
+    _CLOSE_ON_EXEC = 0
 
 
 class Channel:

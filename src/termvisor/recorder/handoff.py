@@ -6,6 +6,7 @@ Stands alone and is quiet: a missing socket or a stopped recorder costs a few se
 import _socket
 import sys
 
+STANDARD_INPUT = 0
 _PATIENCE = 5.0
 
 
@@ -14,14 +15,15 @@ def main() -> int:
     kind = _socket.SOCK_SEQPACKET if sys.platform == "linux" else _socket.SOCK_STREAM
     connection = _socket.socket(_socket.AF_UNIX, kind)
     connection.settimeout(_PATIENCE)
-    standard_input = (0).to_bytes(4, sys.byteorder)
+    rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, STANDARD_INPUT.to_bytes(4, sys.byteorder))]
     try:
         connection.connect(path)
-        rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, standard_input)]
         connection.sendmsg([b"hold " + name.encode() + b"\n"], rights)
         return 0 if connection.recv(256).startswith(b"ok") else 1
     except OSError:
         return 1
+    finally:
+        connection.close()
 
 
 if __name__ == "__main__":

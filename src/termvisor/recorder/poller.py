@@ -1,6 +1,7 @@
 """Waiting for many descriptors at once: epoll, and on macOS poll in its place (untested)."""
 
 import select
+import sys
 
 _READ, _WRITE = 1, 4
 """POLLIN and POLLOUT, the same numbers for epoll and poll."""
@@ -8,8 +9,10 @@ _READ, _WRITE = 1, 4
 
 class Poller:
     def __init__(self) -> None:
-        self._is_epoll = hasattr(select, "epoll")
-        self._poll = select.epoll() if self._is_epoll else select.poll()
+        if sys.platform == "linux":
+            self._poll = select.epoll()
+        else:
+            self._poll = select.poll()
 
     def add(self, fd: int) -> None:
         """Raises OSError for a descriptor that cannot be waited for, such as a plain file."""
@@ -24,6 +27,5 @@ class Poller:
 
     def wait(self, seconds: float | None) -> list[int]:
         """The descriptors on which something can be done."""
-        if self._is_epoll:
-            return [fd for fd, _ in self._poll.poll(seconds)]
-        return [fd for fd, _ in self._poll.poll(None if seconds is None else seconds * 1000)]
+        unit = 1 if sys.platform == "linux" else 1000
+        return [fd for fd, _ in self._poll.poll(None if seconds is None else seconds * unit)]

@@ -23,7 +23,9 @@ _MANY_DESCRIPTORS = 10_240
 
 
 class Recorder:
-    def __init__(self, options: Options, server: _socket.socket):
+    """``wake`` becomes readable when it is to end."""
+
+    def __init__(self, options: Options, server: _socket.socket, wake: int):
         self._options = options
         self._poller = Poller()
         self._table = Table(options, self._poller)
@@ -33,8 +35,8 @@ class Recorder:
         self._unheard = 0
         self._is_over = False
         self._successor: list[str] = []
-        self._wake = _wake_on_sigterm()
-        self._poller.add(self._wake)
+        self._wake = wake
+        self._poller.add(wake)
 
     def restore(self, state: handover.State) -> None:
         self._unheard = state.unheard
@@ -183,7 +185,7 @@ class Recorder:
 
 
 def _wake_on_sigterm() -> int:
-    """A descriptor that becomes readable when we are to end."""
+    """A descriptor that becomes readable when we are to end. No other signal of a leaving terminal ends us."""
     reader, writer = posix.pipe()
     posix.set_blocking(writer, False)
     for number in (_signal.SIGPIPE, _signal.SIGHUP, _signal.SIGINT, _signal.SIGXFSZ):
@@ -202,15 +204,16 @@ def _allow_many_descriptors() -> None:
 
 def main() -> None:
     options, state_fd = parse(sys.argv[1:])
+    wake = _wake_on_sigterm()
     posix.umask(0o077)
     _allow_many_descriptors()
     if state_fd is not None:
         state = handover.take(state_fd)
-        recorder = Recorder(options, _socket.socket(fileno=state.server))
+        recorder = Recorder(options, _socket.socket(fileno=state.server), wake)
         recorder.restore(state)
     else:
         server = open_server(options.socket)
         if server is None:
             raise SystemExit(ALREADY_RUNNING)
-        recorder = Recorder(options, server)
+        recorder = Recorder(options, server, wake)
     recorder.run()

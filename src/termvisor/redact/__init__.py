@@ -1,6 +1,6 @@
 """Secrets out of text before it is stored, shown or sent to a model.
 
-What is recognised is replaced by ``[redacted:<kind>]``; a provider's prefix stays, so that a reader sees what was there.
+What is recognised becomes ``[redacted:<kind>]``; a provider's prefix stays, so that a reader sees what was there.
 """
 
 from termvisor.redact.redactor import Redactor, redact, use

@@ -18,19 +18,17 @@ _BEGIN = re.compile(r"BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{0,5}")
 _BEHIND_BEGIN = re.compile(
     rf"[\s\"'`]*(?:\\n|\\r)*(?:{re.escape(marker(KIND))}|[A-Za-z0-9+/=\\]{{0,24}})[{re.escape(TAIL)}]*"
 )
-_GUTTER = re.compile(
-    rf"[\s>{re.escape(FRAME)}]*(?:[0-9]{{1,6}}[\s:→{re.escape(FRAME)}]+)?[\s{re.escape(FRAME)}]*-?(?!-)"
-)
+_EDGE = rf"[\s>{re.escape(FRAME)}]*"
+_GUTTER = re.compile(rf"{_EDGE}(?:[0-9]{{1,6}}[\s:→{re.escape(FRAME)}]{_EDGE})?(?:-(?!-))?")
 _BODY = re.compile(r"[A-Za-z0-9+/=\\]*")
 _FIELD = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|X-[\w-]+):")
 
 
 def begins(text: str) -> Open | None:
     """A row that opens a block, or ends within the words that open one."""
-    last = None
-    for last in _BEGIN.finditer(text):
-        pass
-    if last:
+    found = list(_BEGIN.finditer(text))
+    if found:
+        last = found[-1]
         return Open(KIND, 0, len(_HEADS[0])) if _BEHIND_BEGIN.fullmatch(text, last.end()) else None
     return _cut_head(_squeezed(text.rstrip(TAIL)[-60:]))
 

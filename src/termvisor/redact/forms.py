@@ -130,9 +130,7 @@ FORMS: tuple[Kind, ...] = (
         probe=rf"(?i)-(?:{_CHOSEN}|{_MADE})[ \t]+[\"']?[^\s\"'`]{{4}}",
         judge=values.is_flag_value,
     ),
-    _assignment(
-        "password_assignment", "Values assigned to a name that ends in password", _CHOSEN, values.is_password
-    ),
+    _assignment("password_assignment", "Values assigned to a name that ends in password", _CHOSEN, values.is_password),
     _assignment(
         "secret_assignment",
         "Values assigned to a name that ends in secret, token, api_key, access_key, credential, …",

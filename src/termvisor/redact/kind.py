@@ -20,6 +20,7 @@ LEAD = FRAME + " \t\r>"
 """What may stand before the first character of a wrapped row."""
 
 TAIL_CLASS = "[" + re.escape(TAIL) + "]"
+LEAD_CLASS = "[" + re.escape(LEAD) + "]"
 NOT_BEFORE = "(?<![A-Za-z0-9])"
 
 
@@ -49,22 +50,28 @@ class Kind(Struct, frozen=True, kw_only=True):
         return _compiled(f"[{self.charset}]*")
 
     @property
+    def characters(self) -> str:
+        return _members(self.charset)
+
+    @property
     def any_prefix(self) -> re.Pattern[str]:
         return _compiled(NOT_BEFORE + _either(self.prefixes))
 
     def engine_pattern(self) -> str:
-        """Also finds a prefix whose run is cut off by the end of the row."""
-        if not self.prefixes or not self.charset:
+        """For a provider also where the end of the row cuts the run, or takes the last letter of the prefix away."""
+        if not self.charset:
             return self.probe
         run = f"[{self.charset}]"
+        cut = tuple(prefix[:-1] for prefix in self.prefixes if len(prefix) > 3 and prefix[-1].isalnum())
+        whole = f"{_either(self.prefixes)}{run}{{8}}|{_either(self.prefixes + cut)}{run}*{TAIL_CLASS}*$"
         own = f"|{self.probe}" if self.probe else ""
-        return f"(?:^|[^A-Za-z0-9]){_either(self.prefixes)}(?:{run}{{8}}|{run}*{TAIL_CLASS}*$){own}"
+        return f"(?:^|[^A-Za-z0-9])(?:{whole}){own}"
 
     def accepts(self, match: re.Match[str]) -> bool:
         return self.judge(match) if self.judge else not is_plain(match["secret"])
 
     def _run_pattern(self) -> str:
-        end = f"(?![{self.charset}A-Za-z0-9])" if self.high else ""
+        end = f"(?![A-Za-z0-9{self.charset}])" if self.high else ""
         bounds = f"{{{self.low},{self.high or ''}}}"
         return f"{NOT_BEFORE}{_either(self.prefixes)}(?P<secret>[{self.charset}]{bounds}){end}"
 
@@ -72,6 +79,11 @@ class Kind(Struct, frozen=True, kw_only=True):
 def _either(prefixes: tuple[str, ...]) -> str:
     longest_first = sorted(prefixes, key=len, reverse=True)
     return "(?:" + "|".join(re.escape(prefix) for prefix in longest_first) + ")"
+
+
+@cache
+def _members(charset: str) -> str:
+    return "".join(re.findall(f"[{charset}]", "".join(map(chr, range(33, 127)))))
 
 
 @cache

@@ -83,5 +83,5 @@ PROVIDERS: tuple[Kind, ...] = (
     _key("square_token", "Square tokens", "sq0atp- sq0csp-", _WORD, (22, 0)),
     _key("heroku_key", "Heroku API keys", "HRKU-", _WORD, (36, 0)),
     _key("age_key", "age identities", "AGE-SECRET-KEY-", "A-Z0-9", (59, 59)),
-    _key("flyio_token", "Fly.io tokens", "fm1_ fm1r_ fm1a_ fm2_ fo1_", "A-Za-z0-9+/=_,-", (40, 0)),
+    _key("flyio_token", "Fly.io tokens", "fm1_ fm1r_ fm1a_ fm2_ fo1_", "A-Za-z0-9+/=_-", (40, 0)),
 )

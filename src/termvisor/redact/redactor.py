@@ -7,7 +7,7 @@ text. Cutting the stream differently, or stopping and going on from ``state``, g
 from collections.abc import Sequence
 
 from termvisor.redact import block, mask, wrapping
-from termvisor.redact.rules import Rules, build
+from termvisor.redact.rules import HEADLESS, Rules, build
 from termvisor.redact.wrapping import Open
 
 _NOTHING: frozenset[str] = frozenset()
@@ -31,15 +31,18 @@ class Redactor:
     def __init__(self, rules: Rules | None = None, state: bytes = b""):
         self._rules = rules or _default
         self._open = wrapping.decode(state)
+        self._before = ""
 
     @property
     def state(self) -> bytes:
-        return self._open.encode() if self._open else b""
+        still_open = self._open or wrapping.cut_prefix(self._rules, self._before)
+        return still_open.encode() if still_open else b""
 
     def lines(self, texts: Sequence[str]) -> list[str]:
         joined = "\n".join(texts)
         hits = self._rules.scan_lines(joined)
         if not hits and self._open is None:
+            self._before = texts[-1] if texts else self._before
             return list(texts)
         if joined.count("\n") >= len(texts):
             return [self._several(text) for text in texts]
@@ -53,21 +56,24 @@ class Redactor:
 
     def _line(self, text: str, names: frozenset[str]) -> str:
         was, self._open = self._open, None
+        if was is None and HEADLESS in names:
+            was = wrapping.cut_prefix(self._rules, self._before)
         if was:
             before = text
             text, self._open = self._go_on(text, was)
             names = names if text == before else self._rules.scan(text)
-        if self._open or not names:
-            return text
-        spans = mask.find(self._rules, names, text)
-        masked = mask.settle(self._rules, mask.replace(text, spans)) if spans else text
-        return self._end(masked, names, wrapping.reaches_end(text, spans))
+        if self._open is None and names:
+            text = self._mask(text, names)
+        self._before = text
+        return text
 
     def _go_on(self, text: str, was: Open) -> tuple[str, Open | None]:
         return block.go_on(text, was) if was.kind == block.KIND else wrapping.go_on(self._rules, text, was)
 
-    def _end(self, text: str, names: frozenset[str], still_open: Open | None) -> str:
-        self._open = still_open or (block.begins(text) if block.KIND in names else None)
+    def _mask(self, text: str, names: frozenset[str]) -> str:
+        spans = mask.find(self._rules, names, text)
+        masked = mask.settle(self._rules, mask.replace(text, spans)) if spans else text
+        self._open = wrapping.reaches_end(text, spans) or (block.begins(masked) if block.KIND in names else None)
         if self._open is None:
-            text, self._open = wrapping.cut_at_end(self._rules, text, names)
-        return text
+            masked, self._open = wrapping.cut_at_end(self._rules, masked, names)
+        return masked

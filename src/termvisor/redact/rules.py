@@ -3,6 +3,7 @@
 The engine is loaded and its patterns are compiled when the first text is redacted.
 """
 
+import re
 import threading
 from collections.abc import Sequence
 
@@ -11,13 +12,15 @@ from msgspec import Struct
 from termvisor.errors import ConfigError
 from termvisor.match import Matcher, compile_patterns
 from termvisor.redact.forms import FORMS
-from termvisor.redact.kind import TAIL_CLASS, Kind
+from termvisor.redact.kind import LEAD_CLASS, Kind
 from termvisor.redact.providers import PROVIDERS
 from termvisor.redact.values import is_anything
 
 BUILTIN: tuple[Kind, ...] = PROVIDERS + FORMS
-CUT_PREFIX = "cut_prefix"
-"""Not a kind: the row ends in the first characters of some provider's prefix."""
+HEADLESS = "headless"
+"""Not a kind: the row begins with the rest of some provider's prefix and a long run."""
+_ANY_RUN = "A-Za-z0-9_.%+/=-"
+"""All characters that any kind allows."""
 
 
 class Prefix(Struct, frozen=True):
@@ -34,6 +37,8 @@ class Rules:
     def __init__(self, kinds: Sequence[Kind]):
         self.kinds = {kind.id: kind for kind in kinds}
         self.prefixes = tuple(Prefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes))
+        self.starts = {prefix.text[:end]: prefix for prefix in self.prefixes for end in range(1, len(prefix.text))}
+        self.longest_start = max(map(len, self.starts), default=0)
         self._matcher: Matcher | None = None
         self._lock = threading.Lock()
 
@@ -52,10 +57,26 @@ class Rules:
 
     def _compile(self) -> Matcher:
         patterns = {kind.id: kind.engine_pattern() for kind in self.kinds.values()}
-        if self.prefixes:
-            starts = _any_start([prefix.text for prefix in self.prefixes])
-            patterns[CUT_PREFIX] = f"(?:^|[^A-Za-z0-9]){starts}{TAIL_CLASS}*$"
+        rests = {rest for prefix in self.prefixes for rest in _rests(prefix.text)}
+        if rests:
+            by_run = {
+                run_behind(rest): {other for other in rests if run_behind(other) == run_behind(rest)} for rest in rests
+            }
+            either = "|".join(f"{_any_of(some)}{run}" for run, some in by_run.items())
+            patterns[HEADLESS] = f"^{LEAD_CLASS}*(?:{either})"
         return compile_patterns(patterns)
+
+
+def run_behind(rest: str) -> str:
+    """What must follow the rest of a cut prefix: less where more of it is seen, all within twenty columns."""
+    least = 15 if len(rest) < 4 else 11 if len(rest) < 8 else 4
+    return f"[A-Za-z0-9][{_ANY_RUN}]{{{least}}}"
+
+
+def _rests(prefix: str) -> list[str]:
+    """What is left of a cut prefix, but not a single letter: that cut is seen on the row before."""
+    rests = [prefix[at:] for at in range(1, len(prefix))]
+    return [rest for rest in rests if len(rest) > 1 or not rest.isalnum() or len(prefix) <= 3]
 
 
 def build(extra: Sequence[str] = (), allow: Sequence[str] = ()) -> Rules:
@@ -86,23 +107,12 @@ def _custom(patterns: Sequence[str]) -> list[Kind]:
     ]
 
 
-def _any_start(texts: list[str]) -> str:
-    """A pattern for every proper, non-empty start of these texts."""
-    return _branches(sorted({text[:end] for text in texts for end in range(1, len(text))}), 0)
-
-
-def _branches(starts: list[str], depth: int) -> str:
-    heads = sorted({start[depth] for start in starts if len(start) > depth})
-    branches = []
-    for head in heads:
-        below = [start for start in starts if len(start) > depth and start[depth] == head]
-        longer = [start for start in below if len(start) > depth + 1]
-        branches.append(_escape(head) + (f"{_branches(longer, depth + 1)}?" if longer else ""))
-    return "(?:" + "|".join(branches) + ")"
-
-
-def _escape(char: str) -> str:
-    return char if char.isalnum() else "\\" + char
+def _any_of(texts: set[str]) -> str:
+    """One pattern for many literals, branching where they differ: far smaller to compile than a plain list."""
+    heads = sorted({text[0] for text in texts if text})
+    branches = [re.escape(head) + _any_of({text[1:] for text in texts if text[:1] == head}) for head in heads]
+    both = "(?:" + "|".join(branches) + ")" if branches else ""
+    return both + "?" if branches and "" in texts else both
 
 
 class Row(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """What ordinary words look like, so that they are not taken for secrets.
 
-Words in a row joined by ``- _ .`` are ordinary (`sk-learn-based-model`, `2024-05-01`); mixed letters and digits are not.
+Words joined by ``- _ .`` are ordinary (`sk-learn-based-model`, `2024-05-01`); mixed letters and digits are not.
 """
 
 import re

@@ -10,13 +10,16 @@ import re
 
 from msgspec import Struct
 
-from termvisor.redact.kind import LEAD, NOT_BEFORE, TAIL, Kind
+from termvisor.redact.kind import LEAD, TAIL, Kind
 from termvisor.redact.mask import Span, marker
-from termvisor.redact.rules import CUT_PREFIX, Prefix, Rules
+from termvisor.redact.rules import Prefix, Rules, run_behind
 from termvisor.redact.words import is_plain, is_wordy
 
 SHOWN = 7
 """A cut secret with at most this many characters behind its prefix is not masked on its first row."""
+
+NARROWEST = 18
+"""Where a row of twenty columns ends inside a frame; a key-like word that ends before it was not cut by an edge."""
 
 
 class Open(Struct, frozen=True):
@@ -42,7 +45,18 @@ def cut_at_end(rules: Rules, text: str, names: frozenset[str]) -> tuple[str, Ope
     for kind in rules.kinds.values():
         if kind.id in names and kind.charset and (head := _cut_run(kind, text, end)):
             return _mask_cut(text, kind, head, end)
-    return text, _cut_prefix(rules, text[:end]) if CUT_PREFIX in names else None
+    return text, cut_prefix(rules, text)
+
+
+def cut_prefix(rules: Rules, text: str) -> Open | None:
+    """The longest start of any prefix that this row ends with."""
+    content = text.rstrip(TAIL)
+    for count in range(min(rules.longest_start, len(content)), 0, -1):
+        prefix = rules.starts.get(content[-count:])
+        before = content[-count - 1 : -count]
+        if prefix and not (before.isascii() and before.isalnum()):
+            return Open(prefix.kind.id, prefix.number, count)
+    return None
 
 
 def reaches_end(text: str, spans: list[Span]) -> Open | None:
@@ -62,7 +76,8 @@ def go_on(rules: Rules, text: str, was: Open) -> tuple[str, Open | None]:
         rest = prefix.text[was.count :]
         if text.startswith(rest, start):
             run = prefix.kind.run.match(text, start + len(rest))
-            if run and (found := _continued(text, prefix, max(was.count, len(prefix.text)), run)):
+            fits = run and (not rest or re.match(run_behind(rest), run[0]))
+            if run and fits and (found := _continued(text, prefix, max(was.count, len(prefix.text)), run)):
                 return found
     return text, None
 
@@ -72,7 +87,7 @@ def _candidates(rules: Rules, was: Open) -> list[Prefix]:
     if not own or was.count >= len(own[0].text):
         return own
     seen = own[0].text[: was.count]
-    return [prefix for prefix in rules.prefixes if prefix.text.startswith(seen)]
+    return [prefix for prefix in rules.prefixes if prefix.text.startswith(seen) and prefix.text != seen]
 
 
 def _continued(text: str, prefix: Prefix, count: int, run: re.Match[str]) -> tuple[str, Open | None] | None:
@@ -99,10 +114,7 @@ def _belongs(kind: Kind, before: int, run: str, alone: bool) -> bool:
 
 def _cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
     """The prefix whose run goes up to ``end``; the run is measured from behind, so the cost is linear."""
-    start = end
-    allowed = kind.run
-    while start and allowed.fullmatch(text, start - 1, start):
-        start -= 1
+    start = len(text[:end].rstrip(kind.characters))
     longest = max(len(prefix) for prefix in kind.prefixes)
     match = kind.any_prefix.search(text, max(0, start - longest), end)
     return match if match and match.end() >= start else None
@@ -110,7 +122,7 @@ def _cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
 
 def _mask_cut(text: str, kind: Kind, head: re.Match[str], end: int) -> tuple[str, Open | None]:
     body = text[head.end() : end]
-    if kind.high and len(body) >= kind.high:
+    if end < NARROWEST or (kind.high and len(body) >= kind.high):
         return text, None
     opened = _opened(kind, head[0], end - head.start())
     if len(body) > SHOWN and not is_plain(body):
@@ -122,14 +134,3 @@ def _opened(kind: Kind, text: str, count: int) -> Open:
     fitting = [number for number, prefix in enumerate(kind.prefixes) if text.startswith(prefix)]
     longest = max(fitting, key=lambda number: len(kind.prefixes[number]), default=0)
     return Open(kind.id, longest, count)
-
-
-def _cut_prefix(rules: Rules, content: str) -> Open | None:
-    """The longest start of any prefix that this row ends with."""
-    best: Open | None = None
-    for prefix in rules.prefixes:
-        for count in range(len(prefix.text) - 1, best.count if best else 0, -1):
-            if content.endswith(prefix.text[:count]) and re.search(NOT_BEFORE + r"\Z", content[: len(content) - count]):
-                best = Open(prefix.kind.id, prefix.number, count)
-                break
-    return best

@@ -17,7 +17,8 @@ Split = Callable[[str], list[tuple[int, int, str]]]
 
 _LONGEST = 2000
 _MOST_PIECES = 256
-_DEEPEST = 32
+_DEEPEST = 12
+"""The index's own parser gives up a little beyond this."""
 _INSTANT = (1 << 63) - 1
 _SOURCES: dict[str, TextSource] = {"stream": "stream", "screen": "screen", "transcript": "transcript"}
 

@@ -94,15 +94,12 @@ def _note_times(connection: Connection, times: Iterable[tuple[int, int, int]]) -
 def _add_marks(connection: Connection, progress: Progress) -> None:
     connection.executemany(
         'INSERT INTO mark (pane, epoch, "offset", at, kind, text, exit_code, params) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        [
-            (progress.pane, progress.epoch, mark.offset, at, mark.kind, _storable(mark.text), mark.exit_code, _params(mark))
-            for at, mark in progress.marks
-        ],
+        [(progress.pane, progress.epoch, mark.offset, at, *_said(mark)) for at, mark in progress.marks],
     )
 
 
-def _params(mark: Mark) -> str:
-    return msgspec.json.encode(mark.params).decode()
+def _said(mark: Mark) -> tuple[str, str, int | None, str]:
+    return mark.kind, _storable(mark.text), mark.exit_code, msgspec.json.encode(mark.params).decode()
 
 
 def _text(block: Block) -> str:

@@ -87,9 +87,11 @@ class Database:
 
     async def close(self) -> None:
         """Finish what waits, checkpoint, let go of the file. A second call does nothing."""
-        if self._writer is not None:
-            await self.checkpoint()
-        await asyncio.to_thread(self._drop)
+        try:
+            if self._writer is not None:
+                await self.checkpoint()
+        finally:
+            await asyncio.to_thread(self._drop)
 
     async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         try:

@@ -14,7 +14,7 @@ from unicodedata import east_asian_width
 
 from msgspec import Struct
 
-from termvisor.stream.tokenizer import Token
+from termvisor.stream.tokenizer import Token, size_of
 
 LINE_LIMIT = 4096
 RAW_LIMIT = 65536
@@ -78,6 +78,11 @@ class LineAssembly:
         if offset - self.start >= RAW_LIMIT:
             self.leave(offset)
 
+    def pass_over(self, start: int, end: int) -> None:
+        """Bytes that show nothing, any of which may be the last that the line can hold."""
+        while (last := max(start, self.start + RAW_LIMIT)) < end:
+            self.leave(last)
+
     def add(self, run: Token) -> bool:
         """Take whole lines at once. False: this run needs to be read token by token."""
         text = _HARMLESS.sub("", run.text) if "\x1b" in run.text else run.text
@@ -109,14 +114,14 @@ class LineAssembly:
             self.begin(start)
         self._shown = rest
 
-    def write(self, text: str, start: int) -> None:
+    def write(self, token: Token) -> None:
         """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
+        text, start = token.text, token.start
         if start - self.start >= _OVERWRITE_LIMIT and (self._column == 0 or self.is_empty):
             self.leave(start)
         while rest := self._put(text):
-            start += len(text[: -len(rest)].encode())
             text = rest
-            self.leave(start)
+            self.leave(start + size_of(token.data, len(token.text) - len(rest)))
 
     def _put(self, text: str) -> str:
         """Write what fits; return what does not."""

@@ -16,6 +16,8 @@ from termvisor.stream.tokenizer import Reading, SequenceKind, Token, Tokenizer
 
 __all__ = ["Derived", "Settled", "TextStage", "carry_for"]
 
+_BITE = 65536  # what is worked on at once, however large a delta is
+
 
 class Derived(Struct, frozen=True):
     """What became certain. A mark's offset is just after its sequence."""
@@ -58,9 +60,10 @@ class TextStage:
         if delta.offset != expected:
             raise Broken(f"a delta at {delta.offset} came where {expected} was next")
         self._lines.at = delta.at
-        self._tokens.take(delta.data)
-        while (token := self._tokens.next(self._reading())) is not None:
-            _TAKE[token.kind](self, token)
+        for start in range(0, len(delta.data), _BITE):
+            self._tokens.take(delta.data[start : start + _BITE])
+            while (token := self._tokens.next(self._reading())) is not None:
+                _TAKE[token.kind](self, token)
         return self._derived()
 
     def finish(self, at: int) -> Derived:
@@ -70,7 +73,7 @@ class TextStage:
         self._lines.at = at
         if not self.is_alternate and self._tokens.skipping is None:
             if rest[:1] >= b"\xa0":
-                self._lines.write("\ufffd", position)
+                self._lines.write(Token("text", position, end, "\ufffd", rest))
             self._lines.leave(end)
         self._tokens = Tokenizer(end)
         self._lines.begin(end)
@@ -113,7 +116,7 @@ class TextStage:
 
     def _text(self, token: Token) -> None:
         if not self.is_alternate:
-            self._lines.write(token.text, token.start)
+            self._lines.write(token)
 
     def _control(self, token: Token) -> None:
         if token.data != b"\n":  # a lone newline ends the line anyway, and must do so where its CR came alone before it
@@ -122,6 +125,10 @@ class TextStage:
             self._mark(Mark(kind="bell", offset=token.end))
         if not self.is_alternate:
             self._lines.control(token.data, token.end)
+
+    def _dropped(self, token: Token) -> None:
+        if not self.is_alternate:
+            self._lines.pass_over(token.start, token.end)
 
     def _csi(self, token: Token) -> None:
         self._bound(token)
@@ -183,6 +190,7 @@ _TAKE = {
     "moves": TextStage._moves,
     "text": TextStage._text,
     "control": TextStage._control,
+    "dropped": TextStage._dropped,
     "csi": TextStage._csi,
     "esc": TextStage._esc,
     "osc": TextStage._osc,

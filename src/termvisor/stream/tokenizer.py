@@ -7,17 +7,22 @@ Where terminals differ we do as xterm does. A string (OSC, DCS, SOS, PM, APC, an
 also at BEL; newlines belong to it; CAN, SUB, or an ESC that begins another sequence abandon it. Inside tmux's
 passthrough a doubled ESC is content. A byte 0x80-0x9f is a C1 control only where it does not continue a UTF-8
 character; the C1 characters U+0080-U+009F themselves are dropped. Unlike in xterm a control character abandons a CSI.
-A sequence of 64 KB or more is *lost*: announced once, then skipped to its end without being kept.
+A sequence beyond its limit (a string of 64 KB, a CSI of 4 KB) is *lost*: announced once, then skipped to its end
+without being kept.
 """
 
 import re
+from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
 
-SEQUENCE_LIMIT = 65536
+STRING_LIMIT = 65536
+CSI_LIMIT = 4096
 
-TokenKind = Literal["run", "moves", "text", "control", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"]
+TokenKind = Literal[
+    "run", "moves", "text", "control", "dropped", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"
+]
 SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
 Reading = Literal["fresh", "lines", "exact", "marks"]
 """What the reader can use: moves (it stands in an empty line), runs of whole lines, single tokens only, or nothing but
@@ -27,8 +32,8 @@ what may be a mark."""
 class Token(Struct, frozen=True, gc=False):
     """``start`` and ``end`` are offsets in the epoch.
 
-    ``text`` holds a run's or text's characters (a run still has its harmless sequences), or the final byte of a csi or
-    esc; ``data`` holds a run's bytes, a string's payload, or the parameters of a csi or esc.
+    ``text`` holds the characters of a run (still with its harmless sequences) or text, or the final byte of a csi or
+    esc; ``data`` holds the bytes of a run or text, a string's payload, or the parameters of a csi or esc.
     """
 
     kind: TokenKind
@@ -59,18 +64,19 @@ _ELSEWHERE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
 _MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ELSEWHERE + rb")*" + _ELSEWHERE)
 _C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
 _ATOM = re.compile(
-    rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:" + _UTF8 + rb"))++)"
+    rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:" + _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\xa0-\xc1\xf5-\xff]))++)"
     rb"|(?P<csi>(?:\x1b\[|\x9b)(?P<parameters>[ -?]*+)[@-~])"
-    rb"|(?P<control>\r\n|[\x00-\x1a\x1c-\x1f\x7f]|\xc2[\x80-\x9f])"
+    rb"|(?P<control>\r\n|[\x07-\x0a\x0d]|\xc2[\x80-\x9f])"
+    rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
 )
-_BROKEN = re.compile(_TORN + rb"|[\x80-\xff]")
-_TORN_TAIL = re.compile(_TORN + rb"\Z")
+_CHARACTER = re.compile(_UTF8 + rb"|" + _TORN + rb"|.", re.DOTALL)
 _MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
 
 
 class _Grammar(Struct, frozen=True):
     """A sequence is ``body`` and then ``end``; at ``tail`` more bytes must come before we know."""
 
+    limit: int
     body: re.Pattern[bytes]
     end: re.Pattern[bytes]
     tail: re.Pattern[bytes]
@@ -80,14 +86,25 @@ _GROWS = re.compile(rb"\Z")
 _STRING_GROWS = re.compile(rb"(?:\x1b|" + _TORN + rb")?\Z")
 _ST = rb"\x1b\\|\x9c"
 _GRAMMARS: dict[SequenceKind, _Grammar] = {
-    "csi": _Grammar(re.compile(rb"[ -?]*+"), re.compile(rb"[@-~]"), _GROWS),
-    "esc": _Grammar(re.compile(rb"[ -/]*+"), re.compile(rb"[0-~]"), _GROWS),
+    "csi": _Grammar(CSI_LIMIT, re.compile(rb"[ -?]*+"), re.compile(rb"[@-~]"), _GROWS),
+    "esc": _Grammar(CSI_LIMIT, re.compile(rb"[ -/]*+"), re.compile(rb"[0-~]"), _GROWS),
     "osc": _Grammar(
-        re.compile(rb"(?:[^\x07\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"), re.compile(rb"\x07|" + _ST), _STRING_GROWS
+        STRING_LIMIT,
+        re.compile(rb"(?:[^\x07\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"),
+        re.compile(rb"\x07|" + _ST),
+        _STRING_GROWS,
     ),
-    "dcs": _Grammar(re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"), re.compile(_ST), _STRING_GROWS),
+    "dcs": _Grammar(
+        STRING_LIMIT,
+        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"),
+        re.compile(_ST),
+        _STRING_GROWS,
+    ),
     "tmux": _Grammar(
-        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|\x1b\x1b|" + _HIGH + rb")*+"), re.compile(_ST), _STRING_GROWS
+        STRING_LIMIT,
+        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|\x1b\x1b|" + _HIGH + rb")*+"),
+        re.compile(_ST),
+        _STRING_GROWS,
     ),
 }
 _OPENERS: dict[int, SequenceKind] = {ord("["): "csi", ord("]"): "osc"}
@@ -122,7 +139,7 @@ class Tokenizer:
         rest = self.rest
         # so that a long string that drips in is not scanned from its beginning each time
         is_dull = self._is_mid_string and not _MAY_END_STRING.search(data)
-        self._is_mid_string = is_dull and data[-1:].isascii() and len(rest) + len(data) < SEQUENCE_LIMIT
+        self._is_mid_string = is_dull and data[-1:].isascii() and len(rest) + len(data) < STRING_LIMIT
         self._base += self._index
         self._data = rest + data if rest else data
         self._index = self._exact_until = 0
@@ -177,41 +194,41 @@ class Tokenizer:
             return self._opener(self._data[index])
         data = match.group()
         if match.lastgroup == "text":
-            return self._emit("text", len(data), data.decode())
+            return self._emit("text", len(data), data.decode("utf-8", "replace"), data)
         if match.lastgroup == "control":
             return self._emit("control", len(data), "", data)
-        if len(data) > SEQUENCE_LIMIT:
+        if match.lastgroup == "dropped":
+            return self._emit("dropped", len(data))
+        if len(data) > CSI_LIMIT:
             return self._emit("lost", len(data))
         return self._emit("csi", len(data), chr(data[-1]), match["parameters"])
 
     def _opener(self, byte: int) -> Token | None:
-        """What begins here is a string, an escape, a C1 control, a broken character, or is not all there yet."""
+        """What begins here is a string, an escape, a C1 control, or a character that is not all there yet."""
         index = self._index
         if byte == _ESC:
             if index + 1 == len(self._data):
                 return None
             kind = _OPENERS.get(self._data[index + 1])
             return self._sequence(kind, index + 2) if kind else self._sequence("esc", index + 1)
-        if byte < 0xA0:
-            kind = _OPENERS.get(byte - 0x40)
-            return self._sequence(kind, index + 1) if kind else self._emit("esc", 1, chr(byte - 0x40))
-        if _TORN_TAIL.match(self._data, index):
+        if byte >= 0xA0:
             return None
-        match = _BROKEN.match(self._data, index)
-        return self._emit("text", len(match.group()) if match else 1, "\ufffd")
+        kind = _OPENERS.get(byte - 0x40)
+        return self._sequence(kind, index + 1) if kind else self._emit("esc", 1, chr(byte - 0x40))
 
     def _sequence(self, kind: SequenceKind, body: int) -> Token | None:
         start = self._index
         if kind == "dcs" and self._data.startswith(_PASSTHROUGH, body):
             kind = "tmux"
+        limit = _GRAMMARS[kind].limit
         stop, end = self._ending(kind, body)
         if end is None:
-            if stop - start < SEQUENCE_LIMIT:
+            if stop - start < limit:
                 self._is_mid_string = kind not in ("csi", "esc") and self._data[-1] < 0x80 and self._data[-1] != _ESC
                 return None
             self.skipping = kind
             return self._emit("lost", stop - start)
-        if stop - start >= SEQUENCE_LIMIT:
+        if stop - start >= limit:
             return self._emit("lost", end - start)
         if end == stop or self._data[stop] in _CANCEL:
             return self._emit("nothing", end - start)
@@ -236,3 +253,8 @@ class Tokenizer:
         if grammar.tail.match(self._data, stop):
             return stop, None
         return stop, stop + (self._data[stop] in _CANCEL)
+
+
+def size_of(data: bytes, count: int) -> int:
+    """How many bytes the first characters of a text take."""
+    return count if data.isascii() else sum(len(match.group()) for match in islice(_CHARACTER.finditer(data), count))

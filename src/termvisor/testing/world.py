@@ -3,8 +3,9 @@ still until it is told to go on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
 
 import msgspec
 
@@ -20,6 +21,7 @@ from termvisor.model.question import Found, Hit, Question
 from termvisor.model.screen import Screen
 from termvisor.settings import Places, Settings
 
+T = TypeVar("T")
 NOON = 1_767_268_800 * NS
 """2026-01-01T12:00:00Z, when every test begins."""
 
@@ -146,15 +148,27 @@ def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
 
 
 class MemoryNews:
+    """``listeners`` counts those who listen now."""
+
     def __init__(self) -> None:
         self._events: Bus[Event] = Bus()
         self._output: Bus[PaneId] = Bus()
+        self.listeners = 0
 
     def events(self) -> AbstractContextManager[Subscription[Event]]:
-        return self._events.subscribe()
+        return self._counted(self._events)
 
     def output(self) -> AbstractContextManager[Subscription[PaneId]]:
-        return self._output.subscribe()
+        return self._counted(self._output)
+
+    @contextmanager
+    def _counted(self, bus: Bus[T]) -> Iterator[Subscription[T]]:
+        self.listeners += 1
+        try:
+            with bus.subscribe() as subscription:
+                yield subscription
+        finally:
+            self.listeners -= 1
 
     def tell(self, event: Event) -> None:
         self._events.publish(event)

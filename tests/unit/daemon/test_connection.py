@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from collections.abc import Callable
 
 from termvisor.daemon.connection import Limits
 from termvisor.wire import face, rpc
@@ -106,7 +107,7 @@ async def test_a_face_that_never_reads_is_dropped_too(path: str) -> None:
     with socket.socket(socket.AF_UNIX) as deaf:
         async with endpoint(path, FakeDesk(), Limits(stall_for=0.2, unread_bytes=1000)) as door:
             deaf.connect(path)
-            deaf.sendall(face.encode(face.Asked(("echo", "x" * 1_000_000))))
+            await asyncio.to_thread(deaf.sendall, face.encode(face.Asked(("echo", "x" * 1_000_000))))
             await _until(lambda: len(door._connections) == 1)
             await _until(lambda: not door._connections)
 
@@ -126,6 +127,6 @@ async def _end(reader: asyncio.StreamReader) -> bytes:
         return b""
 
 
-async def _until(check: "object") -> None:
-    while not check():  # type: ignore[operator]
+async def _until(check: Callable[[], bool]) -> None:
+    while not check():
         await asyncio.sleep(0.01)

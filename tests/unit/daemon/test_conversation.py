@@ -70,7 +70,9 @@ async def test_an_unknown_method_comes_back_with_our_code_and_hint() -> None:
     )
 
 
-@pytest.mark.parametrize(("method", "number", "code"), [("missing", -32000, "pane_not_found"), ("boom", -32603, "internal")])
+@pytest.mark.parametrize(
+    ("method", "number", "code"), [("missing", -32000, "pane_not_found"), ("boom", -32603, "internal")]
+)
 async def test_an_error_is_told_with_its_code(method: str, number: int, code: str) -> None:
     (answer,) = await ask(method)
     assert answer.error is not None

@@ -102,7 +102,7 @@ def test_filters_that_are_still_to_come_say_so(name):
     assert f'"{name}:x"' in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["a" * 2001, "a " * 300, "(" * 40 + "a" + ")" * 40])
+@pytest.mark.parametrize("text", ["a" * 2001, "a " * 300, "(" * 13 + "a" + ")" * 13])
 def test_an_endless_query_is_refused(text):
     with pytest.raises(BadRequest):
         tree(text)

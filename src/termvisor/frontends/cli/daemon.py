@@ -17,7 +17,7 @@ class Daemon(Struct, frozen=True, kw_only=True):
 
     action: Annotated[
         Literal["start", "stop", "restart", "status"],
-        Meta(description="What to do with it.", extra={"positional": True}),
+        Meta(description="What to do with it.", extra={"positional": "one"}),
     ] = "start"
     foreground: Annotated[bool, Meta(description="Be the daemon, for a supervisor; ends on SIGTERM.")] = False
 

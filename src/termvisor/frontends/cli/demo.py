@@ -12,7 +12,7 @@ from termvisor.settings import load, places
 class Demo(Struct, frozen=True, kw_only=True):
     """What to do with the demo."""
 
-    action: Annotated[Literal["start", "stop"], Meta(description="What to do with it.", extra={"positional": True})] = (
+    action: Annotated[Literal["start", "stop"], Meta(description="What to do with it.", extra={"positional": "one"})] = (
         "start"
     )
 

@@ -38,7 +38,7 @@ def run(argv: Sequence[str]) -> int:
     try:
         return command.run(parse(command.Input, words))
     except VisorError as error:
-        write(2, f"visor: {error.message}\n{error.hint}\n".encode())
+        write(2, f"visor: {error.message}\nhint: {error.hint}\n".encode())
         return error.exit_status
 
 

@@ -7,14 +7,15 @@ from termvisor.spawn import ask
 
 
 def started(pid: int) -> int:
-    """Clock ticks since boot on Linux, seconds since 1970 on macOS; 0 when there is no such process."""
+    """Clock ticks since boot on Linux, seconds since 1970 on macOS; 0 when no such process lives (a zombie does not)."""
     return _from_proc(pid) if sys.platform == "linux" else _from_ps(pid)
 
 
 def _from_proc(pid: int) -> int:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[19])
+            fields = file.read().rpartition(b")")[2].split()
+            return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -1,0 +1,34 @@
+"""The blocking client against a real daemon process with a world in memory."""
+
+import pytest
+
+from termvisor.client import Visor
+from termvisor.errors import NotFound, Unavailable
+from termvisor.settings import Places
+from tests.unit.memory import private_places
+
+
+def test_operations_are_called_by_name_and_answer_plain_data(daemon: Places) -> None:
+    with Visor(daemon) as visor:
+        assert visor.daemon_pid > 0
+        assert len(visor.list_panes()["items"]) == 3
+        with pytest.raises(NotFound):
+            visor.get_text(pane="99")
+        assert visor.get_text(pane="1")["text"] == "hello from 1"
+
+
+def test_a_stream_has_its_own_connection_so_that_calls_go_on(daemon: Places) -> None:
+    with Visor(daemon) as visor:
+        events = visor.watch_events(once=True)
+        assert visor.health()["panes_tracked"] == 3
+        assert list(events) == []
+
+
+def test_without_start_a_missing_daemon_is_told(folder: str) -> None:
+    with pytest.raises(Unavailable, match="no daemon is running"):
+        Visor(private_places(folder), start=False)
+
+
+def test_a_name_with_an_underscore_in_front_is_no_operation(daemon: Places) -> None:
+    with Visor(daemon) as visor, pytest.raises(AttributeError):
+        visor._nothing()

@@ -1,0 +1,34 @@
+"""The daemon's process."""
+
+import sys
+
+from termvisor.daemon.foreground import first_cause
+from termvisor.errors import NewerDatabase
+from termvisor.spawn import ask
+from tests.unit.memory import env, private_places
+
+
+def test_the_cause_is_found_inside_groups() -> None:
+    cause = NewerDatabase("x")
+    assert first_cause(ExceptionGroup("a", [ExceptionGroup("b", [cause])])) is cause
+    assert first_cause(cause) is cause
+
+
+def test_a_broken_config_is_told_in_one_line_and_a_hint(folder: str) -> None:
+    places = private_places(folder)
+    status, out, errors = ask(
+        [sys.executable, "-m", "termvisor", "daemon", "--foreground"], env=env(places, VISOR_THIN_INTERVAL="soon")
+    )
+    assert (status, out) == (78, b"")
+    assert errors.startswith(b"visor: config_error: ")
+    assert errors.count(b"\n") == 2
+
+
+def test_asyncio_is_imported_without_tls() -> None:
+    script = (
+        "import sys; from termvisor.daemon import foreground\n"
+        "foreground.run()\n"
+        "assert 'asyncio' in sys.modules and sys.modules['ssl'] is None"
+    )
+    status, _, errors = ask([sys.executable, "-c", script], env=env(private_places("/nonexistent"), VISOR_LOG="loud"))
+    assert (status, errors.count(b"\n")) == (0, 2), errors

@@ -1,0 +1,56 @@
+"""`visor daemon`: with the real daemon, on places of its own and no tmux to watch."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from termvisor.client.start import greet
+from termvisor.daemon.life import recorder_pid
+from termvisor.settings import Places
+from tests.unit.memory import private_places, visor
+
+
+@pytest.fixture
+def places(folder: str) -> Iterator[Places]:
+    where = private_places(folder)
+    yield where
+    daemon(where, "down")
+
+
+def daemon(places: Places, *words: str) -> tuple[int, str, str]:
+    return visor(places, *words, VISOR_TMUX_SOCKETS=f"{places.runtime_dir}/none")
+
+
+def test_it_is_started_looked_at_and_stopped(places: Places) -> None:
+    assert daemon(places, "daemon", "status") == (3, "not running\n", "")
+    status, out, _ = daemon(places, "daemon")
+    hello = greet(places)
+    assert hello is not None
+    assert (status, f"pid {hello.pid}," in out) == (0, True)
+    assert daemon(places, "daemon", "status")[:2] == (0, f"running, pid {hello.pid}, version {hello.version}\n")
+    assert daemon(places, "daemon", "stop")[:2] == (0, f"Stopped the daemon (pid {hello.pid}).\n")
+    assert daemon(places, "daemon", "stop")[:2] == (0, "No daemon was running.\n")
+
+
+def test_a_restart_makes_a_new_daemon_and_keeps_the_recorder(places: Places) -> None:
+    daemon(places, "daemon", "start")
+    before, recorder = greet(places), recorder_pid(places)
+    assert daemon(places, "daemon", "restart")[0] == 0
+    after = greet(places)
+    assert before is not None
+    assert after is not None
+    assert after.pid != before.pid
+    assert recorder_pid(places) == recorder
+
+
+def test_a_second_one_in_the_foreground_is_refused(places: Places) -> None:
+    daemon(places, "daemon", "start")
+    status, _, errors = daemon(places, "daemon", "--foreground")
+    assert status == 75
+    assert errors.startswith("visor: reserved: a daemon runs already (pid ")
+
+
+def test_an_unknown_action_is_told(places: Places) -> None:
+    status, _, errors = daemon(places, "daemon", "strat")
+    assert status == 2
+    assert "start" in errors

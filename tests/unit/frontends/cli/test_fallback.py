@@ -1,0 +1,61 @@
+"""Command lines that no daemon answered."""
+
+import os
+
+import msgspec
+import pytest
+
+from termvisor.client.start import is_running
+from termvisor.errors import NewerDatabase
+from termvisor.frontends import courier
+from termvisor.frontends.cli import fallback
+from termvisor.wire.face import Asked
+from tests.unit.memory import private_places, visor
+
+
+@pytest.mark.parametrize("words", [("version",), ("help",), (), ("robot",), ("robot", "quick-start"), ("--version",)])
+def test_what_needs_no_daemon_is_answered_without_starting_one(folder: str, words: tuple[str, ...]) -> None:
+    places = private_places(folder)
+    status, out, errors = visor(places, *words)
+    assert (status, errors) == (0, "")
+    assert out
+    assert not is_running(places)
+
+
+def test_an_unknown_command_starts_nothing_and_names_the_nearest(folder: str) -> None:
+    places = private_places(folder)
+    status, out, errors = visor(places, "serach", "x")
+    assert (status, out) == (2, "")
+    assert "search" in errors
+    assert not os.path.exists(places.runtime_dir)
+
+
+def test_a_command_that_needs_a_daemon_starts_it_and_goes_on(folder: str) -> None:
+    places = private_places(folder)
+    nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
+    try:
+        status, out, errors = visor(places, "robot", "state", **nowhere)
+        assert (status, errors) == (0, "")
+        assert msgspec.json.decode(out)["ok"]
+        assert is_running(places)
+    finally:
+        visor(places, "down", **nowhere)
+
+
+def test_a_daemon_that_cannot_start_is_told_in_the_words_of_the_face(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_places: object) -> None:
+        raise NewerDatabase("the database is newer")
+
+    monkeypatch.setattr(fallback, "ensure_running", refuse)
+    assert fallback.run(Asked(("state",), is_robot=True), courier.NOBODY) == 74
+    envelope = msgspec.json.decode(capfd.readouterr().out)
+    assert (envelope["ok"], envelope["error"]["code"]) == (False, "newer_database")
+    assert fallback.run(Asked(("list-panes",)), courier.NOBODY) == 74
+    assert capfd.readouterr().err.startswith("visor: the database is newer\n")
+
+
+def test_an_answer_that_broke_off_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    assert fallback.run(Asked(("state",), is_robot=True), courier.LOST) == 69
+    assert msgspec.json.decode(capfd.readouterr().out)["error"]["code"] == "unavailable"

@@ -1,0 +1,54 @@
+"""`visor up` without a terminal, and the demo that it may start."""
+
+from termvisor.frontends.demo import server
+from termvisor.settings import Places, Settings
+from tests.unit.memory import private_places, visor
+
+
+def test_without_a_terminal_it_shows_the_panes_once_and_what_goes_on(daemon: Places) -> None:
+    status, out, errors = visor(daemon, "up")
+    lines = out.splitlines()
+    assert (status, errors) == (0, "")
+    assert lines[0].startswith("daemon 41.0 MB")
+    assert "window-3" in out
+    assert "\x1b" not in out
+    assert lines[-1].startswith("Still running: daemon (pid ")
+    assert lines[-1].endswith("Stop with `visor down`.")
+
+
+def test_a_wrong_interval_is_told(daemon: Places) -> None:
+    status, out, errors = visor(daemon, "up", "--interval", "0")
+    assert (status, out) == (2, "")
+    assert errors.startswith("visor: --interval:")
+
+
+def test_the_way_of_a_newcomer_from_nothing_to_a_demo_and_back(folder: str) -> None:
+    places = private_places(folder)
+    nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
+    try:
+        status, out, errors = visor(places, "up", "--demo-if-empty", **nowhere)
+        assert (status, errors) == (0, "")
+        assert all(f":{name} " in out for name in ("build", "agent", "log", "shell", "top"))
+        assert "demo tmux server" in out.splitlines()[-1]
+        assert visor(places, "up", "--once", **nowhere)[0] == 0
+    finally:
+        status, out, _ = visor(places, "down", **nowhere)
+    assert status == 0
+    assert [line.split(" (")[0].rstrip(".") for line in out.splitlines()] == [
+        "Stopped the demo",
+        "Stopped the daemon",
+        "Stopped the recorder",
+    ]
+    assert not server.stop(places, Settings())
+    assert visor(places, "down", **nowhere)[1] == "Nothing was running.\n"
+
+
+def test_when_nothing_has_panes_it_says_so_and_offers_the_demo(folder: str) -> None:
+    places = private_places(folder)
+    nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
+    try:
+        status, out, _ = visor(places, "up", **nowhere)
+        assert status == 0
+        assert "`visor demo`" in out
+    finally:
+        visor(places, "down", **nowhere)

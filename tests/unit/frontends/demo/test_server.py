@@ -1,0 +1,47 @@
+"""The demo's tmux server, for real."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from termvisor.client.patience import until
+from termvisor.errors import MuxError
+from termvisor.frontends.demo import server
+from termvisor.frontends.demo.scenes import SCENES
+from termvisor.settings import Places, Settings
+from termvisor.testing.tmux import PrivateTmux
+from tests.unit.memory import private_places
+
+
+@pytest.fixture
+def places(folder: str) -> Iterator[Places]:
+    where = private_places(folder)
+    yield where
+    server.stop(where, Settings())
+
+
+def test_five_windows_play_their_scenes(places: Places) -> None:
+    assert server.start(places, Settings())
+    tmux = PrivateTmux(places.demo_socket)
+    listed = tmux(
+        "list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_width}x#{pane_height} #{history_limit}"
+    )
+    assert listed.split("\n") == [f"demo {name} 110x30 50000" for name in SCENES]
+    assert until(lambda: "kingfisher" in tmux("capture-pane", "-p", "-t", "demo:build"), 20.0)
+    assert until(lambda: "indexer" in tmux("capture-pane", "-p", "-t", "demo:top"), 20.0)
+
+
+def test_it_starts_once_and_stops_without_a_trace(places: Places) -> None:
+    assert server.start(places, Settings())
+    assert server.is_running(places)
+    assert not server.start(places, Settings())
+    assert server.stop(places, Settings())
+    assert not server.is_running(places)
+    assert not os.path.exists(places.demo_socket)
+    assert not server.stop(places, Settings())
+
+
+def test_what_tmux_says_against_it_is_told(places: Places) -> None:
+    with pytest.raises(MuxError, match="the demo's tmux server"):
+        server.start(places, Settings(tmux_program="false"))

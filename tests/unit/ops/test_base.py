@@ -1,0 +1,43 @@
+import shlex
+
+import pytest
+
+from termvisor.ops.arguments import arguments, parse
+from termvisor.ops.base import Op
+from termvisor.ops.catalogue import every, find
+from termvisor.ops.options import split
+
+OPS = every()
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_op_is_fully_declared(op: Op) -> None:
+    assert op.summary.endswith(".")
+    assert len(op.summary) <= 80
+    assert op.doc
+    assert op.examples
+    assert op.Input.__doc__
+    assert find(op.command.split(), is_robot=False)[0] is op
+
+
+@pytest.mark.parametrize("example", [(op, item) for op in OPS for item in op.examples], ids=lambda pair: pair[1].line)
+def test_every_example_is_a_call_of_its_op(example: tuple[Op, object]) -> None:
+    op, item = example
+    words = shlex.split(getattr(item, "line").partition(" > ")[0])  # noqa: B009
+    is_robot = words[:1] == ["robot"]
+    _, rest = split(words[is_robot:])
+    found, rest = find(rest, is_robot)
+    assert found is op
+    assert isinstance(parse(op.Input, rest), op.Input)
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_the_arguments_of_an_op_can_be_told_apart(op: Op) -> None:
+    known = arguments(op.Input)
+    flags = [flag for argument in known if not argument.is_positional for flag in argument.flags]
+    assert len(flags) == len(set(flags))
+    assert not {"-q", "--quiet", "-h", "--help", "--json", "--format"} & set(flags)
+    positionals = [argument for argument in known if argument.is_positional]
+    assert sum(not argument.is_required for argument in positionals) <= 1
+    assert all(argument.is_required for argument in positionals[:-1])
+    assert all(argument.default is False for argument in known if argument.is_switch)

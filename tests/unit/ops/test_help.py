@@ -1,0 +1,48 @@
+import pytest
+
+from termvisor.ops.base import Op
+from termvisor.ops.catalogue import NAMES, every
+from termvisor.ops.help import page
+from termvisor.ops.local import LocalWorld
+from termvisor.testing.asking import ask
+
+
+async def test_the_list_names_every_command() -> None:
+    answered = await ask(LocalWorld(), "help")
+    assert all(op.command in answered.out for op in every())
+    assert "visor up" not in answered.out.split("starting and stopping:")[0]
+    assert answered.status == 0
+
+
+async def test_robots_get_the_list_with_examples() -> None:
+    data = (await ask(LocalWorld(), "robot", "help", "--examples")).envelope["data"]
+    assert len(data["commands"]) == len(NAMES)
+    assert all(line["examples"] for line in data["commands"])
+    assert "visor list-panes" in (await ask(LocalWorld(), "help", "--examples")).out
+
+
+@pytest.mark.parametrize("argv", [("help", "search"), ("search", "--help"), ("search", "error", "-h"), ("-h", "query")])
+async def test_one_command_is_explained_however_it_is_asked(argv: tuple[str, ...]) -> None:
+    answered = await ask(LocalWorld(), *argv)
+    assert answered.out.startswith("Find text in everything")
+    assert answered.status == 0
+
+
+async def test_help_on_a_two_word_command() -> None:
+    assert "usage: visor config init [options]" in (await ask(LocalWorld(), "help", "config", "init")).out
+
+
+async def test_help_without_a_command_is_the_list() -> None:
+    assert (await ask(LocalWorld(), "--help")).out == (await ask(LocalWorld(), "help")).out
+
+
+async def test_help_on_nothing_known_is_an_error() -> None:
+    assert (await ask(LocalWorld(), "help", "nonsense")).status == 2
+
+
+@pytest.mark.parametrize("op", every(), ids=lambda op: op.name)
+def test_a_page_says_everything(op: Op) -> None:
+    text = page(op)
+    assert f"usage: visor {op.command}" in text
+    assert all(example.does in text for example in op.examples)
+    assert all(f"  {status}" in text for status, _ in op.exits)

@@ -1,0 +1,46 @@
+import pytest
+
+from termvisor.testing.asking import ask, lively
+from termvisor.testing.world import MemoryWorld
+
+
+async def test_the_newest_twenty_come_oldest_first() -> None:
+    world = MemoryWorld()
+    for number in range(30):
+        world.happen("alert", what=f"number {number}")
+    data = (await ask(world, "robot", "events")).envelope["data"]
+    assert [item["cursor"] for item in data["items"]] == [str(number) for number in range(11, 31)]
+    assert (data["cursor"], data["summary"]) == ("30", {"events": 20, "by_kind": {"alert": 20}})
+
+
+async def test_reading_on_from_a_cursor_gives_the_first_ones_after_it() -> None:
+    data = (await ask(await lively(), "robot", "events", "--cursor", "1", "--limit", "2")).envelope["data"]
+    assert [item["cursor"] for item in data["items"]] == ["2", "3"]
+    empty = (await ask(await lively(), "robot", "events", "--since-cursor", "4")).envelope["data"]
+    assert (empty["items"], empty["cursor"]) == ([], "4")
+
+
+async def test_events_of_one_pane_one_kind_one_time() -> None:
+    world = await lively()
+    of_pane = (await ask(world, "robot", "events", "--pane", "1")).envelope["data"]["items"]
+    of_kind = (await ask(world, "robot", "events", "--kind", "gap_recorded")).envelope["data"]["items"]
+    of_time = (await ask(world, "robot", "events", "--since", "11s")).envelope["data"]["items"]
+    assert [item["kind"] for item in of_pane] == ["pane_appeared", "gap_recorded"]
+    assert [item["data"] for item in of_kind] == [{"cause": "pipe_stolen"}]
+    assert [item["kind"] for item in of_time] == ["pane_gone"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1:2", "999"])
+async def test_a_foreign_cursor_is_refused(cursor: str) -> None:
+    answered = await ask(await lively(), "robot", "events", f"--since-cursor={cursor}")
+    assert answered.envelope["error"]["code"] == "invalid_cursor"
+
+
+async def test_an_unknown_kind_is_answered_with_the_nearest() -> None:
+    answered = await ask(await lively(), "events", "--kind", "gap_record")
+    assert (answered.status, answered.err.splitlines()[1]) == (2, "hint: Did you mean gap_recorded?")
+
+
+async def test_people_read_what_happened() -> None:
+    assert "gap_recorded    cause=pipe_stolen" in (await ask(await lively(), "events")).out
+    assert (await ask(MemoryWorld(), "events")).out == "No events.\n"

@@ -1,0 +1,74 @@
+import pytest
+
+from termvisor.model.pane import Activity
+from termvisor.ops.list_panes import doing, item
+from termvisor.testing.asking import ask, lively
+from termvisor.testing.world import MemoryWorld, shell
+
+
+async def test_panes_are_listed_in_the_promised_shape() -> None:
+    data = (await ask(await lively(), "robot", "state")).envelope["data"]
+    assert list(data) == ["schema_version", "generated_at", "filters", "summary", "items"]
+    assert [pane["identity"]["id"] for pane in data["items"]] == [1, 2]
+    assert data["summary"] == {
+        "panes": 2,
+        "by_activity": {"alt_screen": 1, "prompt": 1},
+        "by_target": {"local": 2},
+        "gaps": 1,
+    }
+
+
+async def test_times_are_told_as_instants_and_ages() -> None:
+    pane = (await ask(await lively(), "robot", "state", "--pane", "1")).envelope["data"]["items"][0]
+    assert (pane["last_output_at"], pane["last_output_age"]) == ("2026-01-01T12:01:05.000Z", 10.0)
+
+
+async def test_filters_are_repeated_in_the_answer() -> None:
+    data = (await ask(await lively(), "robot", "state", "--session", "agents", "--gone")).envelope["data"]
+    assert data["filters"] == {"session": "agents", "gone": True}
+    assert [pane["identity"]["id"] for pane in data["items"]] == [2, 3]
+
+
+async def test_an_unknown_pane_is_an_error_with_its_code() -> None:
+    answered = await ask(await lively(), "robot", "state", "--pane", "99")
+    assert answered.envelope["error"]["code"] == "pane_not_found"
+    assert answered.status == 4
+
+
+async def test_no_panes_is_not_an_error_and_says_what_to_try() -> None:
+    answered = await ask(MemoryWorld(), "panes")
+    assert (answered.out, answered.status) == ("No panes. `visor demo` starts some to try things on.\n", 0)
+    assert (await ask(MemoryWorld(), "panes", "-q")).out == ""
+
+
+async def test_a_hostile_title_reaches_the_terminal_as_text_only() -> None:
+    world = MemoryWorld()
+    world.pane(shell(title="x\x1b]52;c;aGk=\x07\n99  root", cwd="/tmp/\x1b[2J"))
+    answered = await ask(world, "panes", width=200, is_terminal=True)
+    assert "\x1b" not in answered.out
+    assert len(answered.out.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("activity", "words"),
+    [
+        (Activity(kind="prompt", last_exit=0), "prompt"),
+        (Activity(kind="prompt", last_exit=2), "prompt (2)"),
+        (Activity(kind="command", command_line="make test"), "$ make test"),
+        (Activity(kind="command"), "command"),
+        (Activity(kind="alt_screen"), "alt screen"),
+        (Activity(), "unknown"),
+    ],
+)
+def test_what_a_pane_does_is_said_in_a_few_words(activity: Activity, words: str) -> None:
+    world = MemoryWorld()
+    pane = world.change(world.pane(shell()).id, activity=activity)
+    assert doing(item(pane, 0)) == words
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [({"dead": True, "dead_status": 3}, "dead (3)"), ({"dead": True, "dead_signal": 9}, "dead (signal 9)")],
+)
+def test_a_dead_program_is_told_with_its_status(facts: dict[str, object], words: str) -> None:
+    assert doing(item(MemoryWorld().pane(shell(**facts)), 0)) == words

@@ -1,0 +1,41 @@
+import pytest
+
+from termvisor.errors import Unavailable
+from termvisor.ops.catalogue import every
+from termvisor.ops.local import LocalWorld
+from termvisor.settings import Places, Settings
+from termvisor.testing.asking import ask
+
+PLACES = Places("/none/c", "/none/d", "/none/r")
+
+
+def test_places_and_settings_are_known_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.environ", {})
+    assert LocalWorld(PLACES).configuration == (PLACES, Settings())
+
+
+async def test_everything_else_needs_one() -> None:
+    world = LocalWorld(PLACES)
+    for name in ("fleet", "history", "news"):
+        with pytest.raises(Unavailable, match="no daemon is running"):
+            getattr(world, name)
+    with pytest.raises(Unavailable):
+        await world.health()
+
+
+async def test_a_read_without_a_daemon_says_what_to_do() -> None:
+    answered = await ask(LocalWorld(PLACES), "panes")
+    assert (answered.status, answered.err) == (69, "visor: no daemon is running\nhint: `visor up` starts it.\n")
+
+
+def test_local_ops_are_those_that_need_no_daemon() -> None:
+    assert {op.name for op in every() if op.effect == "local"} == {
+        "config_init",
+        "config_path",
+        "config_show",
+        "config_validate",
+        "help",
+        "quick_start",
+        "version",
+    }
+    assert [op.name for op in every() if op.works_alone] == ["doctor"]

@@ -1,0 +1,264 @@
+"""Every kind with what it must mask and what it must leave alone."""
+
+import pytest
+
+from termvisor.redact import kinds, redact
+from termvisor.redact.rules import BUILTIN
+
+A = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2sT4uV6wX8yZ0bD2eF4aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z"
+H = "3f9a1c7e5b2d8046" * 6
+U = "Q7ZK2M9XR4TB6WYD3HPV5NCJ8LGF1S0A" * 2
+EY = "eyJ"
+DASHES = "-----"
+
+HITS: dict[str, list[tuple[str, str, str]]] = {
+    # what stands before, the secret, what stands behind
+    "anthropic_key": [("export K=sk-ant-", "api03-" + A, ""), ("'sk-ant-", A[:20], "' was used")],
+    "openrouter_key": [("key sk-or-v1-", H[:64], ".")],
+    "openai_key": [("OPENAI=sk-proj-", A, ";"), ("sk-", A[:48], ""), ("sk-", H[:32], " (deepseek)")],
+    "google_api_key": [("https://x/y?key=AIza", A[:35], "&z=1")],
+    "google_oauth_token": [("access ya29.", "a0" + A, "")],
+    "google_client_secret": [("GOCSPX-", A[:28], "")],
+    "github_token": [("x ghp_", A[:36], ""), ("git clone https://ghs_", A[:36], "@github.com/a/b")],
+    "github_fine_grained_token": [("github_pat_", A[:22] + "_" + A[:59], "")],
+    "gitlab_token": [("glpat-", A[:20], ""), ("PRIVATE: glrt-", A[:20], "")],
+    "slack_token": [("xoxb-", "123456789012-1234567890123-" + A[:24], ""), ("xapp-", "1-A1B2C3-" + A[:30], "")],
+    "slack_webhook": [("https://hooks.slack.com/services/T", "0A1B2C3D4/B" + "0A1B2C3D4/" + A[:24], "")],
+    "discord_webhook": [("https://discord.com/api/webhooks/", "123456789012345678/" + A[:68], "")],
+    "aws_access_key_id": [("id AKIA", U[:16], ""), ('"ASIA', U[:16], '"')],
+    "azure_storage_key": [("AccountName=x;AccountKey=", A[:86] + "==", ";EndpointSuffix=y")],
+    "stripe_key": [("sk_live_", A[:24], ""), ("rk_live_", A[:24], " x")],
+    "stripe_webhook_secret": [("whsec_", A[:32], "")],
+    "npm_token": [("//registry/:_auth npm_", A[:36], "")],
+    "pypi_token": [("pypi-AgE", "IcHlwaS5vcmc" + A[:60], "")],
+    "rubygems_key": [("rubygems_", H[:48], "")],
+    "huggingface_token": [("hf_", A[:34], "")],
+    "groq_key": [("gsk_", A[:52], "")],
+    "xai_key": [("xai-", A[:80], "")],
+    "perplexity_key": [("pplx-", A[:48], "")],
+    "replicate_token": [("r8_", A[:37], "")],
+    "twilio_key": [("SK", H[:32], "")],
+    "sendgrid_key": [("SG.", A[:22] + "." + A[:43], "")],
+    "mailgun_key": [("key-", H[:32], "")],
+    "brevo_key": [("xkeysib-", H[:64] + "-" + A[:16], "")],
+    "digitalocean_token": [("dop_v1_", H[:64], "")],
+    "vault_token": [("VAULT hvs.", A[:90], "")],
+    "databricks_token": [("dapi", H[:32], "")],
+    "shopify_token": [("shpat_", H[:32], "")],
+    "grafana_token": [("glsa_", A[:32] + "_" + H[:8], "")],
+    "linear_key": [("lin_api_", A[:40], "")],
+    "notion_token": [("ntn_", A[:46], "")],
+    "postman_key": [("PMAK-", H[:24] + "-" + H[:34], "")],
+    "figma_token": [("figd_", A[:40], "")],
+    "docker_token": [("dckr_pat_", A[:27], "")],
+    "newrelic_key": [("NRAK-", U[:27], "")],
+    "sentry_token": [("sntrys_", A[:60], "")],
+    "tailscale_key": [("tskey-", "auth-" + A[:30], "")],
+    "supabase_token": [("sbp_", H[:40], "")],
+    "planetscale_token": [("pscale_tkn_", A[:43], "")],
+    "doppler_token": [("dp.pt.", A[:43], "")],
+    "atlassian_token": [("ATATT3", "xFfGF0" + A, "")],
+    "square_token": [("sq0atp-", A[:22], "")],
+    "heroku_key": [("HRKU-", "AA" + A[:58], "")],
+    "age_key": [("AGE-SECRET-KEY-", "1" + U[:58], "")],
+    "flyio_token": [("FlyV1 fm2_", A, "")],
+    "jwt": [("set eyJ", f"hbGciOiJIUzI1NiJ9.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x")],
+    "private_key": [('"' + DASHES + "BEGIN PRIVATE KEY" + DASHES, "\\n" + A + "\\n", DASHES + 'END PRIVATE KEY-----"')],
+    "aws_secret_key": [('"SecretAccessKey": "', A[:39] + "/", '",')],
+    "azure_client_secret": [("secret value ", "abc8Q~" + A[:34], "")],
+    "azure_signature": [("https://x.blob.core.windows.net/y?sv=1&sig=", A[:43] + "%3D", "&se=1")],
+    "telegram_bot_token": [("https://api.telegram.org/bot 123456789:", "AAH" + A[:32], "/getMe")],
+    "discord_token": [("login ", "M" + A[:25] + ".Gx1y2z." + A[:38], "")],
+    "bearer_token": [("curl -H 'X: Bearer ", A[:30], "'"), ("bearer ", "abcdefgh.12345678", "")],
+    "basic_auth": [("Proxy: Basic ", "dXNlcjpwYXNzd29yZA==", "")],
+    "authorization_header": [("Authorization: ", "x9" + A[:30], ""), ('"authorization": "Token ', A[:20], '"')],
+    "cookie": [("Set-Cookie: sid=", A[:30], "; Path=/; HttpOnly"), ("Cookie: a=", "b1c2d3e4; sid=" + A[:20], "")],
+    "url_password": [("postgres://me:", "s3cr@t", "@db.local/x"), ("redis://:", "hunter2", "@h:6379/0")],
+    "curl_user": [("curl -s -u me:", "hunter2", " https://x.test/")],
+    "secret_flag": [("mysql --password ", "hunter2", " db"), ("x --api-key '", "abcd1234efgh", "'")],
+    "password_assignment": [
+        ("password=", "hunter2", ""),
+        ("DB_PASSWORD=", "correcthorse", ""),
+        ('"password": "', "correcthorse", '"'),
+        ("Password: ", "hunter22", ""),
+        ("Server=x;Password=", "abc123!", ";User Id=sa"),
+        ('{\\"passwd\\": \\"', "hunter2", '\\"}'),
+        ("--password=", "hunter2", " -x"),
+        ("export PGPASSWORD=", "s3cr3t", ""),
+    ],
+    "secret_assignment": [
+        ('"api_key": "', "abcd1234efgh", '"'),
+        ("export SOME_TOKEN=", "abcd1234efgh", ""),
+        ("client_secret: ", "abcd1234efgh", ""),
+        ("x-api-key: ", "abcd1234efgh", ""),
+        ("accessToken = '", "abcd1234efgh", "'"),
+        ("https://x.test/?token=", "abcd1234efgh", "&page=2"),
+        ("JWT_SECRET=", "averyverylongsecretphrase", ""),
+    ],
+}
+
+MISSES: dict[str, list[str]] = {
+    "anthropic_key": ["sk-ant-", "sk-ant-short", "the sk-ant-prefixed-keys-are-from-anthropic"],
+    "openrouter_key": ["sk-or-v1-" + H[:10] + " ends early"],
+    "openai_key": ["task-force", "risk-averse-" + "b" * 20, "disk-usage", "sk-learn-based-classifier-model-two", "sk-"],
+    "google_api_key": ["AIza", "AIza" + A[:20] + " ends early", "xAIza" + A[:35], "AIza" + A[:50]],
+    "google_oauth_token": ["ya29.", "ya29.short"],
+    "google_client_secret": ["GOCSPX-" + A[:10]],
+    "github_token": ["ghp_", "ghp_" + A[:20] + ".", "the ghp_ prefix"],
+    "github_fine_grained_token": ["github_pat_example"],
+    "gitlab_token": ["glpat-short", "glrt-runner-tokens-are-described-below"],
+    "slack_token": ["xoxb-1234", "xoxb-your-token-goes-here-please"],
+    "slack_webhook": ["https://hooks.slack.com/services/T000", "/etc/services/Tools"],
+    "discord_webhook": ["https://discord.com/api/webhooks/123456"],
+    "aws_access_key_id": ["AKIA", "AKIA" + U[:12], "AKIA" + U[:20], "XAKIA" + U[:16], "MAKIA"],
+    "azure_storage_key": ["AccountKey=", "AccountKey=$KEY"],
+    "stripe_key": ["sk_live_", "sk_live_key", "task_live_" + A[:10]],
+    "stripe_webhook_secret": ["whsec_", "whsec_test"],
+    "npm_token": ["npm_config_registry=x", "npm_lifecycle_event", "npm_package_version_is_not_a_token_at_all_1"],
+    "pypi_token": ["pypi-server", "pypi-AgE"],
+    "rubygems_key": ["rubygems_version 3.4"],
+    "huggingface_token": ["hf_hub_download", "from hf_transfer import x", "shf_" + A[:20]],
+    "groq_key": ["gsk_short"],
+    "xai_key": ["xai-org/grok"],
+    "perplexity_key": ["pplx-api"],
+    "replicate_token": ["r8_unorm", "r8_" + A[:12]],
+    "twilio_key": ["SK", "SKU 12", "TASK" + H[:32], "SK" + H[:40]],
+    "sendgrid_key": ["SG.pdf", "MSG.text"],
+    "mailgun_key": ["key-value", "key-" + H[:8], "api-key-rotation"],
+    "brevo_key": ["xkeysib-abc"],
+    "digitalocean_token": ["dop_v1_" + H[:20] + " ends early"],
+    "vault_token": ["hvs.", "hvs.example"],
+    "databricks_token": ["dapi", "dapi_client", "dapi" + H[:12]],
+    "shopify_token": ["shpat_abc"],
+    "grafana_token": ["glc_test"],
+    "linear_key": ["lin_api_key"],
+    "notion_token": ["ntn_db"],
+    "postman_key": ["PMAK-" + H[:20] + "."],
+    "figma_token": ["figd_x"],
+    "docker_token": ["dckr_pat_x"],
+    "newrelic_key": ["NRAK-X"],
+    "sentry_token": ["sntrys_x"],
+    "tailscale_key": ["tskey-auth", "tskey-the-name-of-the-key-file"],
+    "supabase_token": ["sbp_x"],
+    "planetscale_token": ["pscale_pw_x"],
+    "doppler_token": ["dp.pt.x"],
+    "atlassian_token": ["ATATT3x"],
+    "square_token": ["sq0atp-x"],
+    "heroku_key": ["HRKU-x"],
+    "age_key": ["AGE-SECRET-KEY-1"],
+    "flyio_token": ["fm2_x", "fm1_radio"],
+    "jwt": ["eyJ", f"cursor={EY}pZCI6MTIzfQ", f"{EY}.", "eyJust.a.name"],
+    "private_key": [DASHES + "BEGIN PUBLIC KEY" + DASHES, "grep -r 'BEGIN RSA PRIVATE KEY' .", "PRIVATE KEY"],
+    "aws_secret_key": ["aws_secret_access_key = $SECRET", "secret_key: none"],
+    "azure_client_secret": ["8Q~", "Q~tips"],
+    "azure_signature": ["?sig=abc"],
+    "telegram_bot_token": ["12345678:90", "2024-01-01 12:00:00:" + "a" * 10, "10.0.0.1:8080"],
+    "discord_token": ["Module.method.call", "Mmmm.abcdef.x"],
+    "bearer_token": ["Bearer authentication-is-required", "a bearer of bad news", "Bearer $TOKEN", "Bearer <token>"],
+    "basic_auth": ["basic authentication", "Basic JavaScript", "visual basic programming", "Basic usage:"],
+    "authorization_header": ["Authorization: required", "authorization: Bearer <token>", "authorization: $AUTH_1234"],
+    "cookie": ["cookie: chocolate chip", "cookies: enabled", "Set-Cookie header", "Cookie: a=b"],
+    "url_password": [
+        "https://host:8080/@scope/pkg",
+        "ssh://git@host:22/x",
+        "http://u:$PASS@h",
+        "a://b:c d@e",
+        "see http://x",
+    ],
+    "curl_user": ["curl -u $USER:x", "curl -u me https://x.test", "curl --user-agent x"],
+    "secret_flag": [
+        "--password <password>",
+        "use --password to log in",
+        "--token TOKEN",
+        "--password-stdin",
+        "--password",
+    ],
+    "password_assignment": [
+        "password:",
+        "Password: ",
+        "[sudo] password for me:",
+        'password = os.environ["X"]',
+        "password = getpass.getpass()",
+        "password=password",
+        "password: required",
+        "password: str = ''",
+        "f(password=self.password, x=1)",
+        "PASSWORD=$OTHER",
+        "password: ********",
+        "password=<password>",
+        "if password == secret2:",
+        "PWD=/home/me",
+        "OLDPWD=/home/me1",
+        "enter password: then press",
+    ],
+    "secret_assignment": [
+        "token count: 1234",
+        "tokens=90,506",
+        "max_tokens: 4096",
+        "Token usage: total=100,117 input=90,506",
+        "token = get_token()",
+        "if token == None",
+        "token: Optional[str] = None",
+        "secret santa",
+        "secret: santa",
+        "key=value",
+        "Unexpected token: }",
+        "token = tokens[0]",
+        "self.token = nextchar",
+        "token=self.token",
+        "api_key=YOUR_API_KEY",
+        'api_key = "your-api-key"',
+        "api_key = os.environ['API_KEY1234']",
+        "token_file=/run/secrets/token1234",
+        "secret_name: my-secret-12",
+        "tokenizer=gpt2large1234",
+        '"token": "string"',
+        "token=${TOKEN1234}",
+        "const token: Token1234<T> = x",
+        "token::Kind1234",
+    ],
+}
+
+ORDINARY = [
+    "commit 4f2a9c1e5b2d80463f9a1c7e5b2d80463f9a1c7e",
+    "id 550e8400-e29b-41d4-a716-446655440000",
+    "/usr/lib/python3.11/site-packages/hyperscan/_hs_ext.cpython-311-x86_64-linux-gnu.so",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ3f9a1c7e5b2d80463f9a1c7e5b2d80463f9a1c7e5b2 me@host",
+    "drwxr-xr-x  2 root root 4096 Nov 15 12:00 bin",
+    "│ Done in 3.2s │",
+    "",
+    "⏺ Bash(git log --oneline -5)",
+    "Compiling serde v1.0.197 (registry+https://github.com/rust-lang/crates.io-index)",
+    '200 OK text/html; charset=utf-8 etag=W/"3f9a1c7e5b2d8046"',
+]
+
+
+def test_every_kind_has_hits_and_near_misses():
+    known = {row.name for row in kinds()}
+    assert set(HITS) == known == set(MISSES)
+    assert all(HITS.values()) and all(MISSES.values())
+
+
+def test_there_are_at_least_thirty_kinds_with_their_own_names_and_docs():
+    assert len({kind.id for kind in BUILTIN}) == len(BUILTIN) >= 30
+    assert all(kind.doc for kind in BUILTIN)
+
+
+@pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, cases in HITS.items() for case in cases])
+def test_the_secret_is_masked_and_what_stands_around_it_stays(kind: str, case: tuple[str, str, str]):
+    before, secret, behind = case
+    assert redact(before + secret + behind) == f"{before}[redacted:{kind}]{behind}"
+
+
+@pytest.mark.parametrize("text", [text for texts in MISSES.values() for text in texts] + ORDINARY)
+def test_what_only_looks_like_a_secret_stays(text: str):
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BUILTIN if kind.charset], ids=lambda kind: kind.id)
+def test_a_prefix_is_short_enough_to_be_cut_only_once(kind):
+    assert all(1 < len(prefix) <= 16 for prefix in kind.prefixes)
+    assert kind.low >= 16

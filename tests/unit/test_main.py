@@ -1,0 +1,124 @@
+"""The command itself."""
+
+import os
+import signal
+import sys
+import threading
+from subprocess import PIPE, Popen
+
+import msgspec
+import pytest
+
+from termvisor import __main__ as entry
+from termvisor.settings import Places
+from termvisor.spawn import ask
+from termvisor.testing.tmux import short_folder
+from tests.unit.memory import env, memory_daemon, private_places, visor
+
+HEAVY = {
+    "json",
+    "argparse",
+    "re",
+    "enum",
+    "typing",
+    "socket",
+    "asyncio",
+    "msgspec",
+    "subprocess",
+    "logging",
+    "collections",
+}
+
+
+def test_a_robot_call_imports_next_to_nothing() -> None:
+    script = (
+        "import sys; from termvisor.__main__ import main\n"
+        "sys.argv = ['visor', 'robot', 'state']\n"
+        "status = main()\n"
+        f"sys.stderr.write(' '.join({sorted(HEAVY)!r} & sys.modules.keys() if 0 else sorted(set({sorted(HEAVY)!r}) & set(sys.modules))))\n"
+        "sys.exit(status)"
+    )
+    with short_folder() as folder, memory_daemon(folder) as places:
+        status, out, errors = ask([sys.executable, "-c", script], env=env(places))
+    assert (status, errors) == (0, b"")
+    assert msgspec.json.decode(out)["data"]["summary"]["panes"] == 3
+
+
+def test_a_person_gets_words_and_a_robot_json() -> None:
+    with short_folder() as folder, memory_daemon(folder) as places:
+        assert visor(places, "get-text", "2") == (0, "hello from 2\n", "")
+        assert msgspec.json.decode(visor(places, "robot", "get-text", "2")[1])["data"]["text"] == "hello from 2"
+        status, out, errors = visor(places, "get-text", "99")
+        assert (status, out) == (4, "")
+        assert errors.startswith("visor: ")
+        status, out, errors = visor(places, "robot", "get-text", "99")
+        assert (status, errors) == (4, "")
+        assert msgspec.json.decode(out)["error"]["code"] == "pane_not_found"
+
+
+def test_a_reader_that_leaves_early_is_no_drama() -> None:
+    with short_folder() as folder, memory_daemon(folder, panes=3000) as places:
+        process = _start(places, "robot", "state")
+        assert process.stdout is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait(30) == 141
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        process.stderr.close()
+
+
+def test_ctrl_c_ends_with_130_and_without_a_traceback() -> None:
+    with short_folder() as folder, memory_daemon(folder) as places:
+        process = _start(places, "watch-events", "--since-cursor", "0")
+        assert process.stdout is not None
+        assert process.stderr is not None
+        _until_it_waits(process.pid)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr.read() == b""
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_the_folder_one_stands_in_may_be_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    assert entry._asked(["robot", "state"]).cwd == "/"
+
+
+def test_the_words_after_robot_are_the_command_line() -> None:
+    asked = entry._asked(["robot", "get-text", "7"])
+    assert (asked.argv, asked.is_robot) == (("get-text", "7"), True)
+    assert entry._asked(["get-text", "7"]).argv == ("get-text", "7")
+
+
+def test_many_calls_at_once_find_one_daemon() -> None:
+    with short_folder() as folder:
+        places = private_places(folder)
+        nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
+        answers: list[int] = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(visor(places, "robot", "state", **nowhere)[0]))
+            for _ in range(6)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert answers == [0] * 6
+        finally:
+            visor(places, "down", **nowhere)
+
+
+def _start(places: Places, *words: str) -> "Popen[bytes]":
+    return Popen([sys.executable, "-m", "termvisor", *words], env=env(places), stdout=PIPE, stderr=PIPE)
+
+
+def _until_it_waits(pid: int) -> None:
+    """Until the process sleeps in its read from the daemon, having a socket open."""
+    while not any("socket:" in os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")):
+        os.sched_yield()
