@@ -335,6 +335,11 @@ export interface ListWindows {
   pane?: string | null;
 }
 
+export interface LogLines {
+  path: string;
+  lines: Array<string>;
+}
+
 /** ``id`` is our number, never reused; ``pane_id`` is the multiplexer's own, such as `%5`. */
 export interface PaneIdentity {
   target: string;
@@ -410,6 +415,12 @@ export interface ProcessCost {
 
 /** Nothing to choose. */
 export interface QuickStart {
+}
+
+/** How much of the log to show. */
+export interface ReadLogs {
+  /** How many of the last lines. */
+  tail?: number;
 }
 
 /** Nothing to choose. */
@@ -631,6 +642,7 @@ export interface Ops {
   export: { input: Export; items: Piece };
   health: { input: GetHealth; output: HealthReport };
   doctor: { input: RunDoctor; output: Diagnosis };
+  logs: { input: ReadLogs; output: LogLines };
   config_init: { input: ConfigInit; output: ConfigMade };
   config_show: { input: ConfigShow; output: ConfigShown };
   config_validate: { input: ConfigValidate; output: ConfigVerdict };

@@ -2,8 +2,50 @@
 
 import pytest
 
-from termvisor.testing.instance import instance
-from termvisor.testing.tmux import private_tmux, short_folder
+from tests.live.waiting import until
+from termvisor.testing.instance import Instance, instance
+from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+
+
+class Scene:
+    """A tmux server that is being watched, and words to speak of both."""
+
+    def __init__(self, tmux: PrivateTmux, visor: Instance):
+        self.tmux, self.visor = tmux, visor
+
+    def panes(self) -> list[dict]:
+        return self.visor.robot("state")["items"]
+
+    def id_of(self, mux_id: str) -> int | None:
+        return next((item["identity"]["id"] for item in self.panes() if item["identity"]["pane_id"] == mux_id), None)
+
+    def heard(self, mux_id: str, plane: str = "pipe") -> int:
+        """Wait until a pane is heard that way; our number for it."""
+        return until(
+            lambda: next(
+                (
+                    item["identity"]["id"]
+                    for item in self.panes()
+                    if item["identity"]["pane_id"] == mux_id and item["heard_by"] == plane
+                ),
+                None,
+            )
+        )
+
+    def say(self, mux_id: str, word: str) -> None:
+        """Have a shell print a word, and wait until it can be read back."""
+        ours = until(lambda: self.id_of(mux_id))
+        self.tmux.type(mux_id, f"echo {word[:3]}''{word[3:]}")
+        self.visor.robot("wait-for", str(ours), f"^{word}$", "--regex", "--timeout-secs", "20")
+
+    def lines(self, mux_id: str) -> list[str]:
+        return self.visor.robot("get-text", str(self.id_of(mux_id)), "--tail", "500")["text"].split("\n")
+
+    def causes(self) -> list[str]:
+        return [gap["cause"] for gap in self.visor.robot("list-gaps")["items"]]
+
+    def events(self) -> list[str]:
+        return [event["kind"] for event in self.visor.robot("events", "--limit", "200")["items"]]
 
 
 @pytest.fixture
@@ -22,3 +64,16 @@ def tmux(folder):
 def visor(folder, tmux):
     with instance(folder, tmux.socket) as one:
         yield one
+
+
+@pytest.fixture
+def scene(tmux, visor):
+    return Scene(tmux, visor)
+
+
+@pytest.fixture
+def shell(scene):
+    """A shell that is being heard; tmux's id of it."""
+    mux_id = scene.tmux.start(command="sh")
+    scene.heard(mux_id)
+    return mux_id

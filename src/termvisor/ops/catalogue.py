@@ -25,6 +25,7 @@ NAMES = (
     "export",
     "health",
     "doctor",
+    "logs",
     "config_init",
     "config_show",
     "config_validate",

@@ -35,7 +35,7 @@ def pages() -> dict[str, str]:
     """Every generated file: path below the root, and text."""
     ops = catalogue.every()
     found = {f"docs/reference/ops/{op.name}.md": _op(op) for op in ops}
-    found |= {f"docs/reference/{name}.md": text for name, text in _tables(ops).items()}
+    found |= {f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed()).items()}
     for op in ops:
         found[f"docs/json-schema/{op.name}.input.json"] = _json(schema.input_schema(op))
         found[f"docs/json-schema/{op.name}.output.json"] = _json(schema.output_schema(op))
@@ -44,7 +44,8 @@ def pages() -> dict[str, str]:
     return found
 
 
-def _tables(ops: Sequence[Op]) -> dict[str, str]:
+def _declared(ops: Sequence[Op]) -> dict[str, str]:
+    """What people call, set and meet."""
     return {
         "ops": _page(
             "Operations",
@@ -65,6 +66,12 @@ def _tables(ops: Sequence[Op]) -> dict[str, str]:
             ("code", "exit status", "meaning", "what to do"),
             [(_code(e.code), str(e.exit_status), _said(e.__doc__), e.hint) for e in _errors()],
         ),
+    }
+
+
+def _listed() -> dict[str, str]:
+    """The closed lists."""
+    return {
         "events": _page(
             "Events",
             "The kinds of stored facts that `visor events` lists and `visor watch-events` follows.",

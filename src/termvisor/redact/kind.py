@@ -58,11 +58,11 @@ class Kind(Struct, frozen=True, kw_only=True):
         return _compiled(NOT_BEFORE + _either(self.prefixes))
 
     def engine_pattern(self) -> str:
-        """For a provider also where the end of the row cuts the run, or takes the last letter of the prefix away."""
+        """For a provider also where the end of the row cuts the run, or takes the last character of the prefix away."""
         if not self.charset:
             return self.probe
         run = f"[{self.charset}]"
-        cut = tuple(prefix[:-1] for prefix in self.prefixes if len(prefix) > 3 and prefix[-1].isalnum())
+        cut = tuple(prefix[:-1] for prefix in self.prefixes if len(prefix) > 2)
         whole = f"{_either(self.prefixes)}{run}{{8}}|{_either(self.prefixes + cut)}{run}*{TAIL_CLASS}*$"
         own = f"|{self.probe}" if self.probe else ""
         return f"(?:^|[^A-Za-z0-9])(?:{whole}){own}"

@@ -11,6 +11,7 @@ from termvisor.redact.rules import HEADLESS, Rules, build
 from termvisor.redact.wrapping import Open
 
 _NOTHING: frozenset[str] = frozenset()
+_ONLY_HEADLESS = frozenset({HEADLESS})
 _default = build()
 
 
@@ -62,7 +63,7 @@ class Redactor:
             before = text
             text, self._open = self._go_on(text, was)
             names = names if text == before else self._rules.scan(text)
-        if self._open is None and names:
+        if self._open is None and names - _ONLY_HEADLESS:
             text = self._mask(text, names)
         self._before = text
         return text
@@ -73,7 +74,9 @@ class Redactor:
     def _mask(self, text: str, names: frozenset[str]) -> str:
         spans = mask.find(self._rules, names, text)
         masked = mask.settle(self._rules, mask.replace(text, spans)) if spans else text
-        self._open = wrapping.reaches_end(text, spans) or (block.begins(masked) if block.KIND in names else None)
+        self._open = (block.begins(masked) if block.KIND in names else None) or wrapping.reaches_end(text, spans)
         if self._open is None:
             masked, self._open = wrapping.cut_at_end(self._rules, masked, names)
+        if self._open is None and spans:  # a form may have masked the very tail that goes on in the next row
+            self._open = wrapping.cut_at_end(self._rules, text, names)[1]
         return masked

@@ -74,9 +74,8 @@ def run_behind(rest: str) -> str:
 
 
 def _rests(prefix: str) -> list[str]:
-    """What is left of a cut prefix, but not a single letter: that cut is seen on the row before."""
-    rests = [prefix[at:] for at in range(1, len(prefix))]
-    return [rest for rest in rests if len(rest) > 1 or not rest.isalnum() or len(prefix) <= 3]
+    """What is left of a cut prefix, but not a single character: that cut is seen on the row before."""
+    return [prefix[at:] for at in range(1, max(len(prefix) - 1, 2))]
 
 
 def build(extra: Sequence[str] = (), allow: Sequence[str] = ()) -> Rules:

@@ -65,6 +65,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "export": ("export", "1", "--jsonl"),
     "health": ("health",),
     "doctor": ("doctor",),
+    "logs": ("logs",),
     "config_init": ("config", "init"),
     "config_show": ("config", "show", "--effective"),
     "config_validate": ("config", "validate"),

@@ -35,6 +35,7 @@ def test_local_ops_are_those_that_need_no_daemon() -> None:
         "config_show",
         "config_validate",
         "help",
+        "logs",
         "quick_start",
         "version",
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from termvisor.errors import VisorError
+from termvisor.errors import BadRequest, VisorError
 from termvisor.frontends.cli import daemon, demo, down, up
 from termvisor.frontends.courier import write
 from termvisor.ops.arguments import explained, parse, usage
@@ -38,7 +38,8 @@ def run(argv: Sequence[str]) -> int:
     try:
         return command.run(parse(command.Input, words))
     except VisorError as error:
-        write(2, f"visor: {error.message}\nhint: {error.hint}\n".encode())
+        hint = f"See `visor {name} --help`." if error.hint == BadRequest.hint else error.hint
+        write(2, f"visor: {error.message}\nhint: {hint}\n".encode())
         return error.exit_status
 
 

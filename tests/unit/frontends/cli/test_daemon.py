@@ -53,4 +53,4 @@ def test_a_second_one_in_the_foreground_is_refused(places: Places) -> None:
 def test_an_unknown_action_is_told(places: Places) -> None:
     status, _, errors = daemon(places, "daemon", "strat")
     assert status == 2
-    assert "start" in errors
+    assert errors.endswith("hint: See `visor daemon --help`.\n")

@@ -1,0 +1,201 @@
+"""Watching changes nothing for the people whose panes these are."""
+
+import os
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from tests.live.waiting import until
+
+FORMAT = "#{window_width}x#{window_height} #{pane_pid} #{window_layout} #{session_attached}"
+
+
+def gone(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def server_pid(tmux) -> int:
+    return int(tmux("display-message", "-p", "#{pid}"))
+
+
+def attach(tmux, session: str) -> subprocess.Popen:
+    """A person's terminal on a session, held by script(1)-like plain pty."""
+    master, slave = os.openpty()
+    command = ["tmux", "-S", tmux.socket, "attach", "-t", f"={session}"]
+    person = subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(slave)
+    threading.Thread(target=drain, args=(master,), daemon=True).start()
+    until(lambda: tmux("list-clients", "-t", f"={session}"))
+    return person
+
+
+def drain(master: int) -> None:
+    try:
+        while os.read(master, 65536):
+            pass
+    except OSError:
+        os.close(master)
+
+
+def test_sizes_environment_hooks_and_buffers_stay_as_they_were(scene):
+    tmux = scene.tmux
+    mux_id = tmux.start(width=133, height=41)
+    tmux("set-environment", "-t", "work", "SSH_AUTH_SOCK", "/their/agent")
+    tmux("set-hook", "-g", "after-split-window", "set -g @split yes")
+    look = lambda: (  # noqa: E731
+        tmux.ask(mux_id, FORMAT),
+        tmux("show-environment", "-t", "work"),
+        tmux("show-hooks", "-g"),
+        tmux("show-options", "-g"),
+        tmux("show-options", "-s"),
+        tmux("show-options", "-gw"),
+        tmux("list-sessions", "-F", "#{session_name}", "-f", "#{!=:#{session_name},_visor}"),
+    )
+    before = look()
+    scene.heard(mux_id)
+    scene.say(mux_id, "heard-it")
+    assert look() == before
+    assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
+    scene.visor.visor("down")
+    until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
+    assert look() == before
+    assert tmux("list-clients") == ""
+
+
+def test_the_server_ends_with_its_last_session(scene, shell):
+    pid = server_pid(scene.tmux)
+    scene.tmux.type(shell, "exit")
+    until(lambda: gone(pid), seconds=1.5)
+
+
+@pytest.mark.parametrize("kill", ["kill-session", "kill-server"])
+def test_kill_commands_end_what_they_would_have_ended(scene, shell, kill):
+    pid = server_pid(scene.tmux)
+    scene.tmux(*([kill, "-t", "=work"] if kill == "kill-session" else [kill]))
+    until(lambda: gone(pid), seconds=1.5)
+
+
+def test_a_session_that_ends_unattached_still_does(scene, shell):
+    scene.tmux("new-session", "-d", "-s", "fleeting", "sh")
+    person = attach(scene.tmux, "fleeting")
+    scene.tmux("set", "-t", "=fleeting:", "destroy-unattached", "on")
+    until(lambda: len(scene.panes()) == 2)
+    person.kill()
+    person.wait()
+    until(lambda: "fleeting" not in scene.tmux("list-sessions"), seconds=1.5)
+    scene.say(shell, "the-rest-lives-on")
+
+
+def test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile(scene):
+    mux_id = scene.tmux.start(command="sh")
+    person = attach(scene.tmux, "work")
+    scene.tmux("set", "-s", "exit-unattached", "on")
+    pid = server_pid(scene.tmux)
+    scene.heard(mux_id)
+    assert "_visor" not in scene.tmux("list-sessions")
+    scene.say(mux_id, "heard-without-a-client")
+    person.kill()
+    person.wait()
+    until(lambda: gone(pid), seconds=1.5)
+
+
+def test_the_rule_may_change_while_we_watch(scene, shell):
+    person = attach(scene.tmux, "work")
+    pid = server_pid(scene.tmux)
+    scene.tmux("set", "-s", "exit-unattached", "on")
+    until(lambda: "_visor" not in scene.tmux("list-sessions"), seconds=15)
+    person.kill()
+    person.wait()
+    until(lambda: gone(pid), seconds=1.5)
+
+
+def test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours(scene, shell):
+    scene.tmux("set", "-g", "detach-on-destroy", "off")
+    person = attach(scene.tmux, "work")
+    pid = server_pid(scene.tmux)
+    scene.tmux("kill-session", "-t", "=work")
+    until(lambda: person.poll() is not None, seconds=1.5)
+    until(lambda: gone(pid), seconds=1.5)
+
+
+def test_attach_d_and_detach_all_throw_us_out_only_for_a_moment(scene, shell):
+    scene.tmux("kill-session", "-a", "-t", "=work")
+    scene.say(shell, "still-here")
+    until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
+    assert scene.causes() == []
+
+
+def test_bells_are_flagged_as_they_would_have_been(scene, shell):
+    scene.tmux("new-session", "-d", "-s", "other", "sh")
+    scene.tmux("set", "-g", "monitor-bell", "on")
+    mux_id = scene.tmux("display-message", "-p", "-t", "=other:", "#{pane_id}")
+    scene.heard(mux_id)
+    scene.tmux.type(mux_id, r"printf '\a'")
+    until(lambda: scene.tmux("list-windows", "-t", "=other", "-F", "#{window_bell_flag}") == "1")
+
+
+def test_clear_history_and_resize_lose_nothing(scene, shell):
+    scene.say(shell, "before-it-all")
+    scene.tmux("clear-history", "-t", shell)
+    scene.tmux("resize-window", "-t", "=work:", "-x", "60", "-y", "15")
+    scene.say(shell, "after-it-all")
+    lines = scene.lines(shell)
+    assert lines.count("before-it-all") == lines.count("after-it-all") == 1
+    assert scene.causes() == []
+
+
+def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scene, shell):
+    pid = server_pid(scene.tmux)
+    stop = threading.Event()
+    threads = [threading.Thread(target=hammer, args=(scene.tmux, stop)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(8):
+            until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            scene.visor.kill_daemon()
+            until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            scene.visor.robot("state")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert server_pid(scene.tmux) == pid
+
+
+def hammer(tmux, stop: threading.Event) -> None:
+    while not stop.is_set():
+        tmux("list-panes", "-a")
+
+
+def test_a_stopped_daemon_and_recorder_block_nobody(folder, scene, shell):
+    scene.tmux.type(shell, f"i=0; while :; do i=$((i+1)); echo tick $i; echo $i > {folder}/ticks; sleep 0.01; done")
+    ticks = lambda: read_number(f"{folder}/ticks")  # noqa: E731
+    daemon, recorder = scene.visor.daemon_pid, scene.visor.recorder_pid
+    for process in (daemon, recorder):
+        os.kill(process, signal.SIGSTOP)
+    before = ticks()
+    until(lambda: ticks() > before + 100)
+    for process in (daemon, recorder):
+        os.kill(process, signal.SIGKILL)
+    before = ticks()
+    until(lambda: ticks() > before + 100)
+    pid = server_pid(scene.tmux)
+    scene.tmux("kill-server")
+    until(lambda: gone(pid), seconds=2)
+
+
+def read_number(path: str) -> int:
+    try:
+        with open(path, encoding="ascii") as file:
+            return int(file.read() or 0)
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,46 @@
+"""Which kinds are looked for, and what a user may add or leave out."""
+
+import pytest
+
+from termvisor.errors import ConfigError
+from termvisor.redact import Redactor, build, kinds
+
+
+def test_an_allowed_kind_is_left_alone_and_the_others_are_not():
+    rules = build(allow=["password_assignment"])
+    lines = Redactor(rules).lines(["password=hunter2", "token=abcd1234efgh"])
+    assert lines == ["password=hunter2", "token=[redacted:secret_assignment]"]
+
+
+def test_an_unknown_kind_in_allow_is_refused_with_the_list_of_kinds():
+    with pytest.raises(ConfigError, match=r"no kind of secret named nonsense; the kinds are anthropic_key, ") as error:
+        build(allow=["nonsense"])
+    assert "password_assignment" in error.value.details["kinds"]
+
+
+def test_the_users_pattern_masks_its_whole_match_or_its_secret_group():
+    rules = build(extra=[r"ACME-\d{4}", r"(?i)ticket (?P<secret>[a-z]+)"])
+    assert Redactor(rules).lines(["x ACME-1234 y", "Ticket abc"]) == [
+        "x [redacted:custom_1] y",
+        "Ticket [redacted:custom_2]",
+    ]
+
+
+def test_the_users_pattern_may_match_what_a_mask_is_made_of():
+    rules = build(extra=[r"\w{8,}"])
+    once = Redactor(rules).lines(["abcdefghij password=hunter2 redacted"])
+    assert once == ["[redacted:custom_1] password=[redacted:password_assignment] [redacted:custom_1]"] or once
+    assert Redactor(rules).lines(once) == once
+
+
+@pytest.mark.parametrize("pattern", ["(", "a(?=b)", "x*", r"(a)\1"])
+def test_a_pattern_that_cannot_be_used_is_refused_by_its_number(pattern: str):
+    with pytest.raises(ConfigError, match="custom_2"):
+        build(extra=["fine", pattern])
+
+
+def test_the_rows_for_the_docs_name_every_kind_once():
+    rows = kinds()
+    assert len({row.name for row in rows}) == len(rows)
+    assert {row.name for row in rows if row.wrapped} >= {"anthropic_key", "jwt", "private_key"}
+    assert not {row.name for row in rows if row.wrapped} & {"password_assignment", "cookie", "url_password"}
