@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.live.waiting import until
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from tests.live.waiting import until
 
 
 class Scene:

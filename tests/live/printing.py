@@ -16,7 +16,7 @@ while total < megabytes * 1e6:
     lines = []
     for _ in range(400):
         number += 1
-        lines.append(b"%s line %08d the quick brown fox jumps over the lazy dog 0123456789\\n" % (name.encode(), number))
+        lines.append(b"%s line %08d the quick brown fox jumps over the lazy dog\\n" % (name.encode(), number))
     data = b"".join(lines)
     digest.update(data)
     total += len(data)

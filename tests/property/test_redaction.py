@@ -99,15 +99,29 @@ def wrap(line: str, width: int, framed: bool) -> list[str]:
     return [f"│ {row.ljust(width)} │" for row in rows] if framed else rows
 
 
+FRAGMENTS = [
+    *("sk-", "sk-ant-", "k-ant-", "s", "aB3dE5gH", "Bearer ", "://u:", "@", "Cookie: a=", "curl -u a:", "--token "),
+    *(
+        "password=",
+        "token: ",
+        "secret",
+        "=",
+        ": ",
+        "'",
+        '"',
+        "\n",
+        "│ ",
+        " │",
+        "[redacted:jwt]",
+        "[redacted:private_key]",
+    ),
+    *("-----BEGIN RSA PRIVATE KEY-----", "-----BEGIN OPEN", "SSH PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"),
+]
 pieces = st.one_of(
     secrets.map(lambda secret: secret[0]),
-    st.sampled_from([
-        "sk-", "sk-ant-", "password=", "token: ", "-----BEGIN RSA PRIVATE KEY-----", "-----BEGIN OPEN", "[redacted:jwt]",
-        "Bearer ", "://u:", "@", "│ ", " │", "\n", "secret", "=", ": ", "'", '"', "aB3dE5gH", "SSH PRIVATE KEY-----", "s",
-        "k-ant-", "[redacted:private_key]", "Cookie: a=", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "curl -u a:", "--token ",
-    ]),
+    st.sampled_from(FRAGMENTS),
     st.text(max_size=12),
-)  # fmt: skip
+)
 hostile = st.lists(pieces, max_size=12).map("".join)
 
 

@@ -19,7 +19,7 @@ class HistoryIsLong:
             return Finding(
                 name=self.name,
                 status="warn",
-                message=f"{len(short)} of {len(panes)} panes keep fewer than {ENOUGH:,} lines (at least {least:,})",
+                message=f"{len(short)} of {len(panes)} panes keep fewer than {ENOUGH:,} lines (the shortest {least:,})",
                 hint="Put `set -g history-limit 50000` into ~/.tmux.conf; it holds for new panes.",
             )
         return Finding(name=self.name, status="ok", message=f"all {len(panes)} panes keep {ENOUGH:,} lines or more")

@@ -72,11 +72,11 @@ class Redactor:
         return block.go_on(text, was) if was.kind == block.KIND else wrapping.go_on(self._rules, text, was)
 
     def _mask(self, text: str, names: frozenset[str]) -> str:
-        spans = mask.find(self._rules, names, text)
-        masked = mask.settle(self._rules, mask.replace(text, spans)) if spans else text
-        self._open = (block.begins(masked) if block.KIND in names else None) or wrapping.reaches_end(text, spans)
-        if self._open is None:
-            masked, self._open = wrapping.cut_at_end(self._rules, masked, names)
-        if self._open is None and spans:  # a form may have masked the very tail that goes on in the next row
-            self._open = wrapping.cut_at_end(self._rules, text, names)[1]
-        return masked
+        cut, still_open = wrapping.cut_at_end(self._rules, text, names)
+        spans = mask.find(self._rules, names, cut)
+        if spans:
+            still_open = wrapping.reaches_end(cut, spans) or still_open
+            cut, later = wrapping.cut_at_end(self._rules, mask.settle(self._rules, mask.replace(cut, spans)), names)
+            still_open = later or still_open  # the shorter row has the last word, as it will when it is read again
+        self._open = (block.begins(cut) if block.KIND in names else None) or still_open
+        return cut

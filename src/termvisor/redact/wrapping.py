@@ -77,7 +77,7 @@ def go_on(rules: Rules, text: str, was: Open) -> tuple[str, Open | None]:
         if text.startswith(rest, start):
             run = prefix.kind.run.match(text, start + len(rest))
             fits = run and (not rest or re.match(run_behind(rest), run[0]))
-            if run and fits and (found := _continued(text, prefix, max(was.count, len(prefix.text)), run)):
+            if run and fits and (found := _continued(text, prefix, was.count, run)):
                 return found
     return text, None
 
@@ -92,13 +92,14 @@ def _candidates(rules: Rules, was: Open) -> list[Prefix]:
 
 def _continued(text: str, prefix: Prefix, count: int, run: re.Match[str]) -> tuple[str, Open | None] | None:
     alone = run.end() == len(text.rstrip(TAIL))
-    before = count - len(prefix.text)
-    if not _belongs(prefix.kind, before, run[0], alone):
+    before = max(count - len(prefix.text), 0)
+    sure = count < len(prefix.text)
+    if not _belongs(prefix.kind, before, run[0], alone) and not (sure and alone and not is_plain(run[0])):
         return None
     masked = text[: run.start()] + marker(prefix.kind.id) + text[run.end() :]
     total = before + len(run[0])
     ends_here = not alone or total == prefix.kind.high or (is_wordy(run[0]) and total >= prefix.kind.low)
-    return masked, None if ends_here else Open(prefix.kind.id, prefix.number, count + len(run[0]))
+    return masked, None if ends_here else Open(prefix.kind.id, prefix.number, len(prefix.text) + total)
 
 
 def _belongs(kind: Kind, before: int, run: str, alone: bool) -> bool:
@@ -108,7 +109,7 @@ def _belongs(kind: Kind, before: int, run: str, alone: bool) -> bool:
     if kind.high and total == kind.high:
         return True
     if alone:
-        return before >= kind.low or (len(run) > SHOWN and not is_plain(run))
+        return before >= kind.low or (not is_plain(run) and (total >= kind.low or len(run) > SHOWN))
     return total >= kind.low and not is_wordy(run)
 
 
@@ -116,8 +117,8 @@ def _cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
     """The prefix whose run goes up to ``end``; the run is measured from behind, so the cost is linear."""
     start = len(text[:end].rstrip(kind.characters))
     longest = max(len(prefix) for prefix in kind.prefixes)
-    match = kind.any_prefix.search(text, max(0, start - longest), end)
-    return match if match and match.end() >= start else None
+    found = kind.any_prefix.finditer(text, max(0, start - longest), end)
+    return next((match for match in found if match.end() >= start), None)
 
 
 def _mask_cut(text: str, kind: Kind, head: re.Match[str], end: int) -> tuple[str, Open | None]:

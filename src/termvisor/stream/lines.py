@@ -116,12 +116,13 @@ class LineAssembly:
 
     def write(self, token: Token) -> None:
         """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
-        text, start = token.text, token.start
+        text, data, start = token.text, token.data, token.start
         if start - self.start >= _OVERWRITE_LIMIT and (self._column == 0 or self.is_empty):
             self.leave(start)
         while rest := self._put(text):
-            text = rest
-            self.leave(start + size_of(token.data, len(token.text) - len(rest)))
+            size = size_of(data, text[: -len(rest)])
+            text, data, start = rest, data[size:], start + size
+            self.leave(start)
 
     def _put(self, text: str) -> str:
         """Write what fits; return what does not."""
@@ -173,6 +174,8 @@ class LineAssembly:
         return self._column
 
     def _move(self, column: int) -> None:
+        if column <= 0 and self.is_empty:
+            return
         self._cursor()
         self._column = max(0, min(column, max(_FARTHEST, len(self._shown))))
 

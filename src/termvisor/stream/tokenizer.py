@@ -255,6 +255,8 @@ class Tokenizer:
         return stop, stop + (self._data[stop] in _CANCEL)
 
 
-def size_of(data: bytes, count: int) -> int:
-    """How many bytes the first characters of a text take."""
-    return count if data.isascii() else sum(len(match.group()) for match in islice(_CHARACTER.finditer(data), count))
+def size_of(data: bytes, head: str) -> int:
+    """How many of these bytes of a text became its first characters, where each broken one is U+FFFD."""
+    if "\ufffd" not in head:
+        return len(head.encode())
+    return sum(len(match.group()) for match in islice(_CHARACTER.finditer(data), len(head)))

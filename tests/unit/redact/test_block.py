@@ -35,7 +35,7 @@ def test_the_fields_of_an_encrypted_key_stay_and_its_body_does_not():
 
 
 @pytest.mark.parametrize(
-    ("before", "behind"), [("│ ", "   │"), ("+", ""), ("-", ""), ("   12→", ""), (" 7 │ ", ""), ("    ", "\r")]
+    ("before", "behind"), [("│ ", "   │"), ("-", ""), ("   12→", ""), (" 7 │ ", ""), ("    ", "\r")]
 )
 def test_frames_gutters_and_diff_signs_stay(before: str, behind: str):
     first, *_, last = block("PRIVATE KEY")

@@ -12,9 +12,9 @@ from termvisor.settings import load, places
 class Demo(Struct, frozen=True, kw_only=True):
     """What to do with the demo."""
 
-    action: Annotated[Literal["start", "stop"], Meta(description="What to do with it.", extra={"positional": "one"})] = (
-        "start"
-    )
+    action: Annotated[
+        Literal["start", "stop"], Meta(description="What to do with it.", extra={"positional": "one"})
+    ] = "start"
 
 
 def run(wanted: Demo) -> int:

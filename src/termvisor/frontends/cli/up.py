@@ -1,5 +1,6 @@
 """`visor up`: start the daemon when none runs, and show the fleet; live on a terminal, once elsewhere."""
 
+import os
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -33,7 +34,7 @@ def run(wanted: Up) -> int:
         server.start(where, settings)
         until(lambda: _panes(where) >= len(SCENES), _DEMO_SEEN_WITHIN, every=0.1)
     seen = look()
-    if seen.is_terminal and not wanted.once:
+    if seen.is_terminal and os.isatty(0) and not wanted.once:
         live.watch(where, wanted.interval, colour=seen.colour)
     else:
         shown = fleet.view(where, seen)

@@ -1,8 +1,12 @@
 """`visor up` without a terminal, and the demo that it may start."""
 
+import os
+import sys
+from subprocess import DEVNULL, Popen
+
 from termvisor.frontends.demo import server
 from termvisor.settings import Places, Settings
-from tests.unit.memory import private_places, visor
+from tests.unit.memory import env, private_places, visor
 
 
 def test_without_a_terminal_it_shows_the_panes_once_and_what_goes_on(daemon: Places) -> None:
@@ -14,6 +18,17 @@ def test_without_a_terminal_it_shows_the_panes_once_and_what_goes_on(daemon: Pla
     assert "\x1b" not in out
     assert lines[-1].startswith("Still running: daemon (pid ")
     assert lines[-1].endswith("Stop with `visor down`.")
+
+
+def test_nobody_at_the_keys_means_one_look_also_on_a_terminal(daemon: Places) -> None:
+    main, side = os.openpty()
+    argv = [sys.executable, "-m", "termvisor", "up"]
+    with Popen(argv, env=env(daemon), stdin=DEVNULL, stdout=side, stderr=side) as process:
+        os.close(side)
+        shown = os.read(main, 65536)
+        assert process.wait(30) == 0
+    assert b"\x1b[?1049h" not in shown
+    os.close(main)
 
 
 def test_a_wrong_interval_is_told(daemon: Places) -> None:

@@ -1,0 +1,52 @@
+"""`make bench`: every figure beside its budget; ends with status 1 when one is missed.
+
+The share of each budget that was used is compared with the committed baseline too: more than 1.2 times is a miss.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.bench import find, ingest, latency, panes, robot  # noqa: E402
+from tests.bench.figure import Figure, table  # noqa: E402
+
+BENCHES = {
+    "robot": robot.state,
+    "ingest": ingest.text,
+    "search": find.million,
+    "latency": latency.latencies,
+    "flood": ingest.flood,
+    "chatty": panes.chatty,
+    "quiet": panes.quiet,
+}
+BASELINE = Path(__file__).with_name("baseline.json")
+SLACK = 1.2
+NOISE = 0.5
+"""Below half of its budget a figure may move freely: timers of a shared machine do."""
+
+
+def main(names: list[str]) -> int:
+    figures: list[Figure] = []
+    for name in [name for name in names if name in BENCHES] or BENCHES:
+        print(f"{name} …", flush=True)
+        figures += BENCHES[name]()
+    print("\n" + table(figures))
+    if "--write-baseline" in names:
+        BASELINE.write_text(json.dumps({one.name: round(one.share, 3) for one in figures}, indent=2) + "\n")
+    worse = [one for one in figures if one.share > max(NOISE, SLACK * baseline().get(one.name, 1.0))]
+    for one in worse:
+        print(f"worse than the baseline: {one.name}: {one.share:.2f}x of its budget, was {baseline()[one.name]:.2f}x")
+    return 1 if worse or not all(one.is_met for one in figures) else 0
+
+
+def baseline() -> dict[str, float]:
+    return json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

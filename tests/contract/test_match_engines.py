@@ -1,0 +1,123 @@
+"""Every engine gives the same answers as Python's own ``re``, line by line."""
+
+import re
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.errors import ConfigError
+from termvisor.match import Matcher, compile_patterns
+from termvisor.match.base import as_utf8
+
+ENGINES = ["hyperscan", "re2"]
+PATTERNS = {
+    "word": r"\bfoo\b",
+    "named": r"(?P<key>ba[rz])=(?P<value>\d{1,3})",
+    "start": r"^a",
+    "end": r"z$",
+    "dot": r"a.b",
+    "caseless": r"(?i)k[eé]y",
+    "scoped_caseless": r"x(?i:YZ)",
+    "class": r"[^a-z\s]{2}",
+    "spaces": r"a\s+b",
+    "not_space": r"b\Sa",
+    "in_class": r"q[\s,]r",
+    "not_in_class": r"q[\S]r",
+    "frame": r"[│┃|]\s*x",
+    "escape": "\\u2502y",
+    "up_to": r"ax{,2}b",
+    "whole_text": r"\Afoo\Z",
+    "vertical": r"a\vb",
+    "literal_bracket": r"[]a]\{,3\}",
+    "newline": r"a\nb",
+}
+ALPHABET = "abkKzxyqr foo=bar9é│┃|\u212a\u017f\x0b\t\r\n,{}]Z-_\U0001f600"
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def matcher(request) -> Matcher:
+    return compile_patterns(PATTERNS, request.param)
+
+
+@pytest.fixture(scope="module")
+def both() -> list[Matcher]:
+    return [compile_patterns(PATTERNS, engine) for engine in ENGINES]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("foo", [(0, "whole_text"), (0, "word")]),
+        ("x foo\nfood\nfoo", [(0, "word"), (2, "whole_text"), (2, "word")]),
+        ("bar=12", [(0, "class"), (0, "named")]),
+        ("a\nb", [(0, "start")]),
+        ("aéb", [(0, "dot"), (0, "start")]),
+        ("a\x0bb", [(0, "dot"), (0, "spaces"), (0, "start"), (0, "vertical")]),
+        ("zz\nz ", [(0, "end")]),
+        ("KÉY", [(0, "caseless"), (0, "class")]),
+        ("xyz xYZ", [(0, "class"), (0, "end"), (0, "scoped_caseless")]),
+        ("│ x", [(0, "frame")]),
+        ("│y", [(0, "escape")]),
+        ("axxb axxxb", [(0, "start"), (0, "up_to")]),
+        ("q,r\nq r\nqxr", [(0, "in_class"), (0, "not_in_class"), (1, "in_class"), (2, "not_in_class")]),
+    ],
+)
+def test_the_table_of_lines(matcher: Matcher, text: str, expected: list[tuple[int, str]]):
+    assert matcher.lines(text.encode()) == expected
+
+
+def test_a_pattern_may_match_over_a_newline_in_a_text_but_not_on_a_line(matcher: Matcher):
+    assert "newline" in matcher.ids(b"a\nb")
+    assert matcher.lines(b"a\nb") == [(0, "start")]
+
+
+def test_bytes_that_are_no_text_do_no_harm(matcher: Matcher):
+    assert "word" in matcher.ids(b"\xff\xfe foo \xe2\x94")
+
+
+def test_four_threads_get_their_own_answers(matcher: Matcher):
+    texts = [b"foo " * 20_000, b"nothing at all " * 20_000, b"bar=1 " * 20_000, b"\n" * 1000]
+    expected = [matcher.ids(text) for text in texts]
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        wrong.extend(number for _ in range(50) if matcher.ids(texts[number]) != expected[number])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "auto"])
+@pytest.mark.parametrize("pattern", ["(", "a(?=b)", "(?<!a)b", r"(a)\1", "a*+b", "x*", "", "^$", "[[:alpha:]]x"])
+def test_a_pattern_that_cannot_be_used_is_named(engine, pattern):
+    with pytest.raises(ConfigError, match="bad_one") as error:
+        compile_patterns({"fine": "abc", "bad_one": pattern}, engine)
+    assert error.value.details == {"id": "bad_one"}
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet=ALPHABET, max_size=60))
+def test_both_engines_see_on_every_line_what_python_sees(both, text):
+    expected = sorted(
+        (number, name)
+        for number, line in enumerate(text.split("\n"))
+        for name, pattern in PATTERNS.items()
+        if re.search(pattern, line, re.MULTILINE if name == "caseless" else re.MULTILINE | re.ASCII)
+    )
+    assert [matcher.lines(text.encode()) for matcher in both] == [expected, expected]
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=40))
+def test_both_engines_agree_on_any_bytes(both, data):
+    first, second = both
+    assert first.ids(data) == second.ids(data)
+    assert first.lines(data) == second.lines(data)
+    assert as_utf8(data).decode() == data.decode(errors="replace")
