@@ -53,6 +53,8 @@ class EpochText:
         self.epoch, self.reader = epoch, SegmentReader(folder)
         self.read_to = epoch.committed
         self.final_size: int | None = epoch.size
+        self.told_size = 0
+        """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
         self.last_at = epoch.opened_at
         self.has_ended_well = False
         self.following = carry.following
@@ -75,6 +77,8 @@ class EpochText:
     def step(self, limit: int) -> int:
         """Read on; how many bytes there were."""
         began = self.read_to
+        if self.told_size > began:
+            limit = min(limit, self.told_size - began)
         for offset, data, at in self.reader.pieces(self.read_to, limit):
             self._keep(self._stage.feed(Delta(self.epoch.id, offset, data, at)), at)
             self.read_to, self.last_at = offset + len(data), at
@@ -161,8 +165,10 @@ class Pipeline:
         """How an epoch begins whose pane already shows the alternate screen."""
         return msgspec.msgpack.encode(Carry(carry_for(is_alternate=True)))
 
-    def grew(self, epoch: EpochId) -> None:
-        if epoch in self._texts:
+    def grew(self, epoch: EpochId, size: int = 0) -> None:
+        """There are more bytes; up to ``size``, where the teller knows."""
+        if text := self._texts.get(epoch):
+            text.told_size = max(text.told_size, size)
             self._dirty.add(epoch)
             self._wake.set()
 
@@ -180,6 +186,8 @@ class Pipeline:
         """Wait until everything that is in the raw logs at this moment is stored."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._settling.append(future)
+        for text in self._texts.values():
+            text.told_size = 0
         self._dirty.update(self._texts)
         self._wake.set()
         await future
@@ -225,7 +233,7 @@ class Pipeline:
     def _step(self, epoch: EpochId) -> None:
         text = self._texts[epoch]
         size = text.step(_SLICE)
-        if size == 0 or text.is_read:
+        if size == 0 or text.is_read or text.read_to == text.told_size:
             self._dirty.discard(epoch)
         if text.final_size is not None and (size == 0 or text.is_read):
             text.finish()

@@ -24,7 +24,7 @@ from termvisor.recorder.format import ENDED, SegmentWriter
 class Tap:
     """What the reader thread does with each item: append a heard pane's bytes, switch at an exact place."""
 
-    def __init__(self, now: Callable[[], int], grew: Callable[[EpochId], None]):
+    def __init__(self, now: Callable[[], int], grew: Callable[[EpochId, int], None]):
         self._now, self._grew = now, grew
         self._writers: dict[str, tuple[EpochId, SegmentWriter]] = {}
         self._at_reply: Callable[[Reply], None] | None = None
@@ -35,7 +35,7 @@ class Tap:
             if isinstance(item, Output) and item.pane in self._writers:
                 epoch, writer = self._writers[item.pane]
                 writer.append(item.data, self._now())
-                self._grew(epoch)
+                self._grew(epoch, writer.offset)
             elif isinstance(item, Reply) and self._at_reply is not None:
                 change, self._at_reply = self._at_reply, None
                 change(item)
@@ -137,8 +137,8 @@ class ControlOutputs:
             self.clients_started += 1
         return found
 
-    def _grew(self, epoch: EpochId) -> None:
-        self._loop.call_soon_threadsafe(self._epochs.text.grew, epoch)
+    def _grew(self, epoch: EpochId, size: int) -> None:
+        self._loop.call_soon_threadsafe(self._epochs.text.grew, epoch, size)
 
     def _tidy(self) -> None:
         for session_id, (client, tap) in list(self._clients.items()):

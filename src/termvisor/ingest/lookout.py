@@ -30,7 +30,7 @@ class Lookout:
     def news(self, item: News) -> None:
         """The recorder's news, on the event loop."""
         if isinstance(item, Grew):
-            self._kit.epochs.text.grew(item.epoch)
+            self._kit.epochs.text.grew(item.epoch, item.size)
         else:
             for watch in self.watches.values():
                 watch.post(item)

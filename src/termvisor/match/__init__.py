@@ -30,7 +30,9 @@ def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto") -> Ma
     for name in engines:
         left = _take(_load(name), left, matchers)
     for name, pattern in left.items():
-        raise _refuse(name, pattern, "look-around, back-references and possessive repeats are not supported")
+        raise _refuse(
+            name, pattern, "look-around, back-references, possessive and very large repeats are not supported"
+        )
     return matchers[0] if len(matchers) == 1 else _Union(matchers)
 
 

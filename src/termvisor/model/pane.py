@@ -48,7 +48,6 @@ class PaneFacts(Struct, frozen=True, kw_only=True):
     dead_status: int | None = None
     dead_signal: int | None = None
     piped: bool = False
-    history_size: int = 0
     history_limit: int = 0
 
 

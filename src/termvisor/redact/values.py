@@ -39,7 +39,7 @@ def is_machine_secret(match: re.Match[str]) -> bool:
     if len(text) < 8 or is_dummy(text) or (not match["quote"] and _CODE.fullmatch(text)):
         return False
     if match["quote"] or (match["sep"] == "=" and match["word"].isupper()):
-        return not is_wordy(text) or len(text) >= 16
+        return not is_wordy(text) or (len(text) >= 16 and "." not in text)
     return _is_mixed(text) and not _NAME_IN_CODE.fullmatch(text)
 
 

@@ -85,18 +85,17 @@ class LineAssembly:
 
     def add(self, run: Token) -> bool:
         """Take whole lines at once. False: this run needs to be read token by token."""
-        text = _HARMLESS.sub("", run.text) if "\x1b" in run.text else run.text
         rows = run.data.split(b"\n")
-        longest = LINE_LIMIT
-        if "\t" in text:
-            if not (text.isascii() and self._shown.isascii()):
-                return False
-            longest = LINE_LIMIT // _TAB
         head = run.start + len(rows[0]) - self.start
-        if max(head, len(max(rows, key=len))) > longest or len(self._shown) + len(rows[0]) > LINE_LIMIT:
+        text = self._shown + (_HARMLESS.sub("", run.text) if "\x1b" in run.text else run.text)
+        if "\t" in text:
+            if not text.isascii():
+                return False
+            text = text.expandtabs(_TAB)
+        texts = text.split("\n")
+        if max(head, len(max(rows, key=len)), len(max(texts, key=len))) > LINE_LIMIT:
             return False
-        text = self._shown + text
-        self._add_rows((text.expandtabs(_TAB) if longest < LINE_LIMIT else text).split("\n"), rows, head)
+        self._add_rows(texts, rows, head)
         return True
 
     def _add_rows(self, texts: list[str], rows: list[bytes], head: int) -> None:
@@ -152,7 +151,7 @@ class LineAssembly:
     def control(self, byte: bytes, end: int) -> None:
         if byte in (b"\r\n", b"\n"):
             self.settle(end)
-        elif byte == b"\r":
+        elif byte == b"\r" and not self.is_empty:
             self._move(0)
         elif byte == b"\b":
             self._move(self._cursor() - 1)
@@ -174,8 +173,6 @@ class LineAssembly:
         return self._column
 
     def _move(self, column: int) -> None:
-        if column <= 0 and self.is_empty:
-            return
         self._cursor()
         self._column = max(0, min(column, max(_FARTHEST, len(self._shown))))
 

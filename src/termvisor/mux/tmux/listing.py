@@ -16,7 +16,7 @@ _FIELD, _RECORD = b"\x1f", b"\x1e"
 _WORDS = (
     "pane_id", "pane_pid", "session_id", "session_attached", "window_id", "window_index", "pane_index", "pane_active",
     "pane_tty", "pane_width", "pane_height", "alternate_on", "pane_in_mode", "pane_dead", "pane_dead_status",
-    "pane_dead_signal", "pane_pipe", "history_size", "history_limit",
+    "pane_dead_signal", "pane_pipe", "history_limit",
 )  # fmt: skip
 _TEXTS = ("session_name", "window_name", "pane_current_command", "pane_current_path", "pane_title")
 
@@ -99,7 +99,6 @@ def _facts(word: dict[str, str], text: dict[str, str]) -> PaneFacts:
         dead_status=_number(word["pane_dead_status"]),
         dead_signal=_number(word["pane_dead_signal"]),
         piped=word["pane_pipe"] == "1",
-        history_size=_number(word["history_size"]) or 0,
         history_limit=_number(word["history_limit"]) or 0,
     )
 

@@ -8,7 +8,7 @@ from termvisor.errors import MuxError
 from termvisor.mux.base import Thin
 from termvisor.mux.tmux.listing import parse_full, parse_thin
 
-WORDS = "%5 812 $1 0 @3 2 1 1 /dev/pts/4 80 24 0 0 0  9 1 12 2000".split(" ")
+WORDS = "%5 812 $1 0 @3 2 1 1 /dev/pts/4 80 24 0 0 0  9 1 2000".split(" ")
 
 
 def record(*texts: str, pane: str = "%5") -> bytes:
