@@ -201,11 +201,12 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
         if text is None and name == "colour" and env.get("NO_COLOR"):
             text = "never"
         if text is not None and text != "":
-            yield name, _split(text) if "tuple" in _type_name(hint) else text
+            yield name, _split(text, name) if "tuple" in _type_name(hint) else text
 
 
-def _split(text: str) -> list[str]:
-    return [part for part in re.split(r"[,:\n]", text) if part]
+def _split(text: str, name: str) -> list[str]:
+    """Names and paths stand between commas or colons; a pattern may hold those, so patterns stand on lines."""
+    return [part for part in re.split(r"\n" if name == "redact_patterns" else r"[,:\n]", text) if part]
 
 
 def _check_patterns(settings: Settings) -> None:

@@ -45,9 +45,7 @@ def ask(
 ) -> tuple[int, bytes, bytes]:
     """Run a short program to its end: exit status, output, errors. A missing program is status 127."""
     try:
-        done = subprocess.run(
-            argv, capture_output=True, input=stdin, timeout=timeout, env=env, check=False
-        )
+        done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout, env=env, check=False)
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
     except subprocess.TimeoutExpired:

@@ -52,7 +52,8 @@ class OpsDesk:
 def framed(piece: bytes | int) -> bytes:
     if isinstance(piece, int):
         return face.frame(b"x", piece)
-    return face.output(b"e" if isinstance(piece, ops.Stderr) else b"o", piece)
+    kind = b"f" if isinstance(piece, ops.ToFile) else b"e" if isinstance(piece, ops.Stderr) else b"o"
+    return face.output(kind, piece)
 
 
 def _needs_no_daemon(asked: face.Asked) -> bool:

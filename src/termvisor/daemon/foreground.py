@@ -10,11 +10,13 @@ def run() -> int:
     if "asyncio" not in sys.modules:
         sys.modules["ssl"] = None  # type: ignore[assignment]
     from termvisor.daemon.build import open_world
+    from termvisor.daemon.life import raise_descriptor_limit
     from termvisor.daemon.serve import serve
     from termvisor.errors import VisorError
     from termvisor.settings import load, places
     from termvisor.wire import complaint
 
+    raise_descriptor_limit()
     try:
         where = places()
         serve(where, load(where), open_world)

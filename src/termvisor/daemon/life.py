@@ -4,7 +4,9 @@ Invariant: while `hold` is entered, no other daemon of these places comes past i
 """
 
 import asyncio
+import contextlib
 import os
+import resource
 import signal
 from _socket import socket
 from collections.abc import AsyncIterator, Callable
@@ -39,6 +41,14 @@ def _somebody_listens(path: str) -> bool:
         return False
     line.close()
     return True
+
+
+def raise_descriptor_limit() -> None:
+    """Every pane that is being read costs two descriptors; the usual soft limit of 1024 ends at a few hundred panes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(OSError, ValueError):  # macOS refuses "unlimited"
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def on_stop_signal(stop: Callable[[], None]) -> None:

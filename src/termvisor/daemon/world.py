@@ -1,8 +1,8 @@
 """The live World that operations see: the watched fleet, the stored history, the news of both."""
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, closing
 
 from msgspec import Struct
 
@@ -128,19 +128,19 @@ class LiveHistory:
 
     async def raw(self, pane: PaneId, *, since: int | None = None) -> AsyncIterator[Delta]:
         for epoch in await self._store.output.epochs(pane):
-            reader = SegmentReader(self._pipeline.folder(epoch))
-            try:
-                at, end = 0, reader.size()
-                while at < end:
-                    began = at
-                    for offset, data, when in reader.pieces(at, _PIECE):
-                        at = offset + len(data)
-                        if since is None or when >= since:
-                            yield Delta(epoch.id, offset, data, when)
-                    if at == began:
-                        break
-            finally:
-                reader.close()
+            with closing(SegmentReader(self._pipeline.folder(epoch))) as reader:
+                for delta in _deltas(epoch, reader):
+                    if since is None or delta.at >= since:
+                        yield delta
+
+
+def _deltas(epoch: Epoch, reader: SegmentReader) -> Iterator[Delta]:
+    """Everything that is on disk now of one epoch."""
+    at, end = 0, reader.size()
+    while at < end and (pieces := list(reader.pieces(at, _PIECE))):
+        for offset, data, when in pieces:
+            yield Delta(epoch.id, offset, data, when)
+            at = offset + len(data)
 
 
 class LiveNews:

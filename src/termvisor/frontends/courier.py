@@ -22,7 +22,8 @@ YOURSELF = -2
 LOST = -3
 """The daemon went away before it finished, or does not answer at all."""
 _HEARD_WITHIN = 10.0
-_TARGETS = {b"o": 1, b"e": 2}
+CANNOT_WRITE = 74
+"""The exit status when the file for the answer cannot be opened or written."""
 
 
 def socket_path(environ: "Mapping[str, str]") -> str:
@@ -42,11 +43,33 @@ def config_path(environ: "Mapping[str, str]") -> str:
 
 def carry(path: str, asked: face.Asked) -> int:
     """Ask the daemon, copy its answer to our stdout and stderr: the exit status, or one of the names above."""
-    return collect(path, asked, lambda kind, data: write(_TARGETS[kind], data))
+    targets = {b"o": 1, b"e": 2}
+
+    def deliver(kind: bytes, data: bytes) -> None:
+        if kind == b"f":
+            targets[b"o"] = _private_file(data)
+        else:
+            write(targets[kind], data)
+
+    try:
+        return collect(path, asked, deliver)
+    except OSError as error:
+        if targets[b"o"] == 1 and not error.filename:
+            raise
+        text = f"visor: the answer cannot be written: {error.strerror}\nhint: Check the folder and its free space.\n"
+        write(2, text.encode())
+        return CANNOT_WRITE
+
+
+def _private_file(path: bytes) -> int:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    if os.path.isfile(path):
+        os.fchmod(descriptor, 0o600)
+    return descriptor
 
 
 def collect(path: str, asked: face.Asked, deliver: "Callable[[bytes, bytes], None]") -> int:
-    """Ask the daemon; its output goes to ``deliver`` as (``o`` or ``e``, bytes)."""
+    """Ask the daemon; its output goes to ``deliver`` as (``o``, ``e`` or ``f``, bytes)."""
     line = dial(path)
     if line is None:
         return NOBODY

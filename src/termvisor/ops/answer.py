@@ -4,6 +4,7 @@ Invariant: `answer` never raises. Whatever goes wrong becomes an envelope for ma
 people, and an exit status.
 """
 
+import os
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from typing import Any, cast
@@ -22,7 +23,7 @@ from termvisor.ops.world import World
 
 _CHUNK = 64 << 10
 
-__all__ = ["Caller", "Stderr", "answer", "call", "find", "stream"]
+__all__ = ["Caller", "Stderr", "ToFile", "answer", "call", "find", "stream"]
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -38,6 +39,10 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 class Stderr(bytes):
     """A piece of the answer that belongs on the caller's stderr."""
+
+
+class ToFile(bytes):
+    """The path of a file on the caller's side that takes what follows instead of stdout."""
 
 
 async def answer(world: World, caller: Caller) -> AsyncGenerator[bytes | int, None]:
@@ -69,7 +74,7 @@ class _Reply:
         op, words = find(words, self._caller.is_robot)
         wanted = parse(op.Input, words)
         if op.is_stream:
-            async with aclosing(self._stream(op, wanted)) as chunks:
+            async with aclosing(self._redirected(self._stream(op, wanted), wanted)) as chunks:
                 async for chunk in chunks:
                     yield chunk
             yield 0
@@ -110,6 +115,18 @@ class _Reply:
                     held.clear()
         if held:
             yield bytes(held)
+
+    async def _redirected(self, chunks: AsyncGenerator[bytes, None], wanted: Struct) -> AsyncGenerator[bytes, None]:
+        """The caller's file is named only once there is something to write, or nothing went wrong."""
+        name = getattr(wanted, "output", None)
+        target = ToFile(os.fsencode(os.path.join(self._caller.cwd, name))) if name else None
+        async for chunk in chunks:
+            if target:
+                yield target
+                target = None
+            yield chunk
+        if target:
+            yield target
 
     def _look(self, wanted: Struct | None) -> Look:
         caller = self._caller

@@ -61,3 +61,12 @@ class Op(Struct, frozen=True, kw_only=True):
 
 GROUPS = frozenset({"config"})
 """Words that stand before another one on the command line."""
+
+FACE_COMMANDS = (
+    ("up", "Start the daemon if none runs, and show all panes."),
+    ("down", "Stop everything that was started."),
+    ("demo", "Start a private tmux server with lively panes to try things on."),
+    ("daemon", "Start, stop or run the daemon."),
+    ("robot", "The same commands for programs: one JSON line an answer."),
+)
+"""Commands that are no ops: they start and stop what ops talk to."""

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from termvisor.errors import UnknownCommand
 from termvisor.ops.arguments import nearest
-from termvisor.ops.base import GROUPS, Op
+from termvisor.ops.base import FACE_COMMANDS, GROUPS, Op
 from termvisor.ops.options import split
 
 NAMES = (
@@ -109,7 +109,7 @@ def _unknown(word: str, is_robot: bool) -> UnknownCommand:
         return UnknownCommand(
             f"`{word}` needs one more word: {', '.join(rest)}", hint=f"For example `visor {word} {rest[0]}`."
         )
-    known = [name.replace("_", "-") for name in NAMES] + list(ROBOT if is_robot else ALIASES)
+    known = [name.replace("_", "-") for name in NAMES] + list(ROBOT if is_robot else (*ALIASES, *dict(FACE_COMMANDS)))
     near = nearest(word, known)
     hint = f"Did you mean {' or '.join(near)}?" if near else "`visor help` lists the commands."
     return UnknownCommand(f"there is no command {word!r}", hint=hint, details={"nearest": near})

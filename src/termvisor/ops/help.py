@@ -6,19 +6,10 @@ from msgspec import Meta, Struct
 
 from termvisor.ops import catalogue
 from termvisor.ops.arguments import explained, usage
-from termvisor.ops.base import Example, Op
+from termvisor.ops.base import FACE_COMMANDS, Example, Op
 from termvisor.ops.look import Look
 from termvisor.ops.options import EXPLAINED
 from termvisor.ops.world import World
-
-FACE_COMMANDS = (
-    ("up", "Start the daemon if none runs, and show all panes."),
-    ("down", "Stop everything that was started."),
-    ("demo", "Start a private tmux server with lively panes to try things on."),
-    ("daemon", "Start, stop or run the daemon."),
-    ("robot", "The same commands for programs: one JSON line an answer."),
-)
-"""Commands that are no ops: they start and stop what ops talk to."""
 
 
 class Help(Struct, frozen=True, kw_only=True):

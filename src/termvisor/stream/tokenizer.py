@@ -55,7 +55,7 @@ _HIGH = _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
 
 _RUNS: dict[Reading, re.Pattern[bytes]] = {
     # K and J to the end are harmless here because in a run the cursor stands at the end of its line
-    "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r++\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
+    "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r{1,2}+\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
     "marks": re.compile(rb"(?:[^\x07\x1b]++|\x1b(?:\[(?:[0-9;:]*+[@-~]|\?25[hl])|\(B))++"),
 }
 _RUNS["fresh"] = _RUNS["lines"]

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from termvisor.model.pane import Activity
 from termvisor.model.screen import Screen
-from termvisor.ops.answer import Caller, Stderr, answer
+from termvisor.ops.answer import Caller, Stderr, ToFile, answer
 from termvisor.ops.world import World
 from termvisor.settings import Places
 from termvisor.testing.world import MemoryWorld, shell
@@ -19,6 +19,8 @@ class Answered(Struct, frozen=True):
     out: str
     err: str
     status: int
+    file: str = ""
+    """The file that took the place of stdout, if one did."""
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -40,15 +42,17 @@ async def ask(world: World, *argv: str, width: int = 0, colour: bool = False, is
 
 
 async def collect(world: World, caller: Caller) -> Answered:
-    out, err, status = b"", b"", -1
+    out, err, status, file = b"", b"", -1, b""
     async for piece in answer(world, caller):
         if isinstance(piece, int):
             status = piece
         elif isinstance(piece, Stderr):
             err += piece
+        elif isinstance(piece, ToFile):
+            file = piece
         else:
             out += piece
-    return Answered(out.decode(), err.decode(), status)
+    return Answered(out.decode(), err.decode(), status, file.decode())
 
 
 CALLS: dict[str, tuple[str, ...]] = {

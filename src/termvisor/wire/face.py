@@ -1,8 +1,9 @@
 """The face protocol: a command line goes to the daemon, ready bytes for stdout and stderr come back.
 
 A request is one line: ``!1`` and fields separated by 0x1f. The answer is frames: ``a <protocol>`` (heard you),
-``o <length>`` and ``e <length>`` with that many bytes for stdout and stderr, ``l 0`` (run it yourself, no daemon is
-needed), and last ``x <status>``. The head of a frame never changes, so that every version can tell a mismatch.
+``o <length>`` and ``e <length>`` with that many bytes for stdout and stderr, ``f <length>`` with the path of a file
+that takes the place of stdout, ``l 0`` (run it yourself, no daemon is needed), and last ``x <status>``.
+The head of a frame never changes, so that every version can tell a mismatch.
 Invariant: this file imports nothing, because `visor robot` must cost little more than an interpreter's start.
 """
 
@@ -116,7 +117,7 @@ class Frames:
         kind, _, number = head.partition(b" ")
         if len(kind) != 1 or not number.isdigit() or int(number) > LINE_LIMIT:
             raise Malformed("not a frame")
-        length = int(number) if kind in b"oe" else 0
+        length = int(number) if kind in b"oef" else 0
         if len(rest) < length:
             return None
         self._data = rest[length:]

@@ -105,3 +105,21 @@ def test_a_reader_that_left_is_told_to_the_caller() -> None:
     with pytest.raises(BrokenPipeError):
         courier.write(writer, b"x")
     os.close(writer)
+
+
+def test_an_answer_can_go_to_a_private_file(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
+    path = f"{folder}/out"
+    answer = face.output(b"f", path.encode()) + face.output(b"o", b"to the file") + face.frame(b"x", 0)
+    with stranger(folder, answer) as daemon:
+        assert courier.carry(daemon, face.Asked(("export",))) == 0
+    with open(path, encoding="ascii") as file:
+        assert file.read() == "to the file"
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    assert capfd.readouterr().out == ""
+
+
+def test_a_file_that_cannot_be_opened_is_said(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
+    answer = face.output(b"f", f"{folder}/no/such/out".encode()) + face.output(b"o", b"x") + face.frame(b"x", 0)
+    with stranger(folder, answer) as daemon:
+        assert courier.carry(daemon, face.Asked(("export",))) == courier.CANNOT_WRITE
+    assert "cannot be written: No such file" in capfd.readouterr().err

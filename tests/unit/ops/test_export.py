@@ -68,7 +68,12 @@ async def test_a_terminal_never_gets_raw_bytes(world: MemoryWorld) -> None:
     world.print_bytes(PANE, b"\x1b]52;c;ZXZpbA==\x07hello\r\n")
     assert (await ask(world, "export", "1", "--raw", is_terminal=True)).out == "hello\n"
     to_file = await ask(world, "export", "1", "--raw", "--output", "x.raw", is_terminal=True)
-    assert to_file.out == "\x1b]52;c;ZXZpbA==\x07hello\r\n"
+    assert (to_file.file, to_file.out) == ("/x.raw", "\x1b]52;c;ZXZpbA==\x07hello\r\n")
+
+
+async def test_no_file_is_named_when_there_is_nothing_to_export(world: MemoryWorld) -> None:
+    assert (await ask(world, "export", "9", "--output", "x")).file == ""
+    assert (await ask(world, "export", "1", "--raw", "--output", "x")).file == "/x"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from termvisor.spawn import ask
 
 
 def started(pid: int) -> int:
-    """Clock ticks since boot on Linux, seconds since 1970 on macOS; 0 when no such process lives (a zombie does not)."""
+    """Clock ticks since boot (macOS: seconds since 1970); 0 when no such process lives, and a zombie does not."""
     return _from_proc(pid) if sys.platform == "linux" else _from_ps(pid)
 
 

@@ -1,0 +1,124 @@
+"""Law: what is read depends on the bytes only, not on the chunks they came in, nor on deaths on the way."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from pytest import MonkeyPatch
+
+from termvisor.stream import lines, text, tokenizer
+from tests.unit.stream.reading import read, read_dying
+
+PIECES = [
+    *(bytes([byte]) for byte in range(256)),
+    *(
+        b"word",
+        b"  ",
+        b"\r\n",
+        b"a line\r\n",
+        b"another\n",
+        b"x" * 30,
+        b"\xe2\x94\x80",
+        b"\xf0\x9f\x98\x80",
+        b"\xe6\x97\xa5",
+        b"\xc2\x9b",
+    ),
+    *(
+        b"\x1b[K",
+        b"\x1b[1K",
+        b"\x1b[2K",
+        b"\x1b[3C",
+        b"\x1b[2D",
+        b"\x1b[5G",
+        b"\x1b[P",
+        b"\x1b[2@",
+        b"\x1b[2X",
+        b"\x1b[J",
+    ),
+    *(b"\x1b[A", b"\x1b[H", b"\x1b[2J", b"\x1b[31m", b"\x1b7", b"\x1b8", b"\x1bM", b"\x1b(B", b"\x1b[?25l", b"\x1b["),
+    *(
+        b"\x1b[?1049h",
+        b"\x1b[?1049l",
+        b"\x1b[?1049;2004h",
+        b"\x1b[?2026h",
+        b"\x1bc",
+        b"\x1b[!p",
+        b"\x1b]0;t",
+        b"\x1b\\",
+    ),
+    *(
+        b"\x1b]133;D;0",
+        b"\x1b]133;A\x07",
+        b"\x1b]7770;end;3\x1b\\",
+        b"\x1bPtmux;",
+        b"\x1b\x1b]2;t\x07",
+        b"\x1bP",
+        b"\x1b_",
+    ),
+]
+STREAMS = st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join)
+CUTS = st.lists(st.floats(0, 1), max_size=10)
+
+
+@contextmanager
+def small_limits() -> Iterator[None]:
+    """So small that short examples meet them."""
+    sequence = {kind: replace(grammar, limit=24) for kind, grammar in tokenizer._GRAMMARS.items()}
+    with MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LINE_LIMIT", 24)
+        patch.setattr(lines, "RAW_LIMIT", 60)
+        patch.setattr(lines, "_OVERWRITE_LIMIT", 30)
+        patch.setattr(tokenizer, "STRING_LIMIT", 24)
+        patch.setattr(tokenizer, "CSI_LIMIT", 24)
+        patch.setattr(tokenizer, "_GRAMMARS", sequence)
+        patch.setattr(text, "_BITE", 7)
+        yield
+
+
+def places(data: bytes, cuts: list[float]) -> list[int]:
+    return [int(cut * len(data)) for cut in cuts]
+
+
+@given(STREAMS, CUTS)
+def test_chunks_do_not_matter(data: bytes, cuts: list[float]) -> None:
+    assert read(data, places(data, cuts)) == read(data, range(1, len(data))) == read(data)
+
+
+@given(STREAMS, CUTS)
+def test_deaths_do_not_matter(data: bytes, cuts: list[float]) -> None:
+    assert read_dying(data, places(data, cuts)) == read(data)
+
+
+@given(st.binary(max_size=200), CUTS)
+def test_no_bytes_at_all_are_an_exception(data: bytes, cuts: list[float]) -> None:
+    assert read_dying(data, places(data, cuts)) == read(data, places(data, cuts)) == read(data)
+
+
+@given(STREAMS, CUTS)
+def test_the_limits_do_not_matter_either(data: bytes, cuts: list[float]) -> None:
+    with small_limits():
+        assert read_dying(data, places(data, cuts)) == read(data, range(1, len(data))) == read(data)
+
+
+@given(STREAMS)
+def test_no_control_character_gets_through(data: bytes) -> None:
+    story = read(data)
+    shown = "".join(story.texts + [mark.text for mark in story.marks])
+    assert [character for character in shown if ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0] == []
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 5), st.integers(-5, 5), CUTS)
+def test_a_sequence_near_its_limit_does_not_matter(kind: int, excess: int, cuts: list[float]) -> None:
+    opener, end = [
+        (b"\x1b]0;", b"\x07"),
+        (b"\x1bP", b"\x1b\\"),
+        (b"\x1bPtmux;", b"\x1b\\"),
+        (b"\x1b]0;", b"\x18"),
+        (b"\x9d", b"\x1b[A"),
+    ][kind - 1]
+    data = b"before" + opener + b"x" * (tokenizer.STRING_LIMIT - len(opener) + excess) + end + b"after\n"
+    near = [len(data) - 20 + int(cut * 20) for cut in cuts]
+    assert read_dying(data, near) == read(data, near) == read(data)
