@@ -44,6 +44,10 @@ class Places(Struct, frozen=True):
         return f"{self.data_dir}/log/daemon.log"
 
     @property
+    def cache_dir(self) -> str:
+        return f"{self.data_dir}/cache"
+
+    @property
     def nonce_file(self) -> str:
         return f"{self.data_dir}/nonce"
 
@@ -167,7 +171,7 @@ def prepare(where: Places) -> None:
             f"the runtime folder's path is too long for a Unix socket: {where.runtime_dir}",
             hint=f"Set VISOR_RUNTIME_DIR to a path of at most {_SOCKET_PATH_LIMIT} bytes.",
         )
-    for path in (where.runtime_dir, where.data_dir, where.raw_dir, os.path.dirname(where.log_file)):
+    for path in (where.runtime_dir, where.data_dir, where.raw_dir, where.cache_dir, os.path.dirname(where.log_file)):
         make_private(path)
 
 

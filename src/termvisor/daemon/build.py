@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from termvisor import __version__
 from termvisor.clock import Clock, SystemClock
+from termvisor.daemon.warm import warm_rules
 from termvisor.daemon.world import LiveWorld, Parts
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.epochs import Epochs
@@ -15,7 +16,6 @@ from termvisor.ingest.lookout import Lookout
 from termvisor.ingest.recording import News, RecorderLink
 from termvisor.ingest.watch import Kit
 from termvisor.pipeline import Pipeline
-from termvisor.redact import build as build_rules
 from termvisor.redact import use as use_rules
 from termvisor.settings import Places, Settings
 from termvisor.store import Store
@@ -27,7 +27,7 @@ _CHECKPOINT_FOR = 60.0
 async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWorld]:
     """A watching daemon, from its database to its last epoch; everything is closed again at the end."""
     clock = SystemClock()
-    use_rules(build_rules(settings.redact_patterns, settings.redact_allow))
+    use_rules(await warm_rules(places, settings))
     store = await Store.open(places.database, clock)
     try:
         parts = await _join(places, settings, store, clock)

@@ -3,24 +3,29 @@
 The engines are loaded when the first patterns are compiled.
 """
 
+import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal, cast
 
 from termvisor.errors import ConfigError
 from termvisor.match import dialect
 from termvisor.match.base import Matcher, by_line
 
 Engine = Literal["auto", "hyperscan", "re2"]
-__all__ = ["Engine", "Matcher", "compile_patterns"]
+__all__ = ["Engine", "Matcher", "compile_patterns", "is_cached"]
 
 _Make = Callable[[Mapping[str, str]], Matcher]
 _ENGINES = {"hyperscan": "HyperscanMatcher", "re2": "Re2Matcher"}
 
 
-def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto") -> Matcher:
-    """One matcher for all patterns, by id. A pattern that cannot be used is a ConfigError that names its id."""
+def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto", *, cache: str | None = None) -> Matcher:
+    """One matcher for all patterns, by id. A pattern that cannot be used is a ConfigError that names its id.
+
+    ``cache`` is a private folder for what takes long to compile.
+    """
     for name, pattern in patterns.items():
         if why := dialect.check(pattern):
             raise _refuse(name, pattern, why)
@@ -28,7 +33,7 @@ def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto") -> Ma
     matchers: list[Matcher] = []
     left = dict(patterns)
     for name in engines:
-        left = _take(_load(name), left, matchers)
+        left = _take(_load(name, cache), left, matchers)
     for name, pattern in left.items():
         raise _refuse(
             name, pattern, "look-around, back-references, possessive and very large repeats are not supported"
@@ -36,9 +41,17 @@ def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto") -> Ma
     return matchers[0] if len(matchers) == 1 else _Union(matchers)
 
 
-def _load(name: str) -> _Make:
-    make: _Make = getattr(import_module(f"termvisor.match.{name}_engine"), _ENGINES[name])
-    return make
+def is_cached(patterns: Mapping[str, str], cache: str) -> bool:
+    """Whether compiling them with this cache costs next to nothing."""
+    if not find_spec("hyperscan"):
+        return True
+    engine = import_module("termvisor.match.hyperscan_engine")
+    return os.path.exists(engine.cache_file(list(patterns.values()), cache))
+
+
+def _load(name: str, cache: str | None) -> _Make:
+    make: Any = getattr(import_module(f"termvisor.match.{name}_engine"), _ENGINES[name])
+    return partial(make, cache=cache) if cache and name == "hyperscan" else cast(_Make, make)
 
 
 def _take(make: _Make, patterns: dict[str, str], matchers: list[Matcher]) -> dict[str, str]:

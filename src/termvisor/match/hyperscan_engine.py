@@ -5,8 +5,11 @@ A scratch serves one scan at a time and a scan lets other threads run, so every 
 
 import contextlib
 import ctypes
+import os
 import threading
 from collections.abc import Mapping
+from hashlib import sha256
+from importlib.metadata import version
 
 import hyperscan
 
@@ -22,9 +25,9 @@ class HyperscanMatcher:
 
     name = "hyperscan"
 
-    def __init__(self, patterns: Mapping[str, str]):
+    def __init__(self, patterns: Mapping[str, str], cache: str | None = None):
         self._ids = tuple(patterns)
-        self._database = _compile(list(patterns.values()))
+        self._database = _cached(list(patterns.values()), cache) if cache else _compile(list(patterns.values()))
         self._local = threading.local()
 
     def ids(self, data: bytes) -> frozenset[str]:
@@ -56,6 +59,31 @@ class _Scan:
 
     def _add(self, number: int, start: int, end: int, flags: int, context: object) -> None:
         self._hits.append(number)
+
+
+def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
+    """Compiled before, by the same library: a millisecond and a megabyte instead of a second and eight."""
+    path = cache_file(patterns, folder)
+    try:
+        with open(path, "rb") as file:
+            return hyperscan.loadb(file.read(), hyperscan.HS_MODE_BLOCK)
+    except (OSError, hyperscan.error):
+        database = _compile(patterns)
+    with contextlib.suppress(OSError):  # without the file the next start compiles again
+        _keep(path, hyperscan.dumpb(database))
+    return database
+
+
+def cache_file(patterns: list[str], folder: str) -> str:
+    key = repr((version("hyperscan"), patterns)).encode()
+    return f"{folder}/{sha256(key).hexdigest()[:32]}.hsdb"
+
+
+def _keep(path: str, data: bytes) -> None:
+    fresh = f"{path}.{os.getpid()}"
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+    os.replace(fresh, path)
 
 
 def _compile(patterns: list[str]) -> hyperscan.Database:

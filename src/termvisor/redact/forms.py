@@ -39,7 +39,7 @@ FORMS: tuple[Kind, ...] = (
         low=40,
         pattern=NOT_BEFORE
         + rf"eyJ(?P<secret>(?:[\w-]{{5,}}\.eyJ|(?:{_JWT_HEADS.replace(' ', '|')})[\w-]*\.)[\w.-]{{8,}})",
-        probe=r"eyJ[\w-]{5,}\.eyJ[\w.-]{8}|eyJ[\w-]{7,}\.[\w.-]{8}",
+        probe=r"eyJ[\w-]{5}",
     ),
     Kind(
         id="private_key",

@@ -3,7 +3,9 @@
 What is masked once stays as it is: masking ends when another look finds nothing more, so masking twice is masking once.
 """
 
+import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -57,7 +59,7 @@ def settle(rules: Rules, text: str) -> str:
 def _find(kind: Kind, text: str, masked: list[tuple[int, int]]) -> Iterator[Span]:
     regex, at = kind.regex, 0
     while match := regex.search(text, at):
-        inside = next((end for start, end in masked if start < match.start() < end), 0)
+        inside = _mask_around(masked, match.start())
         start, end = match.span("secret") if "secret" in regex.groupindex else match.span()
         accepted = not inside and end > start and kind.accepts(match)
         if accepted:
@@ -81,14 +83,20 @@ def _next_start(match: re.Match[str], start: int, accepted: bool) -> int:
     return max(start, match.start() + 1)
 
 
+def _mask_around(masked: list[tuple[int, int]], place: int) -> int:
+    """The end of the existing mask that this place is inside of, or 0."""
+    before = bisect_left(masked, (place, 0)) - 1
+    return masked[before][1] if before >= 0 and place < masked[before][1] else 0
+
+
 def _unmasked(spans: list[Span], masked: list[tuple[int, int]]) -> Iterator[Span]:
     """The parts of spans that stand outside existing masks."""
     for span in spans:
         at = span.start
-        for start, end in masked:
-            if start < span.end and end > at:
-                if start > at:
-                    yield Span(span.head, at, start, span.kind)
-                at = max(at, end)
+        first = max(bisect_left(masked, (span.start, 0)) - 1, 0)
+        for start, end in itertools.takewhile(lambda found: found[0] < span.end, masked[first:]):
+            if start > at:
+                yield Span(span.head, at, start, span.kind)
+            at = max(at, end)
         if at < span.end:
             yield Span(span.head, at, span.end, span.kind)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.errors import ConfigError
-from termvisor.match import Matcher, compile_patterns
+from termvisor.match import Matcher, compile_patterns, is_cached
 from termvisor.redact.forms import FORMS
 from termvisor.redact.kind import LEAD_CLASS, Kind
 from termvisor.redact.providers import PROVIDERS
@@ -34,7 +34,8 @@ class Prefix(Struct, frozen=True):
 class Rules:
     """Immutable, and safe to share between threads."""
 
-    def __init__(self, kinds: Sequence[Kind]):
+    def __init__(self, kinds: Sequence[Kind], cache: str | None = None):
+        self._cache = cache
         self.kinds = {kind.id: kind for kind in kinds}
         self.prefixes = tuple(Prefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes))
         self.starts = {prefix.text[:end]: prefix for prefix in self.prefixes for end in range(1, len(prefix.text))}
@@ -55,16 +56,24 @@ class Rules:
     def scan_lines(self, text: str) -> list[tuple[int, str]]:
         return self.matcher.lines(text.encode(errors="replace"))
 
+    @property
+    def is_warm(self) -> bool:
+        """Whether the first text will not have to wait for the compiler."""
+        return self._matcher is not None or (self._cache is not None and is_cached(self._patterns(), self._cache))
+
     def _compile(self) -> Matcher:
+        return compile_patterns(self._patterns(), cache=self._cache)
+
+    def _patterns(self) -> dict[str, str]:
         patterns = {kind.id: kind.engine_pattern() for kind in self.kinds.values()}
-        rests = {rest for prefix in self.prefixes for rest in _rests(prefix.text)}
+        rests = sorted({rest for prefix in self.prefixes for rest in _rests(prefix.text)})
         if rests:
             by_run = {
                 run_behind(rest): {other for other in rests if run_behind(other) == run_behind(rest)} for rest in rests
             }
             either = "|".join(f"{_any_of(some)}{run}" for run, some in by_run.items())
             patterns[HEADLESS] = f"^{LEAD_CLASS}*(?:{either})"
-        return compile_patterns(patterns)
+        return patterns
 
 
 def run_behind(rest: str) -> str:
@@ -78,8 +87,11 @@ def _rests(prefix: str) -> list[str]:
     return [prefix[at:] for at in range(1, max(len(prefix) - 1, 2))]
 
 
-def build(extra: Sequence[str] = (), allow: Sequence[str] = ()) -> Rules:
-    """The built-in kinds without the allowed ones, and the user's own patterns as ``custom_1``, ``custom_2``, …"""
+def build(extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | None = None) -> Rules:
+    """The built-in kinds without the allowed ones, and the user's own patterns as ``custom_1``, ``custom_2``, …
+
+    ``cache`` is a private folder that keeps the compiled patterns for the next process.
+    """
     known = [kind.id for kind in BUILTIN]
     unknown = [name for name in allow if name not in known]
     if unknown:
@@ -87,7 +99,7 @@ def build(extra: Sequence[str] = (), allow: Sequence[str] = ()) -> Rules:
             f"redact_allow: there is no kind of secret named {', '.join(unknown)}; the kinds are {', '.join(known)}",
             details={"unknown": unknown, "kinds": known},
         )
-    rules = Rules([*(kind for kind in BUILTIN if kind.id not in allow), *_custom(extra)])
+    rules = Rules([*(kind for kind in BUILTIN if kind.id not in allow), *_custom(extra)], cache)
     if extra:
         compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith("custom_")})
     return rules

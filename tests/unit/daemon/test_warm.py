@@ -1,0 +1,29 @@
+"""The daemon's patterns are compiled by another process, and only once."""
+
+import pytest
+
+from termvisor.daemon import warm
+from termvisor.settings import Places, Settings, prepare
+
+
+@pytest.fixture
+def where(tmp_path, monkeypatch):
+    found = Places(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
+    for name, path in (("CONFIG", found.config_dir), ("DATA", found.data_dir), ("RUNTIME", found.runtime_dir)):
+        monkeypatch.setenv(f"VISOR_{name}_DIR", path)
+    return found
+
+
+async def test_a_second_start_finds_what_the_first_compiled(where, tmp_path, monkeypatch):
+    prepare(Places(where.config_dir, where.data_dir, "/tmp"))
+    rules = await warm.warm_rules(where, Settings())
+    assert rules.is_warm
+    assert rules.scan("ghp_" + "a1B2" * 9)
+    monkeypatch.setattr(warm, "ask", lambda *_, **__: pytest.fail("compiled again"))
+    assert (await warm.warm_rules(where, Settings())).is_warm
+
+
+async def test_without_the_other_process_the_rules_still_work(where, monkeypatch):
+    monkeypatch.setattr(warm, "ask", lambda *_, **__: (1, b"", b"no memory"))
+    rules = await warm.warm_rules(where, Settings())
+    assert rules.scan("ghp_" + "a1B2" * 9)
