@@ -161,9 +161,9 @@ class Pipeline:
         self.grew(epoch.id)
         return text
 
-    def alternate_carry(self) -> bytes:
-        """How an epoch begins whose pane already shows the alternate screen."""
-        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=True)))
+    def first_carry(self, *, is_alternate: bool) -> bytes:
+        """How an epoch begins whose pane shows the alternate screen, or does not; never empty."""
+        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=is_alternate)))
 
     def grew(self, epoch: EpochId, size: int = 0) -> None:
         """There are more bytes; up to ``size``, where the teller knows."""

@@ -1,5 +1,8 @@
 """A real tmux on a private socket and a whole Termvisor beside it; both are always reaped."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from termvisor.testing.instance import Instance, instance
@@ -14,7 +17,7 @@ class Scene:
         self.tmux, self.visor = tmux, visor
 
     def panes(self) -> list[dict]:
-        return self.visor.robot("state")["items"]
+        return [item for item in self.visor.robot("state")["items"] if item["server"] == self.tmux.socket]
 
     def id_of(self, mux_id: str) -> int | None:
         return next((item["identity"]["id"] for item in self.panes() if item["identity"]["pane_id"] == mux_id), None)
@@ -46,6 +49,21 @@ class Scene:
 
     def events(self) -> list[str]:
         return [event["kind"] for event in self.visor.robot("events", "--limit", "200")["items"]]
+
+    def told(self, ours: int, kind: str) -> list[dict]:
+        """What was told of one pane, as the events' data."""
+        found = self.visor.robot("events", "--pane", str(ours), "--limit", "200")["items"]
+        return [event["data"] for event in found if event["kind"] == kind]
+
+    def gaps(self, ours: int) -> list[str]:
+        return [gap["cause"] for gap in self.visor.robot("list-gaps", "--pane", str(ours))["items"]]
+
+
+@contextmanager
+def watched_tmux() -> Iterator[Scene]:
+    """A server that is being watched, for as many tests as like; each takes a session of its own."""
+    with short_folder() as folder, private_tmux(folder) as tmux, instance(folder, tmux.socket) as visor:
+        yield Scene(tmux, visor)
 
 
 @pytest.fixture

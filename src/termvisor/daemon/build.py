@@ -65,8 +65,7 @@ async def _join(places: Places, settings: Settings, store: Store, clock: Clock) 
         lookout.news(item)
 
     recorder = RecorderLink(places, settings, tell)
-    left_open = {epoch.pane: epoch for epoch in await store.output.open_epochs()}
-    kit = Kit(Epochs(store, pipeline, chronicle, clock), recorder, settings, left_open, lambda: pipeline.bytes_heard)
+    kit = Kit(Epochs(store, pipeline, chronicle, clock), recorder, settings, lambda: pipeline.bytes_heard)
     lookout = Lookout(kit, places)
     await recorder.start()
     return Parts(store, pipeline, chronicle, lookout, recorder, clock, places, settings)

@@ -6,26 +6,33 @@ switched off in tmux: a pane that all clients switched off is no longer read, an
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from threading import Lock
 
 from termvisor.errors import MuxError
 from termvisor.ingest.ear import Ear
 from termvisor.ingest.epochs import Epochs
+from termvisor.log import logger
 from termvisor.model.ids import EpochId, MuxPaneId
 from termvisor.model.output import Epoch, EpochEnd
 from termvisor.mux.base import Capture
-from termvisor.mux.tmux.client import ControlClient, output_argv
+from termvisor.mux.tmux.client import PRIVATE_SESSION, ControlClient, output_argv
 from termvisor.mux.tmux.protocol import Item, Notice, Output, Reply
 from termvisor.mux.tmux.server import TmuxServer, is_refused
 from termvisor.recorder.format import ENDED, SegmentWriter
+
+UNWRITABLE = "unwritable"
+"""The name of our own notice that a pane's bytes could not be kept."""
+
+log = logger("control")
 
 
 class Tap:
     """What the reader thread does with each item: append a heard pane's bytes, switch at an exact place."""
 
-    def __init__(self, now: Callable[[], int], grew: Callable[[EpochId, int], None]):
-        self._now, self._grew = now, grew
+    def __init__(self, now: Callable[[], int], grew: Callable[[EpochId, int], None], unwritable: Callable[[str], None]):
+        self._now, self._grew, self._unwritable = now, grew, unwritable
         self._writers: dict[str, tuple[EpochId, SegmentWriter]] = {}
         self._at_reply: Callable[[Reply], None] | None = None
         self._lock = Lock()
@@ -33,12 +40,21 @@ class Tap:
     def __call__(self, item: Item) -> None:
         with self._lock:
             if isinstance(item, Output) and item.pane in self._writers:
-                epoch, writer = self._writers[item.pane]
-                writer.append(item.data, self._now())
-                self._grew(epoch, writer.offset)
+                self._append(item)
             elif isinstance(item, Reply) and self._at_reply is not None:
                 change, self._at_reply = self._at_reply, None
                 change(item)
+
+    def _append(self, item: Output) -> None:
+        epoch, writer = self._writers[item.pane]
+        try:
+            writer.append(item.data, self._now())
+        except OSError as error:
+            log.error("epoch %s cannot be written: %s", epoch, error)
+            del self._writers[item.pane]
+            self._unwritable(item.pane)
+        else:
+            self._grew(epoch, writer.offset)
 
     def switch(self, change: Callable[[Reply], None]) -> None:
         """Do this at the place of the next reply in the stream of output."""
@@ -56,7 +72,8 @@ class Tap:
 
     @property
     def panes(self) -> set[str]:
-        return set(self._writers)
+        with self._lock:
+            return set(self._writers)
 
 
 class ControlOutputs:
@@ -70,7 +87,12 @@ class ControlOutputs:
         self.clients_started = 0
 
     async def hear(self, ear: Ear, server: TmuxServer, lines: int) -> None:
-        """Open an epoch whose first byte follows exactly what the capture shows."""
+        """Open an epoch whose first byte follows exactly what the capture shows.
+
+        Never in a session that ends unattached: ours would hold it, or tmux 3.3a would crash when ours is the last.
+        """
+        if ear.ends_unattached:
+            raise MuxError(f"the session of {ear.mux_id} ends with its last client")
         client, tap = self._client(ear.session_id, server)
         epoch = await self._epochs.reserve(ear.pane, "control")
         writer = SegmentWriter(self._epochs.text.folder(epoch), self._segment_bytes)
@@ -86,51 +108,61 @@ class ControlOutputs:
             raise
         ear.epoch, ear.plane = await self._epochs.begin(epoch, seen), "control"
 
+    def hears(self, ear: Ear) -> bool:
+        """Whether the client of the session that the pane is in now listens to it."""
+        found = self._clients.get(ear.session_id)
+        return found is not None and found[0].is_open and ear.mux_id in found[1].panes
+
     async def join(self, ear: Ear, pipe: Epoch, server: TmuxServer, command: str) -> bool:
         """Go over to a pipe without losing or doubling a byte; false when the pane's pipe is taken after all."""
-        client, tap = self._client(ear.session_id, server)
-        through = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
         old = ear.epoch
+        if old is None or not self.hears(ear):
+            raise MuxError(f"{ear.mux_id} is no longer heard by its control client")
+        client, tap = self._clients[ear.session_id]
+        through = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
         tap.switch(lambda reply: None if is_refused(reply) else tap.stop(ear.mux_id))
         seen = await through.open_pipe(ear.mux_id, command, lines=0)
-        if not isinstance(seen, Capture) or old is None:
+        if not isinstance(seen, Capture):
             return False
         await self._close(old, "joined")
         ear.epoch, ear.plane = await self._epochs.begin(pipe, seen), "pipe"
-        self._tidy()
+        await self._tidy()
         return True
 
-    async def end(self, ear: Ear, ended_by: EpochEnd) -> None:
+    async def end(self, ear: Ear, ended_by: EpochEnd, since: int | None = None) -> None:
         """Stop hearing a pane this way."""
         for _, tap in self._clients.values():
             tap.stop_now(ear.mux_id)
         epoch, ear.epoch, ear.plane = ear.epoch, None, "none"
         if epoch is not None:
-            await self._close(epoch, ended_by)
-        self._tidy()
+            await self._close(epoch, ended_by, since)
+        await self._tidy()
 
     def lost(self, session_id: str) -> set[str]:
-        """A client ended: the panes it heard."""
-        client = self._clients.pop(session_id, None)
-        return client[1].panes if client else set()
+        """A client ended: the panes it heard. One that came in its place meanwhile is not meant."""
+        found = self._clients.get(session_id)
+        if found is None or found[0].is_open:
+            return set()
+        del self._clients[session_id]
+        return found[1].panes
 
-    def close(self) -> None:
-        for client, _ in list(self._clients.values()):
-            client.close()
-        self._clients.clear()
+    async def close(self) -> None:
+        for session_id in list(self._clients):
+            await self._leave(session_id)
 
-    async def _close(self, epoch: Epoch, ended_by: EpochEnd) -> None:
+    async def _close(self, epoch: Epoch, ended_by: EpochEnd, since: int | None = None) -> None:
         writer = self._writers.pop(epoch.id, None)
         if writer is None:
             return
-        writer.end(ENDED, self._epochs.clock.now())
+        with contextlib.suppress(OSError):  # no room even for the closing record
+            writer.end(ENDED, self._epochs.clock.now())
         writer.close()
-        await self._epochs.end(epoch, ended_by, writer.offset)
+        await self._epochs.end(epoch, ended_by, writer.offset, since=since)
 
     def _client(self, session_id: str, server: TmuxServer) -> tuple[ControlClient, Tap]:
         found = self._clients.get(session_id)
         if found is None or not found[0].is_open:
-            tap = Tap(self._epochs.clock.now, self._grew)
+            tap = Tap(self._epochs.clock.now, self._grew, lambda pane: self._unwritable(session_id, pane))
             argv = output_argv(self._program, server.instance.socket, session_id)
             found = ControlClient(argv, notice=lambda notice: self._notice(session_id, notice), tap=tap), tap
             self._clients[session_id] = found
@@ -140,8 +172,17 @@ class ControlOutputs:
     def _grew(self, epoch: EpochId, size: int) -> None:
         self._loop.call_soon_threadsafe(self._epochs.text.grew, epoch, size)
 
-    def _tidy(self) -> None:
-        for session_id, (client, tap) in list(self._clients.items()):
+    def _unwritable(self, session_id: str, pane: str) -> None:
+        self._loop.call_soon_threadsafe(self._notice, session_id, Notice(UNWRITABLE, (pane,)))
+
+    async def _tidy(self) -> None:
+        for session_id, (_, tap) in list(self._clients.items()):
             if not tap.panes:
-                del self._clients[session_id]
-                client.close()
+                await self._leave(session_id)
+
+    async def _leave(self, session_id: str) -> None:
+        """By way of our own session: tmux 3.3a crashes when a session ends because its last client died (15 of 40)."""
+        client, _ = self._clients.pop(session_id)
+        with contextlib.suppress(MuxError):
+            await client.request(f"switch-client -t ={PRIVATE_SESSION}")
+        client.close()

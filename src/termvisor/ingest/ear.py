@@ -19,12 +19,16 @@ class Ear(Struct):
     pane: PaneId
     mux_id: MuxPaneId
     session_id: str
+    ends_unattached: bool = False
+    """Its session ends with its last client: ours must not be one of them."""
     is_dead: bool = False
     is_piped: bool = False
     is_foreign: bool = False
     """Somebody else opened or closed this pane's pipe: it is theirs, we never pipe it again."""
     may_replace: bool = False
-    """The pipe that the pane still shows is our own, and its recorder is dead."""
+    """The pipe that the pane still shows is our own, and its recorder is dead; one that comes later is not ours."""
+    is_missed: bool = False
+    """No way to hear it was found, and that was told."""
     epoch: Epoch | None = None
     plane: DataPlane = "none"
     unheld_since: float | None = None
@@ -36,7 +40,9 @@ class Ear(Struct):
     retry_at: float = 0.0
 
     def see(self, facts: PaneFacts) -> None:
-        self.session_id, self.is_dead, self.is_piped = facts.session_id, facts.dead, facts.piped
+        self.session_id, self.ends_unattached = facts.session_id, facts.session_ends_unattached
+        self.is_dead, self.is_piped = facts.dead, facts.piped
+        self.may_replace = self.may_replace and facts.piped
 
     @property
     def wants_pipe(self) -> bool:

@@ -6,7 +6,7 @@ Runs inside its server's watch, one step after the other; the recorder's news re
 from msgspec import Struct
 
 from termvisor.errors import MuxError
-from termvisor.ingest.control_output import ControlOutputs
+from termvisor.ingest.control_output import UNWRITABLE, ControlOutputs
 from termvisor.ingest.ear import DOUBT_FOR, EOF_WITHIN, HELD_WITHIN, Ear, why_ended
 from termvisor.ingest.epochs import Epochs
 from termvisor.ingest.recording import Ended, Held, RecorderLink
@@ -20,6 +20,7 @@ from termvisor.mux.tmux.server import TmuxServer
 
 _AT_ONCE = 8
 """Helpers on their way to the recorder; each is a short Python process."""
+_NO_WAY = "its pipe is somebody else's, and no control client may listen here"
 
 log = logger("ears")
 
@@ -30,8 +31,8 @@ class Means(Struct):
     epochs: Epochs
     recorder: RecorderLink
     outputs: ControlOutputs
-    left_open: dict[PaneId, Epoch]
-    """Epochs that an earlier daemon left open; each is resumed or closed once."""
+    left_open: dict[PaneId, list[Epoch]]
+    """Epochs that an earlier daemon left open, oldest first; each is resumed or closed once."""
     baseline_lines: int = 2000
 
 
@@ -40,6 +41,8 @@ class Ears:
         self._means, self.server = means, server
         self._ears: dict[MuxPaneId, Ear] = {}
         self._leaving: dict[EpochId, Ear] = {}
+        self._given_up: set[EpochId] = set()
+        """Epochs whose helper may still reach the recorder, though nobody listens to them."""
 
     def of(self, mux_id: MuxPaneId) -> Ear | None:
         return self._ears.get(mux_id)
@@ -51,8 +54,7 @@ class Ears:
         ear = Ear(pane, facts.mux_id, facts.session_id, is_foreign=is_foreign)
         ear.see(facts)
         self._ears[facts.mux_id] = ear
-        epoch = self._means.left_open.pop(pane, None)
-        if epoch is not None:
+        for epoch in self._means.left_open.pop(pane, []):
             await self._resume(ear, epoch)
 
     def see(self, facts: PaneFacts) -> None:
@@ -62,9 +64,11 @@ class Ears:
     async def leave(self, mux_id: MuxPaneId, ended_by: EpochEnd = "pane_exited") -> None:
         """A pane is gone. The end of its bytes is still on its way from the recorder."""
         ear = self._ears.pop(mux_id, None)
-        if ear is None or ear.epoch is None:
+        if ear is None:
             return
-        if ear.plane == "control":
+        if ear.epoch is None:
+            await self._means.epochs.over(ear.pane)
+        elif ear.plane == "control":
             await self._means.outputs.end(ear, ended_by)
         else:
             ear.ends_by, ear.leaving_since = ended_by, self._monotonic()
@@ -85,12 +89,17 @@ class Ears:
         for ear in [*self._leaving.values(), *self._ears.values()]:
             await self._settle(ear, now)
         for ear in list(self._ears.values()):
+            if ear.plane == "control" and not self._is_rightly_heard(ear):
+                await self._lose(ear)
             if ear.unheld_since is not None and now - ear.unheld_since > HELD_WITHIN:
                 await self._never_held(ear)
             if self._is_due(ear, now):
                 await self._listen(ear)
 
     async def news(self, item: Held | Ended) -> None:
+        if item.epoch in self._given_up:
+            recorder = self._means.recorder
+            (recorder.drop if isinstance(item, Held) else recorder.forget)(item.epoch)
         ear = self._by_epoch(item.epoch)
         if ear is None or ear.epoch is None:
             return
@@ -108,31 +117,41 @@ class Ears:
         """Every pipe that ended in the recorder is dead; they are opened anew as soon as there is a recorder again."""
         for ear in [*self._ears.values(), *self._leaving.values()]:
             if ear.plane == "pipe" and ear.epoch is not None:
+                is_gone = ear.ends_by in ("pane_exited", "server_gone")
                 await self._end(ear, "recorder_restart", self._means.epochs.size(ear.epoch))
                 ear.may_replace = True
+                if is_gone:
+                    await self._means.epochs.over(ear.pane)
 
     async def output_notice(self, session_id: str, name: str, words: tuple[str, ...]) -> None:
         """A client that hears panes said that it lost one of them, or ended."""
-        if name == "pause" and words:
-            ear = self._ears.get(MuxPaneId(words[0]))
-            if ear is not None and ear.plane == "control":
-                await self._means.outputs.end(ear, "client_paused")
-        elif name == "exit":
+        if name == "exit":
             for mux_id in self._means.outputs.lost(session_id):
-                ear = self._ears.get(MuxPaneId(mux_id))
-                if ear is not None and ear.plane == "control":
-                    await self._means.outputs.end(ear, "link_down")
-                    ear.retry_at = ear.backoff.failed(self._monotonic())
+                await self._lost_by_client(mux_id, "link_down")
+        elif name == UNWRITABLE:
+            await self._lost_by_client(words[0], "disk_full")
+        elif name == "pause" and words:
+            await self._lost_by_client(words[0], "client_paused")
+
+    async def _lost_by_client(self, mux_id: str, ended_by: EpochEnd) -> None:
+        ear = self._ears.get(MuxPaneId(mux_id))
+        if ear is None or ear.plane != "control":
+            return
+        await self._means.outputs.end(ear, ended_by)
+        if ended_by != "client_paused":
+            ear.retry_at = ear.backoff.failed(self._monotonic())
 
     async def stop(self, *, keep_pipes: bool) -> None:
         """Leave the panes as we found them; with ``keep_pipes`` the recorder goes on and a later daemon resumes."""
         for ear in list(self._ears.values()):
             if ear.plane == "control":
                 await self._means.outputs.end(ear, "link_down")
-            elif ear.plane == "pipe" and not keep_pipes:
+            elif ear.epoch is not None and not keep_pipes:
+                is_ours = ear.unheld_since is not None or self._is_held(ear.epoch)
                 await self.leave(ear.mux_id, "stopped")
-                await self._quietly_close(ear.mux_id)
-        self._means.outputs.close()
+                if is_ours:
+                    await self._quietly_close(ear.mux_id)
+        await self._means.outputs.close()
 
     def _is_due(self, ear: Ear, now: float) -> bool:
         if ear.is_dead or now < ear.retry_at or not self._means.recorder.is_connected:
@@ -149,11 +168,32 @@ class Ears:
                 await self._join(ear)
             elif ear.wants_pipe:
                 await self._pipe(ear)
-            elif self.server.client.kind == "control":
+            elif self.server.client.kind == "control" and self._may_attach(ear):
                 await self._means.outputs.hear(ear, self.server, self._means.baseline_lines)
+            else:
+                await self._miss(ear, _NO_WAY)
         except MuxError as error:
             log.warning("pane %s could not be heard: %s", ear.pane, error)
             ear.retry_at = ear.backoff.failed(self._monotonic())
+            await self._miss(ear, str(error))
+        ear.is_missed = ear.is_missed and ear.epoch is None
+
+    async def _miss(self, ear: Ear, why: str) -> None:
+        if ear.epoch is None and not ear.is_missed:
+            ear.is_missed = True
+            await self._means.epochs.unheard(ear.pane, why)
+
+    def _may_attach(self, ear: Ear) -> bool:
+        """Where a session, or the server, ends with its last client, ours must not be one."""
+        return not (ear.ends_unattached or self.server.exits_unattached)
+
+    def _is_rightly_heard(self, ear: Ear) -> bool:
+        return self._may_attach(ear) and self._means.outputs.hears(ear)
+
+    async def _lose(self, ear: Ear) -> None:
+        """Its control client must leave, or the pane moved away from it, some time after its last byte."""
+        since = None if ear.epoch is None else self._means.epochs.last_at(ear.epoch)
+        await self._means.outputs.end(ear, "link_down", since)
 
     async def _pipe(self, ear: Ear) -> None:
         epoch = await self._means.epochs.reserve(ear.pane, "pipe")
@@ -163,7 +203,7 @@ class Ears:
                 ear.mux_id, command, lines=self._means.baseline_lines, replace=ear.may_replace
             )
         except MuxError:
-            await self._means.epochs.end(epoch, "joined", 0)
+            await self._give_up(epoch)
             raise
         ear.may_replace = False
         if isinstance(seen, Capture):
@@ -177,11 +217,22 @@ class Ears:
     async def _join(self, ear: Ear) -> None:
         epoch = await self._means.epochs.reserve(ear.pane, "pipe")
         command = self._means.recorder.handoff_command(ear.pane, epoch.id)
-        if await self._means.outputs.join(ear, epoch, self.server, command):
+        try:
+            is_joined = await self._means.outputs.join(ear, epoch, self.server, command)
+        except MuxError:
+            await self._give_up(epoch)
+            raise
+        ear.is_piped = True
+        if is_joined:
             ear.unheld_since = self._monotonic()
         else:
             await self._means.epochs.end(epoch, "joined", 0)
-        ear.is_piped = True
+
+    async def _give_up(self, epoch: Epoch) -> None:
+        """The server did not say whether it opened this pipe: nothing is heard, and if it comes it is closed."""
+        self._given_up.add(epoch.id)
+        self._means.recorder.drop(epoch.id)
+        await self._means.epochs.end(epoch, "joined", 0)
 
     async def _settle(self, ear: Ear, now: float) -> None:
         """An end is told once it is certain; a pipe whose end does not come is closed by us."""
@@ -191,29 +242,33 @@ class Ears:
             is_exit = ear.ends_by == "pane_exited" and self.is_server_alive
             await self._end(ear, "pane_exited" if is_exit else "server_gone", ear.final_size)
         elif ear.final_size is None and now - ear.leaving_since > EOF_WITHIN:
-            self._means.recorder.drop(ear.epoch.id)
+            if self._is_held(ear.epoch):
+                self._means.recorder.drop(ear.epoch.id)
+            else:
+                self._given_up.add(ear.epoch.id)
+                await self._end(ear, ear.ends_by or "pane_exited", self._means.epochs.size(ear.epoch))
 
     async def _never_held(self, ear: Ear) -> None:
         """The helper did not reach the recorder: the pane's pipe is closed again and nothing was heard."""
         if ear.epoch is not None:
+            self._given_up.add(ear.epoch.id)
             await self._end(ear, "recorder_restart", 0, "the pipe's helper did not reach the recorder")
         ear.retry_at = ear.backoff.failed(self._monotonic())
 
     async def _resume(self, ear: Ear, epoch: Epoch) -> None:
         """Go on where an earlier daemon stopped, or say how its epoch ended."""
+        epochs, stream = self._means.epochs, self._means.recorder.streams.get(epoch.id)
+        if not await epochs.resume(epoch, is_held=stream is not None):
+            await epochs.end(epoch, "joined", 0)
+            return
         ear.epoch, ear.plane = epoch, "pipe"
-        self._means.epochs.text.open(epoch)
-        stream = self._means.recorder.streams.get(epoch.id)
-        if epoch.source == "pipe" and stream is not None and stream.state == "open":
-            return
-        if epoch.source == "pipe" and stream is not None:
+        if stream is None:
+            ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
+            await self._end(ear, ended_by, epochs.size(epoch), since=epochs.last_at(epoch))
+        elif stream.state != "open":
             await self.news(Ended(epoch.id, stream.size, stream.state == "capped"))
-            return
-        await self._end(
-            ear, "link_down" if epoch.source == "control" else "recorder_restart", self._means.epochs.size(epoch)
-        )
 
-    async def _end(self, ear: Ear, ended_by: EpochEnd, size: int, detail: str = "") -> None:
+    async def _end(self, ear: Ear, ended_by: EpochEnd, size: int, detail: str = "", since: int | None = None) -> None:
         epoch, ear.epoch, ear.plane = ear.epoch, None, "none"
         ear.unheld_since = ear.leaving_since = ear.ends_by = ear.final_size = None
         if epoch is None:
@@ -221,7 +276,7 @@ class Ears:
         self._leaving.pop(epoch.id, None)
         ear.is_foreign = ear.is_foreign or ended_by in ("pipe_stolen", "pipe_closed")
         ear.is_dead = ear.is_dead or ended_by == "pane_exited"
-        await self._means.epochs.end(epoch, ended_by, size, detail)
+        await self._means.epochs.end(epoch, ended_by, size, detail, since)
         self._means.recorder.forget(epoch.id)
 
     async def _why(self, ear: Ear, *, is_capped: bool) -> EpochEnd:
@@ -245,6 +300,11 @@ class Ears:
             await self.server.close_pipe(mux_id)
         except MuxError as error:
             log.info("pipe of %s was not closed: %s", mux_id, error)
+
+    def _is_held(self, epoch: Epoch) -> bool:
+        """Whether the recorder reads this epoch's pipe, as far as it told."""
+        stream = self._means.recorder.streams.get(epoch.id)
+        return stream is not None and stream.state == "open"
 
     def _by_epoch(self, epoch: EpochId) -> Ear | None:
         if epoch in self._leaving:

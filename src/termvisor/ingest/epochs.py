@@ -3,6 +3,7 @@
 Invariant: an epoch's end and the gap after it are stored in one transaction; a pane has at most one open gap.
 """
 
+from contextlib import closing
 from typing import Protocol
 
 from msgspec import Struct
@@ -33,7 +34,7 @@ class Text(Protocol):
 
     def folder(self, epoch: Epoch) -> str: ...
 
-    def alternate_carry(self) -> bytes: ...
+    def first_carry(self, *, is_alternate: bool) -> bytes: ...
 
 
 class Epochs(Struct):
@@ -49,42 +50,73 @@ class Epochs(Struct):
 
     async def begin(self, epoch: Epoch, seen: Capture) -> Epoch:
         """The epoch is being heard, and this is what the pane showed at its very start."""
-        carry = self.text.alternate_carry() if seen.alternate else b""
+        carry = self.text.first_carry(is_alternate=seen.alternate)
         rows = [] if seen.alternate else await self._new_rows(epoch.pane, seen)
         await self.store.output.commit([_baseline(epoch, rows, carry)])
-        await self.store.output.end_gaps(epoch.pane, before=epoch.id, at=epoch.opened_at)
+        await self.heard_again(epoch)
         begun = Epoch(id=epoch.id, pane=epoch.pane, source=epoch.source, opened_at=epoch.opened_at, carry=carry)
         self.text.open(begun)
         await self.chronicle.tell("epoch_opened", epoch.pane, epoch=epoch.id, source=epoch.source, baseline=len(rows))
         return begun
 
-    async def end(self, epoch: Epoch, ended_by: EpochEnd, size: int, detail: str = "") -> None:
+    async def resume(self, epoch: Epoch, *, is_held: bool) -> bool:
+        """Go on with an epoch that an earlier daemon left open; false when it was reserved and never heard."""
+        if not (is_held or epoch.carry or self.size(epoch)):
+            return False
+        await self.heard_again(epoch)
+        self.text.open(epoch)
+        return True
+
+    async def heard_again(self, epoch: Epoch) -> None:
+        """What the pane prints is in this epoch, so its gap is over."""
+        await self.store.output.end_gaps(epoch.pane, before=epoch.id, at=epoch.opened_at)
+
+    async def end(
+        self, epoch: Epoch, ended_by: EpochEnd, size: int, detail: str = "", since: int | None = None
+    ) -> None:
+        """Close an epoch with all its text. ``since``: from when on nobody listened, where that was not just now."""
         saw_end = await self.text.finish(epoch.id, size)
         now = self.clock.now()
+        at = min(now, since or self._closed_at(epoch) or now)
         cause = gap_of(ended_by, saw_end=saw_end)
         gap = None
         if cause is not None:
-            is_over = ended_by in ("pane_exited", "server_gone")
-            gap = Gap(
-                pane=epoch.pane,
-                cause=cause,
-                start_at=now,
-                end_at=now if is_over else None,
-                after=epoch.id,
-                detail=detail,
-            )
-        await self.store.output.close_epoch(epoch.id, ended_by, now, size, gap=gap)
+            end_at = now if ended_by in ("pane_exited", "server_gone") else None
+            gap = Gap(pane=epoch.pane, cause=cause, start_at=at, end_at=end_at, after=epoch.id, detail=detail)
+        await self.store.output.close_epoch(epoch.id, ended_by, at, size, gap=gap)
         await self.chronicle.tell("epoch_closed", epoch.pane, epoch=epoch.id, ended_by=ended_by, bytes=size)
-        if cause is not None:
-            await self.chronicle.tell("gap_recorded", epoch.pane, cause=cause, since=iso(now), detail=detail)
+        if gap is not None:
+            await self._tell_gap(gap)
+
+    async def unheard(self, pane: PaneId, detail: str) -> None:
+        """There is no way to hear this pane for now: one open gap, until it is heard."""
+        if any(gap.end_at is None for gap in await self.store.output.gaps(pane=pane)):
+            return
+        gap = Gap(pane=pane, cause="link_down", start_at=self.clock.now(), detail=detail)
+        await self._tell_gap(await self.store.output.record_gap(gap))
+
+    async def over(self, pane: PaneId) -> None:
+        """A pane that is gone prints no more: nothing goes on being missed."""
+        await self.store.output.end_gaps(pane, before=None, at=self.clock.now())
 
     def size(self, epoch: Epoch) -> int:
         """How many bytes of it are on disk."""
-        reader = SegmentReader(self.text.folder(epoch))
-        try:
+        with closing(SegmentReader(self.text.folder(epoch))) as reader:
             return reader.size()
-        finally:
-            reader.close()
+
+    def last_at(self, epoch: Epoch) -> int:
+        """Up to when its log vouches for the pane: its end, else its last byte, else its beginning."""
+        with closing(SegmentReader(self.text.folder(epoch))) as reader:
+            return self._closed_at(epoch) or reader.time_of(reader.size()) or epoch.opened_at
+
+    def _closed_at(self, epoch: Epoch) -> int | None:
+        with closing(SegmentReader(self.text.folder(epoch))) as reader:
+            ended = reader.ended()
+        return ended[1] if ended else None
+
+    async def _tell_gap(self, gap: Gap) -> None:
+        data = {"cause": gap.cause, "since": iso(gap.start_at), "detail": gap.detail}
+        await self.chronicle.tell("gap_recorded", gap.pane, **data)
 
     async def _new_rows(self, pane: PaneId, seen: Capture) -> list[str]:
         """All rows for a pane we never heard; after a gap those that prove to follow what we have."""

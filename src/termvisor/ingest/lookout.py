@@ -4,9 +4,11 @@ import asyncio
 
 from termvisor.errors import MuxError, VisorError
 from termvisor.ingest.backoff import Backoff
-from termvisor.ingest.recording import Grew, News
+from termvisor.ingest.recording import Grew, Lost, News
 from termvisor.ingest.watch import Kit, ServerWatch
 from termvisor.log import logger
+from termvisor.model.output import Epoch
+from termvisor.model.pane import ServerInstance
 from termvisor.mux.tmux.process import started
 from termvisor.mux.tmux.sockets import answers, candidates
 from termvisor.settings import Places
@@ -34,7 +36,7 @@ class Lookout:
         else:
             for watch in self.watches.values():
                 watch.post(item)
-            if not hasattr(item, "epoch") and not self._stopping.is_set():
+            if isinstance(item, Lost) and not self._stopping.is_set():
                 self._recorder_is_lost.set()
 
     def stop(self, *, keep_pipes: bool = False) -> None:
@@ -51,14 +53,21 @@ class Lookout:
         await self._close_orphans()
         async with asyncio.TaskGroup() as group:
             keeper = group.create_task(self._keep_recorder())
+            self._find(group)
+            looking = group.create_task(self._first_look())
             while not self._stopping.is_set():
-                self._find(group)
-                await asyncio.gather(*(watch.has_looked.wait() for watch in list(self.watches.values())))
-                self.has_looked.set()
                 await self._pause(_SCAN_FOR)
+                self._find(group)
+            looking.cancel()
             for watch in self.watches.values():
                 watch.stop(keep_pipes=self._keeps_pipes)
             keeper.cancel()
+
+    async def _first_look(self) -> None:
+        """A server that does not answer holds up nothing but this."""
+        for watch in list(self.watches.values()):
+            await watch.has_looked.wait()
+        self.has_looked.set()
 
     def _find(self, group: asyncio.TaskGroup) -> None:
         for socket in candidates(self._places, self._kit.settings):
@@ -105,22 +114,37 @@ class Lookout:
 
     async def _close_orphans(self) -> None:
         """Panes whose server ended while no daemon ran, and closed epochs whose text is not finished."""
-        epochs, store = self._kit.epochs, self._kit.epochs.store
+        epochs, store, left_open = self._kit.epochs, self._kit.epochs.store, self._kit.left_open
         for epoch in await store.output.unfinished_epochs():
             epochs.text.open(epoch)
+        for epoch in await store.output.open_epochs():
+            left_open.setdefault(epoch.pane, []).append(epoch)
+        alive = set()
         for pane in await store.panes.all():
-            server = pane.instance.server
-            if started(server.pid) == server.started:
+            if _is_alive(pane.instance.server):
+                alive.add(pane.id)
                 continue
-            if left := self._kit.left_open.pop(pane.id, None):
-                epochs.text.open(left)
-                await epochs.end(left, "server_gone", epochs.size(left))
-                self._kit.recorder.forget(left.id)
             await store.panes.gone(pane.id, epochs.clock.now())
+            await epochs.over(pane.id)
             await epochs.chronicle.tell("pane_gone", pane.id)
+        for orphan in left_open.keys() - alive:
+            for epoch in left_open.pop(orphan):
+                await self._close_orphan(epoch)
+
+    async def _close_orphan(self, epoch: Epoch) -> None:
+        epochs, recorder = self._kit.epochs, self._kit.recorder
+        was_heard = await epochs.resume(epoch, is_held=epoch.id in recorder.streams)
+        since = epochs.last_at(epoch)
+        await epochs.end(epoch, "server_gone" if was_heard else "joined", epochs.size(epoch), since=since)
+        recorder.drop(epoch.id)
+        recorder.forget(epoch.id)
 
     async def _pause(self, seconds: float) -> None:
         try:
             await asyncio.wait_for(self._stopping.wait(), seconds)
         except TimeoutError:
             return
+
+
+def _is_alive(server: ServerInstance) -> bool:
+    return started(server.pid) == server.started

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from termvisor.errors import MuxError
 from termvisor.ingest.backoff import Backoff
@@ -25,7 +25,7 @@ from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.output import Epoch
 from termvisor.model.pane import DataPlane, PaneFacts, PaneInstance
 from termvisor.mux.base import Thin
-from termvisor.mux.tmux.client import Client, ControlClient, PlainClient, control_argv
+from termvisor.mux.tmux.client import ControlClient, PlainClient, control_argv
 from termvisor.mux.tmux.protocol import Notice
 from termvisor.mux.tmux.server import TmuxServer, identify
 from termvisor.settings import Settings
@@ -44,9 +44,10 @@ class Kit(Struct):
     epochs: Epochs
     recorder: RecorderLink
     settings: Settings
-    left_open: dict[PaneId, Epoch]
     heard: Callable[[], int]
     """Bytes heard so far, of all panes: whether anything was printed since the last look."""
+    left_open: dict[PaneId, list[Epoch]] = field(default_factory=dict)
+    """Epochs that an earlier daemon left open, oldest first."""
     forks: int = 0
     """Programs we started."""
 
@@ -70,7 +71,7 @@ Inbox = Held | Ended | Lost | Notice | OutputNotice
 class ServerWatch:
     def __init__(self, socket: str, kit: Kit):
         self.socket, self._kit = socket, kit
-        self._plain: Client = PlainClient(kit.settings.tmux_program, socket, kit.forked)
+        self._plain = PlainClient(kit.settings.tmux_program, socket, kit.forked)
         self._inbox: deque[Inbox] = deque()
         self._wake = asyncio.Event()
         self._backoff = Backoff()
@@ -113,11 +114,12 @@ class ServerWatch:
         )
 
     def plane_of(self, mux_id: MuxPaneId) -> DataPlane:
-        ear = self.ears.of(mux_id)
+        ear = self.ears.of(mux_id) if self.has_looked.is_set() else None
         return "none" if ear is None else ear.plane
 
     async def _begin(self) -> None:
         self.server: TmuxServer = await identify(self._plain, self.socket)
+        self._plain.server_pid = self.server.instance.pid
         kit = self._kit
         outputs = ControlOutputs(
             kit.epochs,
@@ -141,18 +143,25 @@ class ServerWatch:
         if self.server.exits_unattached or self._monotonic() < self._control_at:
             return
         self._kit.forked()
-        client = ControlClient(control_argv(self._kit.settings.tmux_program, self.socket), notice=self.post)
         try:
-            if (await identify(client, self.socket)).instance != self.server.instance:
-                raise MuxError("another tmux server took over this socket")
+            self.server.client = await self._control_client()
+            await self.server.leave_if_last()
         except MuxError as error:
-            client.close()
+            self._detach()
             self._control_at = self._backoff.failed(self._monotonic())
             log.info("%s: no control client: %s", self.socket, error)
             return
         self._backoff.worked()
-        self.server.client = client
-        await self.server.leave_if_last()
+
+    async def _control_client(self) -> ControlClient:
+        client = ControlClient(control_argv(self._kit.settings.tmux_program, self.socket), notice=self.post)
+        try:
+            if (await identify(client, self.socket)).instance != self.server.instance:
+                raise MuxError("another tmux server took over this socket")
+        except MuxError:
+            client.close()
+            raise
+        return client
 
     def _detach(self) -> None:
         client, self.server.client = self.server.client, self._plain

@@ -26,9 +26,8 @@ def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto", *, ca
 
     ``cache`` is a private folder for what takes long to compile.
     """
-    for name, pattern in patterns.items():
-        if why := dialect.check(pattern):
-            raise _refuse(name, pattern, why)
+    if not (cache and find_spec("hyperscan") and is_cached(patterns, cache)):  # what is kept was checked
+        _check(patterns)
     engines = [engine] if engine != "auto" else [name for name in _ENGINES if find_spec(name)]
     matchers: list[Matcher] = []
     left = dict(patterns)
@@ -47,6 +46,12 @@ def is_cached(patterns: Mapping[str, str], cache: str) -> bool:
         return True
     engine = import_module("termvisor.match.hyperscan_engine")
     return os.path.exists(engine.cache_file(list(patterns.values()), cache))
+
+
+def _check(patterns: Mapping[str, str]) -> None:
+    for name, pattern in patterns.items():
+        if why := dialect.check(pattern):
+            raise _refuse(name, pattern, why)
 
 
 def _load(name: str, cache: str | None) -> _Make:

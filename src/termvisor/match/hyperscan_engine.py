@@ -9,7 +9,6 @@ import os
 import threading
 from collections.abc import Mapping
 from hashlib import sha256
-from importlib.metadata import version
 
 import hyperscan
 
@@ -75,7 +74,7 @@ def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
 
 
 def cache_file(patterns: list[str], folder: str) -> str:
-    key = repr((version("hyperscan"), patterns)).encode()
+    key = repr((str(getattr(hyperscan, "__version__", "")), patterns)).encode()
     return f"{folder}/{sha256(key).hexdigest()[:32]}.hsdb"
 
 

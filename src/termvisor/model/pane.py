@@ -31,6 +31,7 @@ class PaneFacts(Struct, frozen=True, kw_only=True):
     session_id: str = ""
     session_name: str = ""
     session_attached: int = 0
+    session_ends_unattached: bool = False
     window_id: str = ""
     window_index: int = 0
     window_name: str = ""

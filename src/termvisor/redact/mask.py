@@ -3,7 +3,6 @@
 What is masked once stays as it is: masking ends when another look finds nothing more, so masking twice is masking once.
 """
 
-import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -93,10 +92,12 @@ def _unmasked(spans: list[Span], masked: list[tuple[int, int]]) -> Iterator[Span
     """The parts of spans that stand outside existing masks."""
     for span in spans:
         at = span.start
-        first = max(bisect_left(masked, (span.start, 0)) - 1, 0)
-        for start, end in itertools.takewhile(lambda found: found[0] < span.end, masked[first:]):
+        number = max(bisect_left(masked, (span.start, 0)) - 1, 0)
+        while number < len(masked) and masked[number][0] < span.end:
+            start, end = masked[number]
             if start > at:
                 yield Span(span.head, at, start, span.kind)
             at = max(at, end)
+            number += 1
         if at < span.end:
             yield Span(span.head, at, span.end, span.kind)

@@ -68,9 +68,9 @@ class Rules:
         patterns = {kind.id: kind.engine_pattern() for kind in self.kinds.values()}
         rests = sorted({rest for prefix in self.prefixes for rest in _rests(prefix.text)})
         if rests:
-            by_run = {
-                run_behind(rest): {other for other in rests if run_behind(other) == run_behind(rest)} for rest in rests
-            }
+            by_run: dict[str, set[str]] = {}
+            for rest in rests:
+                by_run.setdefault(run_behind(rest), set()).add(rest)
             either = "|".join(f"{_any_of(some)}{run}" for run, some in by_run.items())
             patterns[HEADLESS] = f"^{LEAD_CLASS}*(?:{either})"
         return patterns

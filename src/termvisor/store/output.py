@@ -46,11 +46,12 @@ class Output:
         """Store a gap; the same gap with its id."""
         return await self._db.write(lambda connection: _record_gap(connection, gap))
 
-    async def end_gaps(self, pane: PaneId, before: EpochId, at: int) -> None:
-        """The pane is heard again, in this epoch: its open gaps end."""
+    async def end_gaps(self, pane: PaneId, before: EpochId | None, at: int) -> None:
+        """The pane is heard again, in this epoch, or is gone: its open gaps end, none before it began."""
         await self._db.write(
             lambda connection: connection.execute(
-                "UPDATE gap SET end_at = ?, before_epoch = ? WHERE pane = ? AND end_at IS NULL", (at, before, pane)
+                "UPDATE gap SET end_at = max(start_at, ?), before_epoch = ? WHERE pane = ? AND end_at IS NULL",
+                (at, before, pane),
             ).fetchall()
         )
 

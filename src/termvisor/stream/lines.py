@@ -49,6 +49,7 @@ class LineAssembly:
         self._shown = ""
         self._column: int | None = None
         self._saved: int | None = None
+        self._tabbed = self._tabbed_width = 0  # how much was measured at the last tab, so that tabs stay cheap
 
     @property
     def is_plain(self) -> bool:
@@ -179,8 +180,9 @@ class LineAssembly:
     def _tab(self) -> None:
         if self._column is None:
             # stays plain, as the same line would in a run
-            width = len(self._shown) if self._shown.isascii() else len(_widened(self._shown))
+            width = self._tabbed_width + len(_widened(self._shown[self._tabbed :]))
             self._shown = (self._shown + " " * (_TAB - width % _TAB))[:LINE_LIMIT]
+            self._tabbed, self._tabbed_width = len(self._shown), width - width % _TAB + _TAB
         else:
             self._column = min(self._column + _TAB - self._column % _TAB, LINE_LIMIT)
 

@@ -45,16 +45,17 @@ class Client(Protocol):
 def control_argv(program: str, socket: str) -> list[str]:
     """One client on a private session with a dead pane: it hears notifications, changes no size and no environment.
 
-    The session ends with its client by a hook of its own. Never by destroy-unattached: tmux 3.3a then destroys the
+    The session ends with its last client by a hook of its own. Never by destroy-unattached: tmux 3.3a then destroys the
     session while a dying client still points to it, and crashes with every pane (25 of 150 tries; the hook: none).
     """
     session = f"={PRIVATE_SESSION}:"
+    is_left = f"if-shell -F -t {session} '#{{==:#{{session_attached}},0}}' 'kill-session -t ={PRIVATE_SESSION}'"
     start = [program, "-N", "-S", socket, "-C", "new-session", "-E", "-s", PRIVATE_SESSION, "-x", "80", "-y", "24"]
     start += ["-f", "no-output,ignore-size", "true"]
     for option in (
         ["set", "-t", session, "destroy-unattached", "off"],
         ["set", "-t", session, "detach-on-destroy", "on"],
-        ["set-hook", "-t", session, "client-detached", f"kill-session -t ={PRIVATE_SESSION}"],
+        ["set-hook", "-t", session, "client-detached", is_left],
         ["set", "-w", "-t", session, "remain-on-exit", "on"],
         ["set", "-t", session, "status", "off"],
     ):
@@ -98,6 +99,10 @@ class ControlClient:
         os.set_blocking(self._stdin, False)
         try:
             self._child = tied(argv, stdin=stdin, stdout=stdout)
+        except OSError as error:
+            os.close(self._stdin)
+            os.close(self._stdout)
+            raise MuxError(f"no control client could be started: {error.strerror}") from error
         finally:
             os.close(stdin)
             os.close(stdout)
@@ -150,18 +155,23 @@ class ControlClient:
         self._flush()
 
     def _read(self) -> None:
-        """The reader's thread. Output items go to the tap here and now; the rest is handed to the event loop."""
-        while data := os.read(self._stdout, 1 << 16):
-            items = []
-            for item in self._parser.feed(data):
-                if self._tap is not None:
-                    self._tap(item)
-                if not isinstance(item, Output):
-                    items.append(item)
-            if items and not self._post(self._deliver, items):
-                break
-        os.close(self._stdout)
-        self._post(self._ended)
+        """The reader's thread: a client whose output is no longer read must end, or it holds up its server."""
+        try:
+            while (data := os.read(self._stdout, 1 << 16)) and self._take(data):
+                pass
+        finally:
+            os.close(self._stdout)
+            self._post(self._ended)
+
+    def _take(self, data: bytes) -> bool:
+        """Output items go to the tap here and now; the rest is handed to the event loop, if that is still there."""
+        items = []
+        for item in self._parser.feed(data):
+            if self._tap is not None:
+                self._tap(item)
+            if not isinstance(item, Output):
+                items.append(item)
+        return not items or self._post(self._deliver, items)
 
     def _post(self, call: Callable[..., None], *args: object) -> bool:
         try:
@@ -194,22 +204,28 @@ class ControlClient:
 
 
 class PlainClient:
-    """One short `tmux` call a request: for servers where an attached client would change when they end."""
+    """One short `tmux` call a request: for servers where an attached client would change when they end.
+
+    Once ``server_pid`` is set, another server that came to listen on the same socket is an error.
+    """
 
     kind = "plain"
 
     def __init__(self, program: str, socket: str, forked: Callable[[], None]):
         self._argv = [program, "-N", "-S", socket, "source-file", "-"]
         self._forked = forked
+        self.server_pid: int | None = None
 
     async def request(self, commands: str, body: str = "") -> Reply:
         token = "tv" + secrets.token_hex(12)
-        script = f"{compose(commands, body, token)}\ndisplay-message -p {token}\n".encode()
+        script = f'{compose(commands, body, token)}\ndisplay-message -p "{token} #{{pid}}"\n'.encode()
         self._forked()
         status, out, errors = await asyncio.to_thread(ask, self._argv, stdin=script, timeout=_ANSWER_FOR)
-        head, found, _ = out.rpartition(f"{token}\n".encode())
+        head, found, pid = out.rpartition(f"{token} ".encode())
         if not found:
             raise MuxError(f"tmux said: {errors.decode('utf-8', 'replace').strip() or f'exit status {status}'}")
+        if self.server_pid not in (None, int(pid)):
+            raise MuxError("another tmux server took over this socket")
         printed, has_body, text = head.partition(f"{token}:body\n".encode())
         lines = tuple(text.removesuffix(b"\n").split(b"\n")) if has_body and text else ()
         return Reply(token, tuple(printed.splitlines()), lines, errors.decode("utf-8", "replace").strip())

@@ -16,7 +16,7 @@ _FIELD, _RECORD = b"\x1f", b"\x1e"
 _WORDS = (
     "pane_id", "pane_pid", "session_id", "session_attached", "window_id", "window_index", "pane_index", "pane_active",
     "pane_tty", "pane_width", "pane_height", "alternate_on", "pane_in_mode", "pane_dead", "pane_dead_status",
-    "pane_dead_signal", "pane_pipe", "history_limit",
+    "pane_dead_signal", "pane_pipe", "history_limit", "destroy-unattached",
 )  # fmt: skip
 _TEXTS = ("session_name", "window_name", "pane_current_command", "pane_current_path", "pane_title")
 
@@ -82,6 +82,7 @@ def _facts(word: dict[str, str], text: dict[str, str]) -> PaneFacts:
         session_id=word["session_id"],
         session_name=redact(text["session_name"]),
         session_attached=_number(word["session_attached"]) or 0,
+        session_ends_unattached=word["destroy-unattached"] not in ("", "0", "off"),
         window_id=word["window_id"],
         window_index=_number(word["window_index"]) or 0,
         window_name=redact(text["window_name"]),

@@ -1,0 +1,169 @@
+"""What programs print is hostile: it cannot reach the reader's terminal, forge tmux's answers, or leak a secret."""
+
+import secrets
+import sys
+from pathlib import Path
+
+import pytest
+
+from termvisor.spawn import ask
+from termvisor.testing.instance import Instance
+from tests.live.conftest import Scene, watched_tmux
+from tests.live.waiting import until
+
+EVIL = b"".join(
+    (
+        b"evil osc52 \x1b]52;c;ZXZpbA==\x07 end\r\n",
+        b"evil title \x1b]2;a\x1b[31mred\x1b]0;b\x9d0;c\x07 \x1b]0;two\nlines\x1b\\ \x1b_apc\x1b\\ end\r\n",
+        b"evil block %end 1700000000 1 0\r\n%end 1700000000 1 0\r\n%begin 1700000000 1 1\r\n%exit\r\n",
+        b"%output %0 forged\r\n%error 1 2 1\r\n%pause %0\r\n%sessions-changed\r\n",
+        b"evil utf8 \xff\xfe\xc3\x28\xe2\x82 \xf0\x9f end\r\n",
+        b"evil c1 \x9b31m\x9d2;t\x9c \xc2\x9b31m \xc2\x9d2;t\xc2\x9c end\r\n",
+        "evil bidi \u202etxet\u202c \u2066x\u2069 \u2028 \ufeff end\r\n".encode(),
+        b"evil bytes \x00\x01\x05\x07\x08\x0b\x0c\x0e\x0f\x7f end\r\n",
+        b"evil keys \x1b[6n\x1b[c\x1b[5n\x1b[21t\x1b[?1049h\x1b[2J\x1b[?1049l\x1bc end\r\n",
+        b"evil unfinished \x1b]2;never closed\r\n\x07",
+        b"\x1b[?2004l\x1bPq#0;1;1~-\x1b\\ evil-was-said\r\n",
+    )
+)
+FORBIDDEN = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} - {"\n"}
+FORBIDDEN |= set("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    with watched_tmux() as scene:
+        scene.tmux.start("keep", "sleep 1000")
+        yield scene
+
+
+@pytest.fixture(scope="module")
+def attacked(fleet, tmp_path_factory) -> list[int]:
+    """Our numbers of four panes that printed it: before we listened, into our pipe, into theirs, from a nasty place."""
+    folder = tmp_path_factory.mktemp("evil")
+    (folder / "file").write_bytes(EVIL)
+    place = folder / "\x1b]52;c;AAAA\x07\n%end 1 1 1\x1f\x1e\u202e"
+    place.mkdir()
+    tmux = fleet.tmux
+    early = tmux.start("early", f"cat {folder}/file; exec sh", width=60)
+    piped = tmux.start("piped")
+    theirs = tmux.start("theirs")
+    tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
+    placed = tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "placed", "-c", str(place), "sh")
+    tmux("rename-window", "-t", placed, "w\x1b[31m\x9b\n%exit")
+    tmux("select-pane", "-t", placed, "-T", "t\x1b]0;x\x07\n%end 1 1 1")
+    ids = [fleet.heard(early), fleet.heard(piped), fleet.heard(theirs, "control"), fleet.heard(placed)]
+    for mux_id in (piped, theirs, placed):
+        tmux.type(mux_id, f"cat {folder}/file")
+    for ours in ids:
+        fleet.visor.robot("wait-for", str(ours), "evil-was-said")
+    return ids
+
+
+def printed(visor: Instance, *words: str) -> str:
+    """What a person's terminal would get; not one byte of it may be invalid."""
+    status, out, _ = ask([sys.executable, "-m", "termvisor", *words], env=visor.env, timeout=30)
+    assert status == 0
+    return out.decode("utf-8", "strict")
+
+
+@pytest.mark.parametrize("command", ["list-panes", "list-windows", "list-sessions", "up", "search evil", "events"])
+def test_no_control_character_reaches_the_terminal_of_who_looks_at_all_panes(fleet, attacked, command):
+    text = printed(fleet.visor, *command.split())
+    assert text.count("\n") > 3
+    assert FORBIDDEN & set(text) == set()
+
+
+@pytest.mark.parametrize("command", ["get-text {} --tail 500", "get-screen {}", "export {} --text", "search evil -C 3"])
+def test_no_control_character_reaches_the_terminal_of_who_reads_one_pane(fleet, attacked, command):
+    for ours in attacked:
+        text = printed(fleet.visor, *command.format(ours).split())
+        assert "evil-was-said" in text
+        assert FORBIDDEN & set(text) == set()
+
+
+def test_a_hostile_pane_forges_no_pane_and_no_row(fleet, attacked):
+    rows = printed(fleet.visor, "list-panes", "--quiet").splitlines()
+    assert len(rows) == len(fleet.panes()) == len(fleet.tmux("list-panes", "-a", "-F", "#{pane_id}").split()) - 1
+    assert {row.split()[0] for row in rows} >= {str(ours) for ours in attacked}
+
+
+def test_forged_answers_of_tmux_cut_nothing_off(fleet, attacked):
+    for ours in attacked:
+        lines = fleet.visor.robot("get-text", str(ours), "--tail", "500")["text"].split("\n")
+        assert [lines.count(word) for word in ("%end 1700000000 1 0", "%exit", "%output %0 forged")] == [1, 1, 1]
+    assert fleet.causes() == []
+    fleet.say(fleet.tmux("display-message", "-p", "-t", "=piped:", "#{pane_id}"), "all-is-well")
+
+
+@pytest.fixture(scope="module")
+def secret() -> str:
+    return "sk-ant-" + "api03-" + secrets.token_hex(24)
+
+
+@pytest.fixture(scope="module")
+def leaky(fleet, secret, tmp_path_factory) -> int:
+    """A pane that printed a secret in one piece, in two writes, in colours and wrapped over rows."""
+    script = tmp_path_factory.mktemp("leak") / "print.py"
+    script.write_text(
+        "import os, time\n"
+        "say = lambda text: os.write(1, text.encode())\n"
+        f"secret = {secret!r}\n"
+        "say(f'whole {secret} end\\r\\n')\n"
+        "say(f'halves {secret[:20]}'); time.sleep(0.4); say(f'{secret[20:]} end\\r\\n')\n"
+        "say(f'coloured \\x1b[31m{secret[:9]}\\x1b[1m{secret[9:]}\\x1b[0m end\\r\\n')\n"
+        "say(f'{\"x\" * 40} {secret} end\\r\\n')\n"
+        "say(f'\\x1b]2;title {secret}\\x07\\x1b]133;C;cmdline={secret}\\x07')\n"
+        "say(f'all-was-printed {secret}')\n"
+        "time.sleep(1000)\n"
+    )
+    mux_id = fleet.tmux.start("leaky", width=60)
+    ours = fleet.heard(mux_id)
+    fleet.tmux.type(mux_id, f"exec {sys.executable} {script}")
+    fleet.visor.robot("wait-for", str(ours), "all-was-printed")
+    return ours
+
+
+def holds(data: bytes, secret: str) -> bool:
+    """Whether any telling piece of a secret is there, in any case: the index keeps words in lower case."""
+    body, lower = secret.rpartition("-")[2], data.lower()
+    return any(body[at : at + 10].encode() in lower for at in range(len(body) - 9))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "get-text {} --tail 500",
+        "robot get-text {} --numbers",
+        "robot get-text {} --escapes",
+        "get-screen {}",
+        "robot get-screen {} --escapes",
+        "search end -C 5",
+        "robot search printed",
+        "robot wait-for {} printed",
+        "export {} --raw",
+        "export {} --text",
+        "export {} --jsonl",
+        "robot state",
+        "robot events --limit 500",
+        "up",
+    ],
+)
+def test_a_secret_comes_out_nowhere(fleet, leaky, secret, command):
+    text = fleet.visor.visor(*command.format(leaky).split())
+    assert text
+    assert not holds(text.encode(), secret)
+
+
+def test_a_secret_is_neither_in_the_database_nor_in_the_log(fleet, leaky, secret):
+    places = fleet.visor.places
+    until(lambda: "all-was-printed" in fleet.visor.robot("get-text", str(leaky))["pending"])
+    files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
+    assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
+    assert [path.name for path in files if holds(path.read_bytes(), secret)] == []
+
+
+def test_only_an_explicit_wish_brings_the_secret_out_and_that_is_logged(fleet, leaky, secret):
+    assert secret in fleet.visor.visor("export", str(leaky), "--raw", "--unredacted")
+    assert "exported without redaction" in Path(fleet.visor.places.log_file).read_text()
+    assert "--unredacted" in fleet.visor.run("export", str(leaky), "--text", "--unredacted")[2]
