@@ -9,7 +9,7 @@ exactly there: nothing is lost and nothing is stored twice.
 """
 
 import asyncio
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from termvisor.ingest.meter import Meter
 from termvisor.log import logger
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.mark import Mark
-from termvisor.model.output import Block, Delta, Epoch
+from termvisor.model.output import Block, Delta, Epoch, Gap
 from termvisor.model.pane import Activity
 from termvisor.recorder.format import SegmentReader
 from termvisor.redact import Redactor, redact
@@ -34,6 +34,7 @@ _UNSTORED_BYTES = 1 << 21
 _COALESCE_FOR = 0.015
 _NOT_STORED = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
 
+T = TypeVar("T")
 log = logger("pipeline")
 
 
@@ -43,6 +44,8 @@ class Carry(msgspec.Struct, frozen=True, array_like=True):
     text: bytes = b""
     redaction: bytes = b""
     following: Following = Following()
+    end_mark: int = -1
+    """Where the program last said that this is the end."""
 
 
 class EpochText:
@@ -56,8 +59,9 @@ class EpochText:
         self.told_size = 0
         """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
         self.last_at = epoch.opened_at
-        self.has_ended_well = False
         self.following = carry.following
+        self.holes: list[Gap] = []
+        self._end_mark = carry.end_mark
         self._nonce = nonce
         self._stage = TextStage(epoch.committed, carry.text)
         self._redactor = Redactor(state=carry.redaction)
@@ -74,12 +78,19 @@ class EpochText:
         """Whether the epoch is closed and every byte of it was read."""
         return self.final_size is not None and self.read_to >= self.final_size
 
+    @property
+    def has_ended_well(self) -> bool:
+        """Whether the program's sign of its end is the last that came."""
+        return self._end_mark == self.read_to
+
     def step(self, limit: int) -> int:
         """Read on; how many bytes there were."""
         began = self.read_to
         if self.told_size > began:
             limit = min(limit, self.told_size - began)
         for offset, data, at in self.reader.pieces(self.read_to, limit):
+            if offset != self.read_to:
+                self._leap(offset, at)
             self._keep(self._stage.feed(Delta(self.epoch.id, offset, data, at)), at)
             self.read_to, self.last_at = offset + len(data), at
         return self.read_to - began
@@ -93,7 +104,7 @@ class EpochText:
         if not self._is_changed:
             return None
         committed, text = self._stage.checkpoint()
-        carry = msgspec.msgpack.encode(Carry(text, self._redactor.state, self.following))
+        carry = msgspec.msgpack.encode(Carry(text, self._redactor.state, self.following, self._end_mark))
         progress = Progress(
             pane=self.epoch.pane,
             epoch=self.epoch.id,
@@ -105,6 +116,14 @@ class EpochText:
         self._blocks, self._marks, self._is_changed = [], [], False
         return progress
 
+    def _leap(self, offset: int, at: int) -> None:
+        """Segments were deleted or cut: the text goes on behind the hole, and the hole is a gap."""
+        self._keep(self._stage.finish(self.last_at), self.last_at)
+        self._stage = TextStage(offset, carry_for(is_alternate=self._stage.is_alternate))
+        epoch, detail = self.epoch.id, f"bytes {self.read_to} to {offset} are no longer in the raw log"
+        gap = Gap(pane=self.epoch.pane, cause="log_truncated", start_at=self.last_at, end_at=at, detail=detail)
+        self.holes.append(replace(gap, after=epoch, before=epoch))
+
     def _keep(self, derived: Derived, at: int) -> None:
         self._is_changed = True
         if derived.lines:
@@ -112,7 +131,8 @@ class EpochText:
             self._blocks.extend(blocks(self.epoch.id, derived.lines, texts))
         for raw in derived.marks:
             mark = _clean(raw)
-            self.has_ended_well = mark.kind == "end_of_program"
+            if mark.kind == "end_of_program":
+                self._end_mark = mark.offset
             self.following = follow(self.following, mark, at, self._nonce)
             if mark.kind not in _NOT_STORED:
                 self._marks.append((at, mark))
@@ -129,6 +149,15 @@ def _clean(mark: Mark) -> Mark:
 class OutputStore(Protocol):
     async def commit(self, batch: list[Progress]) -> dict[PaneId, int]: ...
 
+    async def record_gap(self, gap: Gap) -> Gap: ...
+
+
+class Wish(msgspec.Struct):
+    """Somebody waits until each of these logs is stored up to here."""
+
+    sizes: dict[EpochId, int]
+    is_met: asyncio.Future[None]
+
 
 class Pipeline:
     """Reads the epochs that grew, and stores what they said in small batches."""
@@ -140,9 +169,10 @@ class Pipeline:
         self._dirty: set[EpochId] = set()
         self._unstored: dict[EpochId, EpochText] = {}
         self._unstored_bytes = 0
+        self._has_more = False
         self._flush_at: float | None = None
         self._finishing: dict[EpochId, asyncio.Future[bool]] = {}
-        self._settling: list[asyncio.Future[None]] = []
+        self._settling: list[Wish] = []
         self._wake = asyncio.Event()
         self.news: Bus[PaneId] = Bus()
         self.meters: dict[PaneId, Meter] = {}
@@ -184,13 +214,13 @@ class Pipeline:
 
     async def settle(self) -> None:
         """Wait until everything that is in the raw logs at this moment is stored."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._settling.append(future)
-        for text in self._texts.values():
-            text.told_size = 0
-        self._dirty.update(self._texts)
+        sizes = {epoch: text.reader.size() for epoch, text in self._texts.items()}
+        for epoch, size in sizes.items():
+            self.grew(epoch, size)
+        wish = Wish(sizes, asyncio.get_running_loop().create_future())
+        self._settling.append(wish)
         self._wake.set()
-        await future
+        await wish.is_met
 
     @property
     def backlog(self) -> int:
@@ -205,13 +235,28 @@ class Pipeline:
         while True:
             await self._wait()
             await self._read()
-            is_due = self._flush_at is not None and self._clock.monotonic() >= self._flush_at
-            if is_due or self._settling or self._finishing:
+            met = [wish for wish in self._settling if self._is_read(wish)]
+            if met or self._is_due():
                 await self._flush()
-            if not self._dirty:
-                self._release(self._settling)
+            for wish in met:
+                self._settling.remove(wish)
+                _resolve(wish.is_met, None)
+
+    def _is_read(self, wish: Wish) -> bool:
+        return not any(
+            epoch in self._dirty and epoch in self._texts and self._texts[epoch].read_to < size
+            for epoch, size in wish.sizes.items()
+        )
+
+    def _is_due(self) -> bool:
+        """Whether what was read has waited long enough, or is the last of an epoch that somebody waits for."""
+        if self._flush_at is None:
+            return False
+        return self._clock.monotonic() >= self._flush_at or not self._finishing.keys() <= self._texts.keys()
 
     async def _wait(self) -> None:
+        if self._has_more:
+            return
         due = None if self._flush_at is None else max(0.0, self._flush_at - self._clock.monotonic())
         try:
             await asyncio.wait_for(self._wake.wait(), due)
@@ -222,13 +267,14 @@ class Pipeline:
         self._wake.clear()
 
     async def _read(self) -> None:
-        """One slice of each epoch that grew, then the others' turn, until all are read."""
-        while self._dirty:
-            for epoch in list(self._dirty):
-                self._step(epoch)
-                if self._unstored_bytes > _UNSTORED_BYTES:
-                    await self._flush()
-                await asyncio.sleep(0)
+        """One slice of each epoch that grew, so that a flood in one pane holds up no other."""
+        self._has_more = False
+        for epoch in list(self._dirty):
+            self._step(epoch)
+            self._has_more = self._has_more or epoch in self._dirty
+            if self._unstored_bytes > _UNSTORED_BYTES:
+                await self._flush()
+            await asyncio.sleep(0)
 
     def _step(self, epoch: EpochId) -> None:
         text = self._texts[epoch]
@@ -257,6 +303,9 @@ class Pipeline:
     async def _flush(self) -> None:
         texts, self._unstored = self._unstored, {}
         self._unstored_bytes, self._flush_at = 0, None
+        for text in texts.values():
+            while text.holes:
+                await self._store.record_gap(text.holes.pop(0))
         batch = [progress for text in texts.values() if (progress := text.take())]
         if batch:
             await self._store.commit(batch)
@@ -275,8 +324,8 @@ class Pipeline:
         if self.current.get(pane) is text:
             del self.current[pane]
         future = self._finishing.pop(epoch, None)
-        if future is not None and not future.done():
-            future.set_result(text.has_ended_well)
+        if future is not None:
+            _resolve(future, text.has_ended_well)
 
     def _measure(self, texts: dict[EpochId, EpochText]) -> None:
         now = self._clock.now()
@@ -284,12 +333,11 @@ class Pipeline:
         self.lag_max = max(lags)
         self.lag_average = sum(lags) / len(lags)
 
-    @staticmethod
-    def _release(waiting: list[asyncio.Future[None]]) -> None:
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
-        waiting.clear()
+
+def _resolve(future: asyncio.Future[T], answer: T) -> None:
+    """Unless who waited has left."""
+    if not future.done():
+        future.set_result(answer)
 
 
 def activity_of(text: EpochText | None) -> Activity:

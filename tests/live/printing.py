@@ -37,7 +37,8 @@ class Printer:
     @property
     def command(self) -> str:
         script = self._folder / "printer.py"
-        script.write_text(_PROGRAM)
+        if not script.exists():  # another printer may be reading it just now
+            script.write_text(_PROGRAM)
         return f"exec {sys.executable} -S {script} {self._megabytes} {self.name} {self._folder}"
 
     def go(self) -> None:

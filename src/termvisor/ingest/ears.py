@@ -179,7 +179,7 @@ class Ears:
         ear.is_missed = ear.is_missed and ear.epoch is None
 
     async def _miss(self, ear: Ear, why: str) -> None:
-        if ear.epoch is None and not ear.is_missed:
+        if ear.epoch is None and not ear.is_missed and self.is_server_alive:
             ear.is_missed = True
             await self._means.epochs.unheard(ear.pane, why)
 

@@ -48,16 +48,17 @@ class Panes:
         await self._db.write(lambda connection: _update(connection, pane, facts, at))
 
     async def gone(self, pane: PaneId, at: int) -> None:
-        """It no longer exists; the first moment that is told stays."""
-        await self._db.write(
-            lambda connection: connection.execute(
-                "UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane)
-            ).fetchall()
-        )
+        """It no longer exists, and what was not heard of it ends here; the first moment that is told stays."""
+        await self._db.write(lambda connection: _gone(connection, pane, at))
 
     async def all(self, *, gone: bool = False) -> list[StoredPane]:
         """Panes that exist, or with ``gone`` also those that ended; by id."""
         return await self._db.read(lambda connection: _all(connection, gone))
+
+
+def _gone(connection: Connection, pane: PaneId, at: int) -> None:
+    connection.execute("UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane))
+    connection.execute("UPDATE gap SET end_at = max(?, start_at) WHERE pane = ? AND end_at IS NULL", (at, pane))
 
 
 def _recognise(connection: Connection, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:

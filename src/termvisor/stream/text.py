@@ -64,6 +64,7 @@ class TextStage:
             self._tokens.take(delta.data[start : start + _BITE])
             while (token := self._tokens.next(self._reading())) is not None:
                 _TAKE[token.kind](self, token)
+        self._tokens.forget()
         return self._derived()
 
     def finish(self, at: int) -> Derived:

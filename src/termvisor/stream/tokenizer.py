@@ -136,12 +136,16 @@ class Tokenizer:
         return self._data[self._index :]
 
     def take(self, data: bytes) -> None:
-        rest = self.rest
+        self.forget()
         # so that a long string that drips in is not scanned from its beginning each time
         is_dull = self._is_mid_string and not _MAY_END_STRING.search(data)
-        self._is_mid_string = is_dull and data[-1:].isascii() and len(rest) + len(data) < STRING_LIMIT
+        self._is_mid_string = is_dull and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
+        self._data = self._data + data if self._data else data
+
+    def forget(self) -> None:
+        """Let go of the bytes that tokens have covered."""
         self._base += self._index
-        self._data = rest + data if rest else data
+        self._data = self._data[self._index :]
         self._index = self._exact_until = 0
 
     def next(self, reading: Reading) -> Token | None:
@@ -218,7 +222,7 @@ class Tokenizer:
 
     def _sequence(self, kind: SequenceKind, body: int) -> Token | None:
         start = self._index
-        if kind == "dcs" and self._data.startswith(_PASSTHROUGH, body):
+        if self._data[body - 1] in b"P\x90" and self._data.startswith(_PASSTHROUGH, body):
             kind = "tmux"
         limit = _GRAMMARS[kind].limit
         stop, end = self._ending(kind, body)

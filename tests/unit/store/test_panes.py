@@ -86,3 +86,10 @@ async def test_what_was_heard_of_a_pane_is_counted(store, new_pane, write_lines)
     heard, silent = await store.panes.all()
     assert (heard.lines, heard.gaps, heard.bytes_heard, heard.last_output_at) == (3, 1, 1018, 130)
     assert (silent.id, silent.lines, silent.gaps, silent.bytes_heard, silent.last_output_at) == (quiet, 0, 0, 0, None)
+
+
+async def test_the_gaps_of_a_gone_pane_end_with_it(store, new_pane):
+    pane = await new_pane()
+    await store.output.record_gap(Gap(pane=pane, cause="recorder_restart", start_at=50))
+    await store.panes.gone(pane, at=70)
+    assert [gap.end_at for gap in await store.output.gaps(pane=pane)] == [70]

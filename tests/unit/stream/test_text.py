@@ -114,6 +114,12 @@ def test_a_hundred_megabytes_of_title_are_not_kept() -> None:
     assert ([line.text for line in after.lines], after.marks) == (["after"], ())
 
 
+def test_a_quiet_stage_keeps_no_bytes() -> None:
+    stage = TextStage()
+    stage.feed(delta(b"line\n" * 10_000 + b"\x1b["))
+    assert stage._tokens._data == b"\x1b["
+
+
 def test_the_carry_holds_no_text() -> None:
     stage = TextStage()
     stage.feed(delta(b"password: hunter2\x1b]0;hunter2"))

@@ -62,6 +62,10 @@ def test_a_passthrough_ends_at_the_st_whose_escape_is_not_doubled() -> None:
     assert tokens(b"\x1bP" + payload + b"\x1b\\") == [Token("tmux", 0, len(payload) + 4, "", payload)]
 
 
+def test_only_a_dcs_is_a_passthrough() -> None:
+    assert kinds(b"\x1b_tmux;x\x1b\\") == ["dcs"]
+
+
 def test_a_c1_byte_acts_as_its_escape() -> None:
     assert tokens(b"\x9bA\x85\x8d") == [Token("csi", 0, 2, "A"), Token("esc", 2, 3, "E"), Token("esc", 3, 4, "M")]
 
