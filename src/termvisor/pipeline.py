@@ -9,6 +9,7 @@ exactly there: nothing is lost and nothing is stored twice.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
+from termvisor.errors import StorageError
 from termvisor.ingest.meter import Meter
 from termvisor.log import logger
 from termvisor.model.ids import EpochId, PaneId
@@ -31,6 +33,9 @@ from termvisor.stream.text import Derived, TextStage, carry_for
 
 _SLICE = 1 << 18
 _UNSTORED_BYTES = 1 << 21
+_TURN_FOR = 0.05
+"""Seconds of one epoch's turn: bytes made to be hard to read hold up no other pane."""
+_STORE_AGAIN_FOR = 2.0
 _COALESCE_FOR = 0.015
 _NOT_STORED = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
 
@@ -51,10 +56,10 @@ class Carry(msgspec.Struct, frozen=True, array_like=True):
 class EpochText:
     """One epoch on its way from raw bytes to rows."""
 
-    def __init__(self, epoch: Epoch, folder: str, nonce: str):
+    def __init__(self, epoch: Epoch, folder: str, nonce: str | None):
         carry = msgspec.msgpack.decode(epoch.carry, type=Carry) if epoch.carry else Carry()
         self.epoch, self.reader = epoch, SegmentReader(folder)
-        self.read_to = epoch.committed
+        self.read_to = self.stored_to = epoch.committed
         self.final_size: int | None = epoch.size
         self.told_size = 0
         """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
@@ -83,8 +88,8 @@ class EpochText:
         """Whether the program's sign of its end is the last that came."""
         return self._end_mark == self.read_to
 
-    def step(self, limit: int) -> int:
-        """Read on; how many bytes there were."""
+    def step(self, limit: int, is_over: Callable[[], bool] = lambda: False) -> int:
+        """Read on until the limit, or until the turn is over; how many bytes there were."""
         began = self.read_to
         if self.told_size > began:
             limit = min(limit, self.told_size - began)
@@ -93,6 +98,8 @@ class EpochText:
                 self._leap(offset, at)
             self._keep(self._stage.feed(Delta(self.epoch.id, offset, data, at)), at)
             self.read_to, self.last_at = offset + len(data), at
+            if is_over():
+                break
         return self.read_to - began
 
     def finish(self) -> None:
@@ -114,6 +121,7 @@ class EpochText:
             marks=tuple(self._marks),
         )
         self._blocks, self._marks, self._is_changed = [], [], False
+        self.stored_to = committed
         return progress
 
     def _leap(self, offset: int, at: int) -> None:
@@ -162,7 +170,7 @@ class Wish(msgspec.Struct):
 class Pipeline:
     """Reads the epochs that grew, and stores what they said in small batches."""
 
-    def __init__(self, store: OutputStore, *, raw_dir: str, clock: Clock, flush_for: float, nonce: str = ""):
+    def __init__(self, store: OutputStore, *, raw_dir: str, clock: Clock, flush_for: float, nonce: str | None = None):
         self._store, self._raw_dir, self._clock, self._nonce = store, raw_dir, clock, nonce
         self._flush_for = flush_for
         self._texts: dict[EpochId, EpochText] = {}
@@ -179,21 +187,28 @@ class Pipeline:
         self.current: dict[PaneId, EpochText] = {}
         self.lag_max = self.lag_average = 0.0
         self.bytes_heard = 0
+        self.trouble = ""
+        """What keeps text from being stored right now, for a person to read."""
 
     def folder(self, epoch: Epoch) -> str:
         return f"{self._raw_dir}/{epoch.pane}/{epoch.id}"
 
     def open(self, epoch: Epoch) -> EpochText:
         """Begin with a new epoch, or go on with one where its text was last stored."""
+        if epoch.id in self._texts:
+            return self._texts[epoch.id]
         text = EpochText(epoch, self.folder(epoch), self._nonce)
         self._texts[epoch.id] = text
         self.current[epoch.pane] = text
         self.grew(epoch.id)
         return text
 
-    def first_carry(self, *, is_alternate: bool) -> bytes:
+    def first_carry(self, *, is_alternate: bool, at: int = 0) -> bytes:
         """How an epoch begins whose pane shows the alternate screen, or does not; never empty."""
-        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=is_alternate)))
+        known = Following()
+        if is_alternate:
+            known = follow(known, Mark(kind="alt_screen_on", offset=0), at, None)
+        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=is_alternate), following=known))
 
     def grew(self, epoch: EpochId, size: int = 0) -> None:
         """There are more bytes; up to ``size``, where the teller knows."""
@@ -278,7 +293,8 @@ class Pipeline:
 
     def _step(self, epoch: EpochId) -> None:
         text = self._texts[epoch]
-        size = text.step(_SLICE)
+        until = self._clock.monotonic() + _TURN_FOR
+        size = text.step(_SLICE, lambda: self._clock.monotonic() > until)
         if size == 0 or text.is_read or text.read_to == text.told_size:
             self._dirty.discard(epoch)
         if text.final_size is not None and (size == 0 or text.is_read):
@@ -308,13 +324,27 @@ class Pipeline:
                 await self._store.record_gap(text.holes.pop(0))
         batch = [progress for text in texts.values() if (progress := text.take())]
         if batch:
-            await self._store.commit(batch)
+            await self._commit(batch)
             self._measure(texts)
         for progress in batch:
             if progress.blocks:
                 self.news.publish(progress.pane)
         for text in texts.values():
             self._finished(text)
+
+    async def _commit(self, batch: list[Progress]) -> None:
+        """Nothing is read on until this is stored: a full disk makes us late, it does not make us lose."""
+        while True:
+            try:
+                await self._store.commit(batch)
+            except StorageError as error:
+                if not self.trouble:
+                    log.error("text cannot be stored: %s", error)
+                self.trouble = f"text cannot be stored: {error}"
+                await self._clock.sleep(_STORE_AGAIN_FOR)
+            else:
+                self.trouble = ""
+                return
 
     def _finished(self, text: EpochText) -> None:
         """An epoch whose last byte is stored is let go."""

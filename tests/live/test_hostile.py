@@ -8,7 +8,7 @@ import pytest
 
 from termvisor.spawn import ask
 from termvisor.testing.instance import Instance
-from tests.live.conftest import Scene, watched_tmux
+from tests.live.conftest import watched_tmux
 from tests.live.waiting import until
 
 EVIL = b"".join(

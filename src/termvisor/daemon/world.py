@@ -85,18 +85,19 @@ class LiveFleet:
     def _view(self, pane: StoredPane) -> PaneView:
         parts = self._parts
         meter = parts.pipeline.meters.get(pane.id)
+        text = parts.pipeline.current.get(pane.id)
         watch = parts.lookout.watches.get(pane.instance.server.socket)
         is_here = pane.gone_at is None
         return PaneView(
             id=pane.id,
             instance=pane.instance,
             facts=pane.facts,
-            activity=activity_of(parts.pipeline.current.get(pane.id)),
+            activity=activity_of(text),
             heard_by=watch.plane_of(pane.instance.mux_id) if watch and is_here else "none",
             first_seen_at=pane.first_seen_at,
             last_output_at=meter.last_at if meter and meter.last_at else pane.last_output_at,
             gone_at=pane.gone_at,
-            bytes_heard=pane.bytes_heard,
+            bytes_heard=pane.bytes_heard + (text.read_to - text.stored_to if text else 0),
             bytes_per_second=meter.rate(parts.clock.monotonic()) if meter and is_here else 0.0,
             gaps=pane.gaps,
             lines=pane.lines,
@@ -187,12 +188,12 @@ class LiveWorld:
             wal_pages=wal_pages,
             raw_bytes=_folder_bytes(parts.places.raw_dir),
             gaps=sum(pane.gaps for pane in panes),
-            restarts={"recorder": lookout.recorder_restarts},
+            restarts={"recorder": lookout.recorder_restarts, "watch": lookout.watch_restarts},
             corrections=sum(watch.corrections for watch in lookout.watches.values()),
             forks=lookout.forks,
             daemon=daemon,
             recorder=self._costs[1].of(parts.recorder.pid, now) if parts.recorder.pid else None,
-            alerts=tuple(lookout.alerts.values()),
+            alerts=(*lookout.alerts.values(), *filter(None, [parts.pipeline.trouble])),
         )
 
 

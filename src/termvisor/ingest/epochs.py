@@ -34,7 +34,7 @@ class Text(Protocol):
 
     def folder(self, epoch: Epoch) -> str: ...
 
-    def first_carry(self, *, is_alternate: bool) -> bytes: ...
+    def first_carry(self, *, is_alternate: bool, at: int = 0) -> bytes: ...
 
 
 class Epochs(Struct):
@@ -50,7 +50,7 @@ class Epochs(Struct):
 
     async def begin(self, epoch: Epoch, seen: Capture) -> Epoch:
         """The epoch is being heard, and this is what the pane showed at its very start."""
-        carry = self.text.first_carry(is_alternate=seen.alternate)
+        carry = self.text.first_carry(is_alternate=seen.alternate, at=epoch.opened_at)
         rows = [] if seen.alternate else await self._new_rows(epoch.pane, seen)
         await self.store.output.commit([_baseline(epoch, rows, carry)])
         await self.heard_again(epoch)

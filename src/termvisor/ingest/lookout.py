@@ -26,7 +26,9 @@ class Lookout:
         self._keeps_pipes = False
         self.watches: dict[str, ServerWatch] = {}
         self.has_looked = asyncio.Event()
-        self.recorder_restarts = 0
+        self._watch_backoffs: dict[str, Backoff] = {}
+        self._not_before: dict[str, float] = {}
+        self.recorder_restarts = self.watch_restarts = 0
         self.alerts: dict[str, str] = {}
 
     def news(self, item: News) -> None:
@@ -71,7 +73,8 @@ class Lookout:
 
     def _find(self, group: asyncio.TaskGroup) -> None:
         for socket in candidates(self._places, self._kit.settings):
-            if socket not in self.watches and answers(socket):
+            is_due = self._kit.epochs.clock.monotonic() >= self._not_before.get(socket, 0.0)
+            if socket not in self.watches and is_due and answers(socket):
                 watch = self.watches[socket] = ServerWatch(socket, self._kit)
                 group.create_task(self._watch(watch))
 
@@ -80,9 +83,29 @@ class Lookout:
             await watch.run()
         except MuxError as error:
             log.warning("%s is not watched: %s", watch.socket, error)
+        except Exception:  # the task supervisor: one server's trouble ends no other watch
+            log.exception("the watch on %s failed", watch.socket)
+            await self._failed(watch)
         finally:
             watch.has_looked.set()
             del self.watches[watch.socket]
+
+    async def _failed(self, watch: ServerWatch) -> None:
+        """It is tried again soon, and goes on with the epochs that are still open."""
+        socket, clock = watch.socket, self._kit.epochs.clock
+        self.watch_restarts += 1
+        backoff = self._watch_backoffs.setdefault(socket, Backoff())
+        self._not_before[socket] = backoff.failed(clock.monotonic())
+        if backoff.is_held:
+            self.alerts[socket] = f"watching {socket} keeps failing; the next try is in five minutes (see `visor logs`)"
+            await self._kit.epochs.chronicle.tell("alert", what=self.alerts[socket])
+        else:
+            self.alerts.pop(socket, None)
+        await watch.abandon()
+        mine = {known.id for known in watch.known.values()}
+        for epoch in await self._kit.epochs.store.output.open_epochs():
+            if epoch.pane in mine:
+                self._kit.left_open.setdefault(epoch.pane, []).append(epoch)
 
     async def _keep_recorder(self) -> None:
         tell = self._kit.epochs.chronicle.tell

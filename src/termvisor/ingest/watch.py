@@ -80,8 +80,11 @@ class ServerWatch:
         self._is_over = self._is_stopping = self._keeps_pipes = False
         self.known: dict[MuxPaneId, Known] = {}
         self.has_looked = asyncio.Event()
+        self.has_begun = False
         self.detail = ""
         self.corrections = 0
+        """Changes that nobody announced, found by reading everything again."""
+        self._is_announced = True
 
     def post(self, item: Inbox) -> None:
         self._inbox.append(item)
@@ -129,6 +132,7 @@ class ServerWatch:
         )
         means = Means(kit.epochs, kit.recorder, outputs, kit.left_open, kit.settings.baseline_lines)
         self.ears = Ears(means, self.server)
+        self.has_begun = True
         for stored in await kit.epochs.store.panes.all():
             if stored.instance.server == self.server.instance:
                 self.known[stored.instance.mux_id] = Known(stored.id, stored.facts)
@@ -188,6 +192,7 @@ class ServerWatch:
             await self._careful(self.server.leave_if_last)
         if notice.name.startswith(_TOPOLOGY):
             self._thin_at = self._full_at = 0.0
+            self._is_announced = True
 
     async def _look(self) -> None:
         now = self._monotonic()
@@ -201,7 +206,9 @@ class ServerWatch:
             self._kit.heard() != self._heard
             and now >= self._full_at - self._kit.settings.full_interval + _BUSY_FULL_FOR
         )
-        if now >= self._full_at or is_busy or self._differs(thin):
+        if self._differs(thin):
+            self._is_announced = True
+        if self._is_announced or is_busy or now >= self._full_at:
             await self._careful(self._full)
 
     def _differs(self, thin: Mapping[MuxPaneId, Thin]) -> bool:
@@ -215,7 +222,10 @@ class ServerWatch:
         self._heard = self._kit.heard()
         new = {facts.mux_id: facts for facts in await self.server.facts()}
         old = {name: one.facts for name, one in self.known.items()}
-        for change in compare(old, new):
+        changes = list(compare(old, new))
+        self.corrections += 0 if self._is_announced else len(changes)
+        self._is_announced = False
+        for change in changes:
             await self._take_over(change, new)
         for name, facts in new.items():
             self.ears.see(facts)
@@ -275,6 +285,12 @@ class ServerWatch:
         await self.ears.stop(keep_pipes=self._keeps_pipes)
         await self._last_bytes()
         self._detach()
+
+    async def abandon(self) -> None:
+        """After a failure of our own: let go of the server; what is open stays open for the next watch."""
+        if self.has_begun:
+            await self.ears.abandon()
+            self._detach()
 
     async def _last_bytes(self) -> None:
         """What the recorder still reads of closed pipes belongs to their epochs."""

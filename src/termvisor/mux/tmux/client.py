@@ -81,7 +81,10 @@ def output_argv(program: str, socket: str, session_id: str) -> list[str]:
 
 
 class ControlClient:
-    """A `tmux -C` process. Its output is read in a thread of its own, so that a busy daemon never makes tmux wait."""
+    """A `tmux -C` process. Its output is read in a thread of its own, so that a busy daemon never makes tmux wait.
+
+    Its end is told once, as the notice ``exit``, whatever ended it.
+    """
 
     kind = "control"
 
@@ -186,7 +189,7 @@ class ControlClient:
                 future = self._waiting.get(item.token)
                 if future is not None and not future.done():
                     future.set_result(item)
-            elif isinstance(item, Notice):
+            elif isinstance(item, Notice) and item.name != "exit":
                 self._notice(item)
 
     def _ended(self) -> None:

@@ -8,12 +8,12 @@ from termvisor.errors import MuxError
 from termvisor.mux.base import Thin
 from termvisor.mux.tmux.listing import parse_full, parse_thin
 
-WORDS = "%5 812 $1 0 @3 2 1 1 /dev/pts/4 80 24 0 0 0  9 1 2000".split(" ")
+WORDS = ["%5", "812", "$1", "0", "@3", "2", "1", "1", "/dev/tty", "80", "24", "0", "0", "0", "", "9", "1", "2000", "0"]
 
 
-def record(*texts: str, pane: str = "%5") -> bytes:
+def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
     data = [text.encode() for text in texts]
-    words = [pane.encode(), *(word.encode() for word in WORDS[1:])]
+    words = [word.encode() for word in (pane, *WORDS[1:-1], ends)]
     return b"\x1f".join([*words, *(b"%d" % len(text) for text in data), *data]) + b"\x1e"
 
 
@@ -26,6 +26,14 @@ def test_a_pane_has_all_its_facts():
     assert (facts.mux_id, facts.pid, facts.session_name, facts.window_index) == ("%5", 812, "work", 2)
     assert (facts.command, facts.cwd, facts.title) == ("make", "/srv/app", "compiling")
     assert (facts.piped, facts.dead_status, facts.dead_signal, facts.history_limit) == (True, None, 9, 2000)
+
+
+@pytest.mark.parametrize(
+    ("option", "ends"), [("0", False), ("off", False), ("1", True), ("on", True), ("keep-last", True)]
+)
+def test_a_session_that_ends_unattached_is_known_in_old_and_new_versions_of_tmux(option, ends):
+    (facts,) = listed(record("s", "w", "c", "/", "t", ends=option))
+    assert facts.session_ends_unattached is ends
 
 
 def test_a_window_linked_into_two_sessions_is_one_pane():

@@ -50,9 +50,7 @@ def test_an_error_is_said_and_ends_nothing_but_its_own_block():
 
 
 def test_output_keeps_its_place_before_and_after_the_body():
-    text = (
-        block(1, "tok:body") + "%output %1 before\n" + block(2, "row") + "%output %1 after\n" + block(3, "tok")
-    )
+    text = block(1, "tok:body") + "%output %1 before\n" + block(2, "row") + "%output %1 after\n" + block(3, "tok")
     assert parsed(text.encode(), tokens=("tok",)) == [
         Output("%1", b"before"),
         Reply("tok", (), (b"row",)),

@@ -1,0 +1,40 @@
+"""Private folders, a real tmux, a store that is being filled, and ears on a server; all are closed with the test."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from tests.unit.ingest.scene import Listening, Memory
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    with short_folder() as path:
+        yield path
+
+
+@pytest.fixture
+def tmux(folder: str) -> Iterator[PrivateTmux]:
+    with private_tmux(folder) as server:
+        yield server
+
+
+@pytest.fixture
+async def memory(folder: str) -> AsyncIterator[Memory]:
+    opened = await Memory(folder).open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def cat(tmux: PrivateTmux) -> str:
+    """A pane that repeats what is typed; tmux's id of it."""
+    return tmux.start(command="cat")
+
+
+@pytest.fixture
+async def ears(memory: Memory, tmux: PrivateTmux, cat: str) -> AsyncIterator[Listening]:
+    opened = await Listening(memory, tmux).open()
+    yield opened
+    await opened.close()

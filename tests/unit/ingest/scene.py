@@ -1,0 +1,204 @@
+"""The watching side of a daemon in this process: a real store, pipeline, recorder and tmux, driven by hand."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from termvisor.clock import SystemClock
+from termvisor.ingest.chronicle import Chronicle
+from termvisor.ingest.control_output import ControlOutputs
+from termvisor.ingest.ears import Ears, Means
+from termvisor.ingest.epochs import Epochs
+from termvisor.ingest.recording import Grew, Lost, News, RecorderLink
+from termvisor.ingest.watch import Kit
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+from termvisor.model.output import Epoch, EpochSource, Gap
+from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.mux.tmux.client import Client, ControlClient, PlainClient, control_argv
+from termvisor.mux.tmux.protocol import Notice
+from termvisor.mux.tmux.server import identify
+from termvisor.pipeline import Pipeline
+from termvisor.recorder.format import ENDED, SegmentWriter
+from termvisor.settings import Places, Settings, prepare
+from termvisor.store import Store
+from termvisor.testing.tmux import PrivateTmux
+from tests.unit.waiting import until
+
+T = TypeVar("T")
+SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
+SETTINGS = Settings(thin_interval=0.1, full_interval=1.0, flush_interval=0.01, tmux_sockets=())
+
+
+class AheadClock(SystemClock):
+    """The real clock, but a deadline can be made to pass at once."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
+
+
+class Memory:
+    """A store and the stage that fills it, both real and running. `again` is what a killed daemon comes back to."""
+
+    def __init__(self, folder: str):
+        self.places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        prepare(self.places)
+        self.clock = AheadClock()
+
+    async def open(self) -> "Memory":
+        self.store = await Store.open(self.places.database, self.clock)
+        self.pipeline = Pipeline(self.store.output, raw_dir=self.places.raw_dir, clock=self.clock, flush_for=0.01)
+        self.chronicle = Chronicle(self.store.events, self.clock)
+        self.epochs = Epochs(self.store, self.pipeline, self.chronicle, self.clock)
+        self._flow = asyncio.ensure_future(self.pipeline.run())
+        return self
+
+    async def close(self) -> None:
+        self._flow.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._flow
+        await self.store.close()
+
+    async def again(self) -> None:
+        await self.close()
+        await self.open()
+
+    async def pane(self, mux_id: str = "%1") -> PaneId:
+        facts = PaneFacts(mux_id=MuxPaneId(mux_id), pid=7)
+        pane, _ = await self.store.panes.recognise(PaneInstance(SERVER, MuxPaneId(mux_id)), facts, self.clock.now())
+        return pane
+
+    async def reserved(self, pane: PaneId, source: EpochSource = "pipe") -> Epoch:
+        """An epoch with a number only, as the store knows it."""
+        epoch = await self.epochs.reserve(pane, source)
+        return next(one for one in await self.store.output.open_epochs() if one.id == epoch.id)
+
+    def write(self, epoch: Epoch, data: bytes, at: int = 0, *, ends_at: int | None = None) -> int:
+        """Put bytes into an epoch's log, as the recorder would; the log's length."""
+        writer = SegmentWriter(self.pipeline.folder(epoch), 1 << 20, self.epochs.size(epoch))
+        writer.append(data, at or self.clock.now())
+        if ends_at is not None:
+            writer.end(ENDED, ends_at)
+        writer.close()
+        self.pipeline.grew(epoch.id, writer.offset)
+        return writer.offset
+
+    def raw(self, epoch: Epoch) -> bytes:
+        return b"".join(part.read_bytes() for part in sorted(Path(self.pipeline.folder(epoch)).glob("*.raw")))
+
+    async def epochs_of(self, pane: PaneId) -> list[Epoch]:
+        return await self.store.output.epochs(pane)
+
+    async def ends(self, pane: PaneId) -> list[str | None]:
+        return [epoch.ended_by for epoch in await self.epochs_of(pane)]
+
+    async def lines(self, pane: PaneId) -> list[str]:
+        await self.pipeline.settle()
+        return [line.text for line in await self.store.output.lines(pane, limit=5000)]
+
+    async def gaps(self, pane: PaneId | None = None) -> list[Gap]:
+        return await self.store.output.gaps(pane=pane)
+
+    async def causes(self, pane: PaneId | None = None) -> list[str]:
+        return [gap.cause for gap in await self.gaps(pane)]
+
+    async def events(self) -> list[str]:
+        return [event.kind for event in await self.store.events.list(limit=200)]
+
+
+class Listening:
+    """A recorder, a server and the ears on it. Nothing happens but in `turn`: what a watch does, step by step."""
+
+    def __init__(self, memory: Memory, tmux: PrivateTmux):
+        self.memory, self.tmux = memory, tmux
+        self.news: list[News] = []
+        self.notices: list[tuple[str, Notice]] = []
+        self.recorder = RecorderLink(memory.places, SETTINGS, self.news.append)
+        self.kit = Kit(memory.epochs, self.recorder, SETTINGS, lambda: memory.pipeline.bytes_heard)
+
+    async def open(self, *, plain: bool = False) -> "Listening":
+        await self.recorder.start()
+        socket = self.tmux.socket
+        self.client: Client = (
+            PlainClient("tmux", socket, self.kit.forked)
+            if plain
+            else ControlClient(control_argv("tmux", socket), notice=lambda notice: None)
+        )
+        self.server = await identify(self.client, socket)
+        self.outputs = ControlOutputs(self.memory.epochs, "tmux", 1 << 20, lambda s, n: self.notices.append((s, n)))
+        means = Means(self.memory.epochs, self.recorder, self.outputs, self.kit.left_open, 100)
+        self.ears = Ears(means, self.server)
+        return self
+
+    async def close(self) -> None:
+        await self.outputs.close()
+        self.client.close()
+        await self.recorder.quit()
+
+    async def facts(self, mux_id: str) -> PaneFacts:
+        return next(facts for facts in await self.server.facts() if facts.mux_id == mux_id)
+
+    async def adopt(self, mux_id: str) -> PaneId:
+        facts = await self.facts(mux_id)
+        instance = PaneInstance(self.server.instance, facts.mux_id)
+        pane, _ = await self.memory.store.panes.recognise(instance, facts, self.memory.clock.now())
+        await self.ears.adopt(pane, facts)
+        return pane
+
+    async def turn(self) -> None:
+        while self.news:
+            await self._hear(self.news.pop(0))
+        while self.notices:
+            session_id, notice = self.notices.pop(0)
+            await self.ears.output_notice(session_id, notice.name, notice.words)
+        for facts in await self.server.facts():
+            self.ears.see(facts)
+        await self.ears.step()
+        await asyncio.sleep(0.005)
+
+    async def _hear(self, item: News) -> None:
+        if isinstance(item, Grew):
+            self.memory.pipeline.grew(item.epoch, item.size)
+        elif isinstance(item, Lost):
+            await self.ears.recorder_lost()
+        else:
+            await self.ears.news(item)
+
+    async def until(self, look: Callable[[], T], turns: int = 600) -> T:
+        """Turn until something is true."""
+        for _ in range(turns):
+            if answer := look():
+                return answer
+            await self.turn()
+        raise AssertionError("it did not happen")
+
+    def plane(self, mux_id: str) -> str:
+        ear = self.ears.of(MuxPaneId(mux_id))
+        return "" if ear is None else ear.plane
+
+    def is_held(self, mux_id: str) -> bool:
+        ear = self.ears.of(MuxPaneId(mux_id))
+        return ear is not None and ear.plane == "pipe" and ear.unheld_since is None
+
+    async def heard(self, mux_id: str, plane: str = "pipe") -> None:
+        await self.until(lambda: self.plane(mux_id) == plane and (plane != "pipe" or self.is_held(mux_id)))
+
+    async def say(self, mux_id: str, word: str) -> None:
+        """Have a `cat` repeat a word, and wait until it was heard."""
+        pane = self.ears.of(MuxPaneId(mux_id)).pane
+        self.tmux.type(mux_id, word)
+        for _ in range(400):
+            await self.turn()
+            if word in await self.memory.lines(pane):
+                return
+        raise AssertionError(f"{word} was not heard")
+
+    def clients(self) -> list[str]:
+        """The sessions that have a client."""
+        return self.tmux("list-clients", "-F", "#{session_name}").split("\n")
+
+
+__all__ = ["SERVER", "SETTINGS", "AheadClock", "Listening", "Memory", "until"]

@@ -1,0 +1,31 @@
+"""A fact is in the store before anybody hears of it, and nobody hears of one that could not be stored."""
+
+import pytest
+
+from termvisor.errors import VisorError
+
+
+async def test_what_is_told_can_be_read_back_with_its_number(memory):
+    pane = await memory.pane()
+    with memory.chronicle.news.subscribe() as listener:
+        await memory.chronicle.tell("pane_appeared", pane, command="sh", session="work")
+        told = await listener.get()
+    assert [told] == await memory.store.events.list()
+    assert (told.kind, told.pane, told.data) == ("pane_appeared", pane, {"command": "sh", "session": "work"})
+    assert told.at > 0
+
+
+async def test_facts_are_told_in_the_order_in_which_they_are_numbered(memory):
+    with memory.chronicle.news.subscribe() as listener:
+        for number in range(5):
+            await memory.chronicle.tell("alert", what=f"number {number}")
+        told = listener.drain()
+    assert told == await memory.store.events.list(limit=10)
+
+
+async def test_what_cannot_be_stored_is_not_told(memory):
+    with memory.chronicle.news.subscribe() as listener:
+        await memory.store.close()
+        with pytest.raises(VisorError):
+            await memory.chronicle.tell("alert", what="nobody keeps this")
+        assert listener.drain() == []

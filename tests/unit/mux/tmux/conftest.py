@@ -1,0 +1,52 @@
+"""A real tmux on a private socket, and clients on it that always leave."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from termvisor.mux.tmux.client import ControlClient, PlainClient, control_argv
+from termvisor.mux.tmux.protocol import Notice
+from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    with short_folder() as path:
+        yield path
+
+
+@pytest.fixture
+def tmux(folder: str) -> Iterator[PrivateTmux]:
+    with private_tmux(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def pane(tmux: PrivateTmux) -> str:
+    """A pane that shows one word and prints no more; tmux's id of it."""
+    return tmux.start(command="printf 'ready\\n'; exec sleep 1000")
+
+
+@pytest.fixture
+def notices() -> list[Notice]:
+    """What the clients were told."""
+    return []
+
+
+@pytest.fixture
+async def control(tmux: PrivateTmux, notices: list[Notice]):
+    """Makes control clients, on the private session or as asked."""
+    clients: list[ControlClient] = []
+
+    def make(argv: list[str] | None = None, tap: Callable | None = None) -> ControlClient:
+        clients.append(ControlClient(argv or control_argv("tmux", tmux.socket), notice=notices.append, tap=tap))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def plain(tmux: PrivateTmux) -> PlainClient:
+    return PlainClient("tmux", tmux.socket, forked=lambda: None)
