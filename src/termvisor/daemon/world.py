@@ -1,7 +1,8 @@
 """The live World that operations see: the watched fleet, the stored history, the news of both."""
 
 import os
-from collections.abc import AsyncIterator, Iterator
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 
 from msgspec import Struct
@@ -24,12 +25,13 @@ from termvisor.model.question import Found, Question
 from termvisor.model.screen import Screen
 from termvisor.pipeline import Pipeline, activity_of
 from termvisor.recorder.format import SegmentReader
-from termvisor.redact import redact
+from termvisor.redact import Redactor
 from termvisor.search.find import search
 from termvisor.settings import Places, Settings
 from termvisor.store import Store, StoredPane
 
 _PIECE = 1 << 20
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\x0e\x0f]")
 
 
 class Parts(Struct):
@@ -60,7 +62,7 @@ class LiveFleet:
     async def screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
         watch, mux_id = self._place_of(pane)
         seen = await watch.server.capture(mux_id, escapes=escapes)
-        rows = redact("\n".join(row.rstrip() for row in seen.rows)).split("\n")
+        rows = coloured(seen.rows) if escapes else Redactor().lines([row.rstrip() for row in seen.rows])
         return Screen(
             pane=pane,
             rows=tuple(rows),
@@ -102,6 +104,13 @@ class LiveFleet:
             gaps=pane.gaps,
             lines=pane.lines,
         )
+
+
+def coloured(rows: Sequence[str]) -> list[str]:
+    """Rows with their colours; one that holds a secret is given without them, because escapes may stand within it."""
+    plain = [_ESCAPE.sub("", row).rstrip() for row in rows]
+    safe = Redactor().lines(plain)
+    return [row if one == other else other for row, one, other in zip(rows, plain, safe, strict=True)]
 
 
 class LiveHistory:

@@ -84,6 +84,7 @@ class ControlOutputs:
         self._clients: dict[str, tuple[ControlClient, Tap]] = {}
         self._writers: dict[EpochId, SegmentWriter] = {}
         self._loop = asyncio.get_running_loop()
+        self._home = PRIVATE_SESSION
         self.clients_started = 0
 
     async def hear(self, ear: Ear, server: TmuxServer, lines: int) -> None:
@@ -99,6 +100,7 @@ class ControlOutputs:
         self._writers[epoch.id] = writer
         through = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
         try:
+            await client.attached()
             await client.request(f"refresh-client -A '{ear.mux_id}:continue'")
             tap.switch(lambda _: tap.write(ear.mux_id, epoch.id, writer))
             seen = await through.capture(ear.mux_id, lines=lines)
@@ -163,6 +165,7 @@ class ControlOutputs:
         found = self._clients.get(session_id)
         if found is None or not found[0].is_open:
             tap = Tap(self._epochs.clock.now, self._grew, lambda pane: self._unwritable(session_id, pane))
+            self._home = server.home
             argv = output_argv(self._program, server.instance.socket, session_id)
             found = ControlClient(argv, notice=lambda notice: self._notice(session_id, notice), tap=tap), tap
             self._clients[session_id] = found
@@ -184,5 +187,5 @@ class ControlOutputs:
         """By way of our own session: tmux 3.3a crashes when a session ends because its last client died (15 of 40)."""
         client, _ = self._clients.pop(session_id)
         with contextlib.suppress(MuxError):
-            await client.request(f"switch-client -t ={PRIVATE_SESSION}")
+            await client.request(f"switch-client -t ={self._home}")
         client.close()

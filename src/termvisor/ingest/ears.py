@@ -64,11 +64,9 @@ class Ears:
     async def leave(self, mux_id: MuxPaneId, ended_by: EpochEnd = "pane_exited") -> None:
         """A pane is gone. The end of its bytes is still on its way from the recorder."""
         ear = self._ears.pop(mux_id, None)
-        if ear is None:
+        if ear is None or ear.epoch is None:
             return
-        if ear.epoch is None:
-            await self._means.epochs.over(ear.pane)
-        elif ear.plane == "control":
+        if ear.plane == "control":
             await self._means.outputs.end(ear, ended_by)
         else:
             ear.ends_by, ear.leaving_since = ended_by, self._monotonic()
@@ -152,6 +150,7 @@ class Ears:
                 if is_ours:
                     await self._quietly_close(ear.mux_id)
         await self._means.outputs.close()
+        self._ears.clear()
 
     async def abandon(self) -> None:
         """Close our control clients; every epoch they wrote stays open until somebody says how it ended."""

@@ -148,7 +148,6 @@ class Lookout:
                 alive.add(pane.id)
                 continue
             await store.panes.gone(pane.id, epochs.clock.now())
-            await epochs.over(pane.id)
             await epochs.chronicle.tell("pane_gone", pane.id)
         for orphan in left_open.keys() - alive:
             for epoch in left_open.pop(orphan):

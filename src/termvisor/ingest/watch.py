@@ -5,6 +5,7 @@ What comes in: notices of the control client, news of the recorder. What goes ou
 
 import asyncio
 import contextlib
+import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -158,8 +159,11 @@ class ServerWatch:
         self._backoff.worked()
 
     async def _control_client(self) -> ControlClient:
-        client = ControlClient(control_argv(self._kit.settings.tmux_program, self.socket), notice=self.post)
+        self.server.home = await self.server.free_home(os.getpid())
+        argv = control_argv(self._kit.settings.tmux_program, self.socket, self.server.home)
+        client = ControlClient(argv, notice=self.post)
         try:
+            await client.attached()
             if (await identify(client, self.socket)).instance != self.server.instance:
                 raise MuxError("another tmux server took over this socket")
         except MuxError:

@@ -71,8 +71,9 @@ class Database:
         return await self._in(self._writing, lambda: _checkpoint(_opened(self._writer)))
 
     async def sizes(self) -> tuple[int, int]:
-        """Bytes of the database file, pages in the write-ahead file."""
-        return _size(self._path), max(0, _size(self._path + "-wal") - 32) // (PAGE + 24)
+        """Bytes of the database with its write-ahead file, and the pages in that."""
+        ahead = _size(self._path + "-wal")
+        return _size(self._path) + ahead, max(0, ahead - 32) // (PAGE + 24)
 
     async def check(self, *, thorough: bool = False) -> str:
         """``ok``, or what is wrong. ``thorough`` compares the index with the text, and writes wait meanwhile."""

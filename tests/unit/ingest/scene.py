@@ -148,16 +148,20 @@ class Listening:
         await self.ears.adopt(pane, facts)
         return pane
 
-    async def turn(self) -> None:
+    async def deliver(self) -> None:
+        """Give the recorder's news to the ears, and the event loop its turn."""
         while self.news:
             await self._hear(self.news.pop(0))
+        await asyncio.sleep(0.005)
+
+    async def turn(self) -> None:
+        await self.deliver()
         while self.notices:
             session_id, notice = self.notices.pop(0)
             await self.ears.output_notice(session_id, notice.name, notice.words)
         for facts in await self.server.facts():
             self.ears.see(facts)
         await self.ears.step()
-        await asyncio.sleep(0.005)
 
     async def _hear(self, item: News) -> None:
         if isinstance(item, Grew):

@@ -20,6 +20,7 @@ from termvisor.mux.tmux.protocol import ControlParser, Item, Notice, Output, Rep
 from termvisor.spawn import ask, tied
 
 PRIVATE_SESSION = "_visor"
+"""The session our client lives on; where another Termvisor watches the same server, the next is `_visor-<pid>`."""
 _ANSWER_FOR = 10.0
 _PIPE_BYTES = 1 << 20
 """Room for notifications while we are stopped: a full pipe would keep tmux's kill-server from finishing."""
@@ -42,15 +43,15 @@ class Client(Protocol):
     def close(self) -> None: ...
 
 
-def control_argv(program: str, socket: str) -> list[str]:
+def control_argv(program: str, socket: str, name: str = PRIVATE_SESSION) -> list[str]:
     """One client on a private session with a dead pane: it hears notifications, changes no size and no environment.
 
     The session ends with its last client by a hook of its own. Never by destroy-unattached: tmux 3.3a then destroys the
     session while a dying client still points to it, and crashes with every pane (25 of 150 tries; the hook: none).
     """
-    session = f"={PRIVATE_SESSION}:"
-    is_left = f"if-shell -F -t {session} '#{{==:#{{session_attached}},0}}' 'kill-session -t ={PRIVATE_SESSION}'"
-    start = [program, "-N", "-S", socket, "-C", "new-session", "-E", "-s", PRIVATE_SESSION, "-x", "80", "-y", "24"]
+    session = f"={name}:"
+    is_left = f"if-shell -F -t {session} '#{{==:#{{session_attached}},0}}' 'kill-session -t ={name}'"
+    start = [program, "-N", "-S", socket, "-C", "new-session", "-E", "-s", name, "-x", "80", "-y", "24"]
     start += ["-f", "no-output,ignore-size", "true"]
     for option in (
         ["set", "-t", session, "destroy-unattached", "off"],
@@ -94,6 +95,7 @@ class ControlClient:
         self._parser = ControlParser()
         self._waiting: dict[str, asyncio.Future[Reply]] = {}
         self._unsent: deque[bytes] = deque()
+        self._is_settled = asyncio.Event()
         self.is_open = True
         stdin, self._stdin = os.pipe()
         self._stdout, stdout = os.pipe()
@@ -114,6 +116,16 @@ class ControlClient:
     @property
     def pid(self) -> int:
         return self._child.pid
+
+    async def attached(self) -> None:
+        """Wait until the server took the client into its session: requests are answered before, output is not told."""
+        try:
+            await asyncio.wait_for(self._is_settled.wait(), _ANSWER_FOR)
+        except TimeoutError as error:
+            self.close()
+            raise MuxError(f"tmux did not attach its client within {_ANSWER_FOR:.0f} s") from error
+        if not self.is_open:
+            raise MuxError("the tmux control client could not attach")
 
     async def request(self, commands: str, body: str = "") -> Reply:
         if not self.is_open:
@@ -191,11 +203,14 @@ class ControlClient:
                     future.set_result(item)
             elif isinstance(item, Notice) and item.name != "exit":
                 self._notice(item)
+                if item.name == "session-changed":
+                    self._is_settled.set()
 
     def _ended(self) -> None:
         if not self.is_open:
             return
         self.is_open = False
+        self._is_settled.set()
         self._loop.remove_writer(self._stdin)
         os.close(self._stdin)
         self._child.kill()

@@ -1,7 +1,8 @@
 """tmux formats and how their answers become values.
 
-Free text (paths, titles, names) may hold anything, also newlines and our separators: it is sent with its length in
-front, so that no directory name can forge a pane.
+Free text may hold anything, also newlines and our separators, and no directory name may forge a pane. Names and titles
+are sent with their length in front. What tmux reads from the process each time it is named may change between its
+length and its text: from that it takes the separators out.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ _WORDS = (
     "pane_tty", "pane_width", "pane_height", "alternate_on", "pane_in_mode", "pane_dead", "pane_dead_status",
     "pane_dead_signal", "pane_pipe", "history_limit", "destroy-unattached",
 )  # fmt: skip
-_TEXTS = ("session_name", "window_name", "pane_current_command", "pane_current_path", "pane_title")
+_LIVE = ("pane_current_command", "pane_current_path")
+_TEXTS = ("session_name", "window_name", "pane_title")
+_HEAD = len(_WORDS) + len(_LIVE)
 
 
 def _format(*parts: str) -> str:
@@ -28,6 +31,7 @@ def _format(*parts: str) -> str:
 THIN = "list-panes -a -F " + _format("#{pane_id}", "#{pane_pid}", "#{pane_pipe}", "#{pane_dead}")
 FULL = "list-panes -a -F " + _format(
     *(f"#{{{word}}}" for word in _WORDS),
+    *(f"#{{s/[\\036\\037]/?/:{word}}}" for word in _LIVE),
     *(f"#{{n:{text}}}" for text in _TEXTS),
     *(f"#{{{text}}}" for text in _TEXTS),
 )
@@ -51,7 +55,7 @@ def parse_full(body: tuple[bytes, ...]) -> list[PaneFacts]:
     """Every pane once, also when its window is linked into several sessions."""
     found: dict[str, PaneFacts] = {}
     for words, texts in _records(b"\n".join(body)):
-        facts = _facts(dict(zip(_WORDS, words, strict=True)), dict(zip(_TEXTS, texts, strict=True)))
+        facts = _facts(dict(zip((*_WORDS, *_LIVE), words, strict=True)), dict(zip(_TEXTS, texts, strict=True)))
         found.setdefault(facts.mux_id, facts)
     return list(found.values())
 
@@ -59,8 +63,8 @@ def parse_full(body: tuple[bytes, ...]) -> list[PaneFacts]:
 def _records(data: bytes) -> Iterator[tuple[list[str], list[str]]]:
     at = 0
     while at < len(data):
-        head = data[at:].split(_FIELD, len(_WORDS) + len(_TEXTS))
-        words, lengths = head[: len(_WORDS)], head[len(_WORDS) : -1]
+        head = data[at:].split(_FIELD, _HEAD + len(_TEXTS))
+        words, lengths = head[:_HEAD], head[_HEAD:-1]
         at = len(data) - len(head[-1])
         texts = []
         try:
@@ -72,7 +76,7 @@ def _records(data: bytes) -> Iterator[tuple[list[str], list[str]]]:
         if data[at - 1 : at] != _RECORD:
             raise MuxError("tmux answered a listing that we cannot read")
         at += 1
-        yield [word.decode("ascii", "replace") for word in words], texts
+        yield [word.decode("utf-8", "replace") for word in words], texts
 
 
 def _facts(word: dict[str, str], text: dict[str, str]) -> PaneFacts:
@@ -89,8 +93,8 @@ def _facts(word: dict[str, str], text: dict[str, str]) -> PaneFacts:
         pane_index=_number(word["pane_index"]) or 0,
         active=word["pane_active"] == "1",
         tty=word["pane_tty"],
-        command=redact(text["pane_current_command"]),
-        cwd=redact(text["pane_current_path"]),
+        command=redact(word["pane_current_command"]),
+        cwd=redact(word["pane_current_path"]),
         title=redact(text["pane_title"]),
         width=_number(word["pane_width"]) or 0,
         height=_number(word["pane_height"]) or 0,

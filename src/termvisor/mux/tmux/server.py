@@ -14,8 +14,9 @@ from termvisor.mux.tmux.client import PRIVATE_SESSION, Client
 from termvisor.mux.tmux.process import started
 from termvisor.mux.tmux.protocol import Reply, quote
 
-_LEAVE = f"if-shell -F '#{{==:#{{S:x}},x}}' 'kill-session -t ={PRIVATE_SESSION}'"
-"""Ends our session when it is the last one, so that the server ends when it would have ended without us."""
+_IS_PRIVATE = f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
+_NO_OTHERS = f"#{{==:#{{S:#{{?{_IS_PRIVATE},,x}}}},}}"
+"""True when only sessions of ours, or of another Termvisor, are left."""
 
 _GEOMETRY = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on}"'
 
@@ -24,6 +25,8 @@ class TmuxServer:
     def __init__(self, client: Client, instance: ServerInstance, *, version: str, exits_unattached: bool):
         self.client, self.instance = client, instance
         self.version, self.exits_unattached = version, exits_unattached
+        self.home = PRIVATE_SESSION
+        """The name of the session that our control client lives on."""
         self._hidden: frozenset[str] = frozenset()
 
     async def thin(self) -> Mapping[MuxPaneId, Thin]:
@@ -31,7 +34,7 @@ class TmuxServer:
 
     async def facts(self) -> list[PaneFacts]:
         found = listing.parse_full(await self._ask("", listing.FULL))
-        self._hidden = frozenset(facts.mux_id for facts in found if facts.session_name == PRIVATE_SESSION)
+        self._hidden = frozenset(facts.mux_id for facts in found if is_private(facts.session_name))
         return [_with_start(facts) for facts in found if facts.mux_id not in self._hidden]
 
     async def open_pipe(self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False) -> Capture | Refusal:
@@ -65,7 +68,13 @@ class TmuxServer:
         return _captured(words, reply.body)
 
     async def leave_if_last(self) -> None:
-        await self.client.request(_LEAVE)
+        """End our session when no other is left, so that the server ends when it would have ended without us."""
+        await self.client.request(f"if-shell -F '{_NO_OTHERS}' 'kill-session -t ={self.home}'")
+
+    async def free_home(self, pid: int) -> str:
+        """A name for our session that nobody has."""
+        reply = await self.client.request(f'display-message -p "#{{S:#{{?{_IS_PRIVATE},taken ,}}}}"')
+        return f"{PRIVATE_SESSION}-{pid}" if any(b"taken" in line for line in reply.printed) else PRIVATE_SESSION
 
     async def _ask(self, commands: str, body: str) -> tuple[bytes, ...]:
         reply = await self.client.request(commands, body)
@@ -83,6 +92,11 @@ async def identify(client: Client, socket: str, target: TargetName = LOCAL.name)
     pid = int(words[0])
     instance = ServerInstance(target, socket, pid, started(pid))
     return TmuxServer(client, instance, version=words[1], exits_unattached=words[2] in ("1", "on"))
+
+
+def is_private(session_name: str) -> bool:
+    """Whether a session is a Termvisor's own."""
+    return session_name == PRIVATE_SESSION or session_name.startswith(f"{PRIVATE_SESSION}-")
 
 
 def is_refused(reply: Reply) -> bool:

@@ -147,6 +147,17 @@ async def test_the_private_session_ends_with_its_last_client_only(tmux, pane, co
     await until(lambda: sessions(tmux) == ["work"])
 
 
+async def test_a_client_is_attached_when_it_says_so(tmux, pane, control):
+    client = control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")))
+    await client.attached()
+    assert "work" in tmux("list-clients", "-F", "#{session_name}")
+
+
+async def test_a_client_that_cannot_attach_says_so(tmux, pane, control):
+    with pytest.raises(MuxError):
+        await control(output_argv("tmux", tmux.socket, "$99")).attached()
+
+
 async def test_an_output_client_hears_its_session_and_its_replies_keep_their_place(tmux, control):
     heard = []
     pane = tmux.start(command="cat")

@@ -1,5 +1,7 @@
 """Listings become values, whatever stands in paths and titles."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +14,12 @@ WORDS = ["%5", "812", "$1", "0", "@3", "2", "1", "1", "/dev/tty", "80", "24", "0
 
 
 def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
-    data = [text.encode() for text in texts]
+    """As tmux answers: without separators in the command and the path, with lengths for the names and the title."""
+    session, window, command, cwd, title = (text.encode() for text in texts)
     words = [word.encode() for word in (pane, *WORDS[1:-1], ends)]
-    return b"\x1f".join([*words, *(b"%d" % len(text) for text in data), *data]) + b"\x1e"
+    live = [re.sub(rb"[\x1e\x1f]", b"?", text) for text in (command, cwd)]
+    names = (session, window, title)
+    return b"\x1f".join([*words, *live, *(b"%d" % len(text) for text in names), *names]) + b"\x1e"
 
 
 def listed(*records: bytes):
@@ -49,7 +54,8 @@ def test_no_name_can_forge_a_pane_or_a_field(texts):
 
 def test_a_path_that_imitates_a_record_stays_a_path():
     evil = "/tmp/\x1e\n" + record("x", "x", "x", "x", "x", pane="%0").decode()
-    assert [one.mux_id for one in listed(record("s", "w", "c", evil, "t"))] == ["%5"]
+    for texts in (("s", "w", "c", evil, "t"), (evil, evil, evil, evil, evil)):
+        assert [one.mux_id for one in listed(record(*texts))] == ["%5"]
 
 
 def test_an_unreadable_listing_is_an_error_and_not_a_guess():

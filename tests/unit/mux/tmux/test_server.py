@@ -84,9 +84,16 @@ async def test_names_paths_and_titles_come_as_they_are(tmux, pane, server, folde
     await until(lambda: tmux.ask(other, "#{pane_current_command}") == "sleep")
     facts = {one.mux_id: one for one in await server.facts()}
     assert set(facts) == {pane, other}
-    assert facts[other].cwd == weird
+    assert facts[other].cwd == weird.replace("\x1f", "?").replace("\x1e", "?")
     assert facts[other].session_name == tmux.ask(other, "#{session_name}")
     assert facts[other].title == tmux.ask(other, "#{pane_title}")
+
+
+async def test_a_program_that_keeps_changing_its_name_spoils_no_listing(tmux, pane, server, folder):
+    os.symlink("/bin/sh", f"{folder}/a-much-longer-name")
+    other = tmux.window("work", f"n=0; while :; do {folder}/a-much-longer-name -c :; cd /tmp; cd {folder}; done")
+    listings = [{facts.mux_id for facts in await server.facts()} for _ in range(300)]
+    assert all(listing == {pane, other} for listing in listings)
 
 
 async def test_what_a_pane_shows_is_captured_with_its_cursor(tmux, server):
