@@ -65,7 +65,7 @@ class EpochText:
         """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
         self.last_at = epoch.opened_at
         self.following = carry.following
-        self.holes: list[Gap] = []
+        self._holes: list[Gap] = []
         self._end_mark = carry.end_mark
         self._nonce = nonce
         self._stage = TextStage(epoch.committed, carry.text)
@@ -124,13 +124,17 @@ class EpochText:
         self.stored_to = committed
         return progress
 
+    def take_holes(self) -> list[Gap]:
+        holes, self._holes = self._holes, []
+        return holes
+
     def _leap(self, offset: int, at: int) -> None:
         """Segments were deleted or cut: the text goes on behind the hole, and the hole is a gap."""
         self._keep(self._stage.finish(self.last_at), self.last_at)
         self._stage = TextStage(offset, carry_for(is_alternate=self._stage.is_alternate))
         epoch, detail = self.epoch.id, f"bytes {self.read_to} to {offset} are no longer in the raw log"
         gap = Gap(pane=self.epoch.pane, cause="log_truncated", start_at=self.last_at, end_at=at, detail=detail)
-        self.holes.append(replace(gap, after=epoch, before=epoch))
+        self._holes.append(replace(gap, after=epoch, before=epoch))
 
     def _keep(self, derived: Derived, at: int) -> None:
         self._is_changed = True
@@ -319,12 +323,10 @@ class Pipeline:
     async def _flush(self) -> None:
         texts, self._unstored = self._unstored, {}
         self._unstored_bytes, self._flush_at = 0, None
-        for text in texts.values():
-            while text.holes:
-                await self._store.record_gap(text.holes.pop(0))
+        holes = [hole for text in texts.values() for hole in text.take_holes()]
         batch = [progress for text in texts.values() if (progress := text.take())]
         if batch:
-            await self._commit(batch)
+            await self._commit(batch, holes)
             self._measure(texts)
         for progress in batch:
             if progress.blocks:
@@ -332,10 +334,13 @@ class Pipeline:
         for text in texts.values():
             self._finished(text)
 
-    async def _commit(self, batch: list[Progress]) -> None:
+    async def _commit(self, batch: list[Progress], holes: list[Gap]) -> None:
         """Nothing is read on until this is stored: a full disk makes us late, it does not make us lose."""
         while True:
             try:
+                while holes:
+                    await self._store.record_gap(holes[0])
+                    del holes[0]
                 await self._store.commit(batch)
             except StorageError as error:
                 if not self.trouble:

@@ -67,6 +67,11 @@ class Child:
         """The exit status, or None while it runs. Reaps the child."""
         return self._process.poll()
 
+    def disown(self) -> None:
+        """It goes on without us; when it ends is no business of ours."""
+        if self._process.poll() is None:
+            self._process.returncode = 0  # else Python complains that we leave it running
+
     def kill(self, number: int = signal.SIGKILL) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(number)

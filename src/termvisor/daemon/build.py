@@ -75,7 +75,7 @@ async def _part(recorder: RecorderLink, *, keep: bool) -> None:
     """A recorder that goes on becomes the program that is installed now: this is how it is upgraded."""
     if keep:
         await recorder.reexec()
-        recorder.close()
+        recorder.leave()
     else:
         await recorder.quit()
 

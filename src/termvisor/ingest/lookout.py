@@ -57,8 +57,7 @@ class Lookout:
             keeper = group.create_task(self._keep_recorder())
             self._find(group)
             looking = group.create_task(self._first_look())
-            while not self._stopping.is_set():
-                await self._pause(_SCAN_FOR)
+            while not await self._is_stopping_within(_SCAN_FOR):
                 self._find(group)
             looking.cancel()
             for watch in self.watches.values():
@@ -142,16 +141,13 @@ class Lookout:
             epochs.text.open(epoch)
         for epoch in await store.output.open_epochs():
             left_open.setdefault(epoch.pane, []).append(epoch)
-        alive = set()
-        for pane in await store.panes.all():
-            if _is_alive(pane.instance.server):
-                alive.add(pane.id)
-                continue
-            await store.panes.gone(pane.id, epochs.clock.now())
-            await epochs.chronicle.tell("pane_gone", pane.id)
-        for orphan in left_open.keys() - alive:
+        is_alive = {pane.id: _is_alive(pane.instance.server) for pane in await store.panes.all()}
+        for orphan in [pane for pane in left_open if not is_alive.get(pane, False)]:
             for epoch in left_open.pop(orphan):
                 await self._close_orphan(epoch)
+        for gone in [pane for pane, alive in is_alive.items() if not alive]:
+            await store.panes.gone(gone, epochs.clock.now())
+            await epochs.chronicle.tell("pane_gone", gone)
 
     async def _close_orphan(self, epoch: Epoch) -> None:
         epochs, recorder = self._kit.epochs, self._kit.recorder
@@ -161,11 +157,11 @@ class Lookout:
         recorder.drop(epoch.id)
         recorder.forget(epoch.id)
 
-    async def _pause(self, seconds: float) -> None:
+    async def _is_stopping_within(self, seconds: float) -> bool:
         try:
-            await asyncio.wait_for(self._stopping.wait(), seconds)
+            return await asyncio.wait_for(self._stopping.wait(), seconds)
         except TimeoutError:
-            return
+            return False
 
 
 def _is_alive(server: ServerInstance) -> bool:

@@ -137,6 +137,13 @@ class RecorderLink:
             self._conversation.close()
         self._conversation = self.pid = None
 
+    def leave(self) -> None:
+        """Stop listening for good: the recorder outlives us."""
+        self.close()
+        if self._child:
+            self._child.disown()
+            self._child = None
+
     def handoff_command(self, pane: PaneId, epoch: EpochId) -> str:
         """The shell command for tmux's pipe-pane that passes the pane's output to the recorder."""
         script = f"{_ROOT}/termvisor/recorder/handoff.py"

@@ -4,6 +4,7 @@ import pytest
 
 from termvisor.daemon import warm
 from termvisor.settings import Places, Settings, prepare
+from termvisor.testing.tmux import short_folder
 
 
 @pytest.fixture
@@ -15,7 +16,8 @@ def where(tmp_path, monkeypatch):
 
 
 async def test_a_second_start_finds_what_the_first_compiled(where, tmp_path, monkeypatch):
-    prepare(Places(where.config_dir, where.data_dir, "/tmp"))
+    with short_folder() as runtime_dir:
+        prepare(Places(where.config_dir, where.data_dir, runtime_dir))
     rules = await warm.warm_rules(where, Settings())
     assert rules.is_warm
     assert rules.scan("ghp_" + "a1B2" * 9)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.unit.ingest.scene import Listening, Memory
+from tests.unit.ingest.scene import Listening, Memory, Watching
 
 
 @pytest.fixture
@@ -38,3 +38,12 @@ async def ears(memory: Memory, tmux: PrivateTmux, cat: str) -> AsyncIterator[Lis
     opened = await Listening(memory, tmux).open()
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def watching(memory: Memory, tmux: PrivateTmux) -> AsyncIterator[Watching]:
+    """Not running yet: `watch` or `look` starts it."""
+    made = Watching(memory, tmux.socket)
+    yield made
+    await made.leave()
+    await made.recorder.quit()

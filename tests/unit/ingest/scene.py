@@ -6,13 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from termvisor.clock import SystemClock
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.control_output import ControlOutputs
 from termvisor.ingest.ears import Ears, Means
 from termvisor.ingest.epochs import Epochs
+from termvisor.ingest.lookout import Lookout
 from termvisor.ingest.recording import Grew, Lost, News, RecorderLink
-from termvisor.ingest.watch import Kit
+from termvisor.ingest.watch import Kit, ServerWatch
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.output import Epoch, EpochSource, Gap
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
@@ -205,4 +208,70 @@ class Listening:
         return self.tmux("list-clients", "-F", "#{session_name}").split("\n")
 
 
-__all__ = ["SERVER", "SETTINGS", "AheadClock", "Listening", "Memory", "until"]
+class Watching:
+    """A watch on one server, or a lookout for several, running as in a daemon."""
+
+    def __init__(self, memory: Memory, *sockets: str):
+        self.memory = memory
+        self.settings = replace(SETTINGS, tmux_sockets=sockets)
+        self.recorder = RecorderLink(memory.places, self.settings, self._tell)
+        self.kit = Kit(memory.epochs, self.recorder, self.settings, lambda: memory.pipeline.bytes_heard)
+        self.lookout = Lookout(self.kit, memory.places)
+        self.task: asyncio.Future[None] | None = None
+
+    def _tell(self, item: News) -> None:
+        self.lookout.news(item)
+
+    async def watch(self, socket: str) -> ServerWatch:
+        """Watch this server and no other."""
+        await self.recorder.start()
+        watch = self.lookout.watches[socket] = ServerWatch(socket, self.kit)
+        self.task = asyncio.ensure_future(watch.run())
+        await watch.has_looked.wait()
+        return watch
+
+    async def look(self) -> "Watching":
+        """Look for all servers that the settings name."""
+        await self.recorder.start()
+        self.task = asyncio.ensure_future(self.lookout.run())
+        await self.lookout.has_looked.wait()
+        return self
+
+    async def leave(self, *, keep_pipes: bool = False) -> None:
+        """What the end of a daemon does to servers and recorder."""
+        self.lookout.stop(keep_pipes=keep_pipes)
+        for watch in self.lookout.watches.values():
+            watch.stop(keep_pipes=keep_pipes)
+        if self.task is not None:
+            await self.task
+        self.recorder.close()
+
+    async def panes(self) -> dict[str, PaneId]:
+        return {pane.instance.mux_id: pane.id for pane in await self.memory.store.panes.all()}
+
+    async def heard(self, socket: str, mux_id: str, plane: str = "pipe") -> PaneId:
+        """Wait until a pane is heard that way; our number for it."""
+        await until(lambda: self._is_heard(socket, mux_id, plane))
+        return (await self.panes())[mux_id]
+
+    def _is_heard(self, socket: str, mux_id: str, plane: str) -> bool:
+        watch = self.lookout.watches.get(socket)
+        if watch is None or watch.plane_of(MuxPaneId(mux_id)) != plane:
+            return False
+        ear = watch.ears.of(MuxPaneId(mux_id))
+        return ear is not None and ear.unheld_since is None
+
+    async def said(self, pane: PaneId, word: str) -> None:
+        """Wait until a word can be read back."""
+        async with asyncio.timeout(10):
+            while word not in await self.memory.lines(pane):
+                await asyncio.sleep(0.01)
+
+    async def told(self, kind: str) -> None:
+        """Wait until an event was stored."""
+        async with asyncio.timeout(10):
+            while kind not in await self.memory.events():
+                await asyncio.sleep(0.01)
+
+
+__all__ = ["SERVER", "SETTINGS", "AheadClock", "Listening", "Memory", "Watching", "until"]

@@ -11,7 +11,7 @@ from termvisor.ingest.ear import Ear
 from termvisor.model.ids import MuxPaneId
 from tests.unit.waiting import until
 
-COUNTING = f"exec {sys.executable} -c \"import itertools\nfor n in itertools.count(10**7): print(n)\""
+COUNTING = f'exec {sys.executable} -c "import itertools\nfor n in itertools.count(10**7): print(n)"'
 """Numbers of eight digits, as fast as they go."""
 
 

@@ -1,0 +1,119 @@
+"""A law of the pipeline: whoever kills it whenever, what is stored in the end is what one quiet run stores."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.clock import SystemClock
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+from termvisor.model.output import Epoch
+from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.pipeline import Pipeline
+from termvisor.recorder.format import SegmentWriter
+from termvisor.store import Store
+
+SECRET = b"ghp_" + b"a1B2c3D4" * 4 + b"e5F6"
+pieces = st.sampled_from(
+    [b"word ", b"\r\n", b"\n", b"\r", "日本é".encode(), b"\xe6\x97", b"\t", b"\x08", b"\x07",
+     b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[2K", b"\x1b[A", b"\x1b[3", b"1m", b"\x1bc", b"\x1b]0;title",
+     b"\x1b]133;A\x1b\\", b"\x1b]133;D;1\x07", b"\x1b]133;C;cmdline=ls\x1b\\", b"\x1b]7770;end;0\x1b\\",
+     b"token " + SECRET[:22], SECRET[22:], b" " + SECRET + b"\r\n"]
+)  # fmt: skip
+writings = st.lists(pieces, max_size=12).map(b"".join)
+plans = st.lists(st.tuples(writings, st.sampled_from(["go on", "settle", "kill"]), st.integers(0, 12)), max_size=8)
+"""What is printed, what happens then, and how soon."""
+
+
+class Daemon:
+    """A pipeline on one epoch that can be killed and comes back."""
+
+    def __init__(self, store: Store, folder: str):
+        self._store, self._folder = store, folder
+
+    def start(self, epoch: Epoch) -> None:
+        self.pipeline = Pipeline(self._store.output, raw_dir=self._folder, clock=SystemClock(), flush_for=0.0)
+        self.pipeline.open(epoch)
+        self._flow = asyncio.ensure_future(self.pipeline.run())
+
+    async def kill(self) -> None:
+        self._flow.cancel()
+        await asyncio.wait([self._flow])
+        # What was handed to the writer's thread is written by now; a killed process has no such thread.
+        await self._store.output.end_gaps(PaneId(0), before=None, at=0)
+
+    async def again(self) -> None:
+        await self.kill()
+        (left,) = await self._store.output.open_epochs()
+        self.start(left)
+
+
+async def begin(store: Store, mux_id: str) -> Epoch:
+    server = ServerInstance(TargetName("local"), "/s", 1, 1)
+    facts = PaneFacts(mux_id=MuxPaneId(mux_id), pid=1)
+    pane, _ = await store.panes.recognise(PaneInstance(server, MuxPaneId(mux_id)), facts, at=1)
+    return Epoch(id=await store.output.open_epoch(pane, "pipe", 1), pane=pane, source="pipe", opened_at=1)
+
+
+async def stored(store: Store, epoch: Epoch) -> tuple[list[str], list[tuple]]:
+    lines = await store.output.lines(epoch.pane, limit=10_000)
+    marks = await store.output.marks(epoch.pane, limit=10_000)
+    return [line.text for line in lines], [(mark.kind, mark.offset, mark.text, mark.exit_code) for _, mark in marks]
+
+
+async def finish(daemon: Daemon, store: Store, epoch: Epoch, size: int) -> bool:
+    is_proven = await daemon.pipeline.finish(epoch.id, size)
+    await store.output.close_epoch(epoch.id, "stopped", 2, size)
+    await daemon.kill()
+    return is_proven
+
+
+async def in_one_run(store: Store, folder: str, data: bytes) -> tuple:
+    epoch = await begin(store, "%1")
+    writer = SegmentWriter(f"{folder}/{epoch.pane}/{epoch.id}", 1 << 20)
+    writer.append(data, 1)
+    daemon = Daemon(store, folder)
+    daemon.start(epoch)
+    is_proven = await finish(daemon, store, epoch, len(data))
+    writer.close()
+    return (*await stored(store, epoch), is_proven)
+
+
+async def disturbed(store: Store, folder: str, plan: list) -> tuple:
+    epoch = await begin(store, "%2")
+    writer = SegmentWriter(f"{folder}/{epoch.pane}/{epoch.id}", 40)
+    daemon = Daemon(store, folder)
+    daemon.start(epoch)
+    for number, (data, then, turns) in enumerate(plan):
+        writer.append(data, number + 1)
+        daemon.pipeline.grew(epoch.id, writer.offset)
+        for _ in range(turns):
+            await asyncio.sleep(0.001)
+        await {"go on": nothing, "settle": daemon.pipeline.settle, "kill": daemon.again}[then]()
+    is_proven = await finish(daemon, store, epoch, writer.offset)
+    writer.close()
+    return (*await stored(store, epoch), is_proven)
+
+
+async def nothing() -> None:
+    """The daemon goes on."""
+
+
+@settings(max_examples=25, deadline=None)
+@given(plans)
+def test_killed_at_any_moment_it_stores_every_line_and_mark_once(plan):
+    async def law() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = await Store.open(f"{folder}/visor.db", SystemClock())
+            try:
+                whole = b"".join(data for data, _, _ in plan)
+                assert await disturbed(store, folder, plan) == await in_one_run(store, folder, whole)
+                await store.checkpoint()
+                kept = b"".join(path.read_bytes() for path in Path(folder).glob("visor.db*"))
+                assert SECRET not in kept
+            finally:
+                await store.close()
+
+    asyncio.run(law())
