@@ -46,17 +46,17 @@ function on_end --on-event fish_postexec; mark "D;$status"; end
 
 
 class Shell:
-    """``command`` starts it in a pane; ``set_up`` is what it reads first."""
+    """One shell: its set-up without and with marks, and the command that makes it read that from ``{rc}``."""
 
     def __init__(self, name: str, plain: str, marks: str, command: str):
         self.name, self._plain, self._marks, self._command = name, plain, marks, command
 
-    def command(self, folder: Path, *, marks: bool = False, nonce: str = "") -> str:
-        home = folder / f"{self.name}-{marks}-{bool(nonce)}"
-        home.mkdir(exist_ok=True)
+    def command(self, home: Path, *, marks: bool = False, nonce: str = "") -> str:
+        """For a pane: the shell, as soon as there is a file `go` beside its set-up."""
         rc = home / ".zshrc"
         rc.write_text(f"{self._given(nonce)}{self._plain}{self._marks if marks else ''}")
-        return f"cd {home} && env HOME={home} ZDOTDIR={home} XDG_CONFIG_HOME={home} {self._command.format(rc=rc)}"
+        wait = f"cd {home} && until [ -e go ]; do sleep 0.02; done"
+        return f"{wait}; exec env HOME={home} ZDOTDIR={home} XDG_CONFIG_HOME={home} {self._command.format(rc=rc)}"
 
     def _given(self, nonce: str) -> str:
         value = f";nonce={nonce}" if nonce else ""

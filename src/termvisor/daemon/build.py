@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -92,7 +91,7 @@ def nonce(path: str) -> str:
         with open(path, encoding="ascii") as file:
             return file.read().strip()
     except FileNotFoundError:
-        fresh = secrets.token_hex(16)
+        fresh = os.urandom(16).hex()
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(fresh + "\n")
         return fresh

@@ -7,8 +7,8 @@ import contextlib
 import ctypes
 import os
 import threading
+from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Mapping
-from hashlib import sha256
 
 import hyperscan
 
@@ -75,7 +75,7 @@ def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
 
 def cache_file(patterns: list[str], folder: str) -> str:
     key = repr((str(getattr(hyperscan, "__version__", "")), patterns)).encode()
-    return f"{folder}/{sha256(key).hexdigest()[:32]}.hsdb"
+    return f"{folder}/{blake2b(key, digest_size=16).hexdigest()}.hsdb"
 
 
 def _keep(path: str, data: bytes) -> None:

@@ -1,5 +1,7 @@
 """When to try again."""
 
+from itertools import pairwise
+
 from termvisor.ingest.backoff import Backoff
 
 
@@ -7,7 +9,7 @@ def test_waits_grow_and_are_jittered():
     backoff = Backoff()
     waits = [backoff.failed(0.0) for _ in range(4)]
     assert 0.2 <= waits[0] <= 0.3
-    assert all(later > earlier for earlier, later in zip(waits, waits[1:], strict=False))
+    assert all(later > earlier for earlier, later in pairwise(waits))
 
 
 def test_five_failures_in_ten_minutes_hold_down_for_five():

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import secrets
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -26,6 +25,11 @@ _PIPE_BYTES = 1 << 20
 """Room for notifications while we are stopped: a full pipe would keep tmux's kill-server from finishing."""
 
 log = logger("tmux")
+
+
+def new_token() -> str:
+    """What no pane can guess. Not from `secrets`: that loads OpenSSL, four megabytes of it."""
+    return "tv" + os.urandom(12).hex()
 
 
 def _mark(token: str) -> str:
@@ -130,7 +134,7 @@ class ControlClient:
     async def request(self, commands: str, body: str = "") -> Reply:
         if not self.is_open:
             raise MuxError("the tmux control client has ended")
-        token = "tv" + secrets.token_hex(12)
+        token = new_token()
         future: asyncio.Future[Reply] = self._loop.create_future()
         self._waiting[token] = future
         self._parser.expect(token)
@@ -235,7 +239,7 @@ class PlainClient:
         self.server_pid: int | None = None
 
     async def request(self, commands: str, body: str = "") -> Reply:
-        token = "tv" + secrets.token_hex(12)
+        token = new_token()
         script = f'{compose(commands, body, token)}\ndisplay-message -p "{token} #{{pid}}"\n'.encode()
         self._forked()
         status, out, errors = await asyncio.to_thread(ask, self._argv, stdin=script, timeout=_ANSWER_FOR)
