@@ -278,7 +278,8 @@ class Pipeline:
             return
         due = None if self._flush_at is None else max(0.0, self._flush_at - self._clock.monotonic())
         try:
-            await asyncio.wait_for(self._wake.wait(), due)
+            async with asyncio.timeout(due):  # wait_for of Python 3.11 may swallow a cancellation
+                await self._wake.wait()
         except TimeoutError:
             return
         if not self._settling:

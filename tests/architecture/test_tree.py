@@ -65,7 +65,8 @@ def test_the_bans_stand_in_the_linter() -> None:
 def test_every_habit_is_a_make_target_and_runs_the_set_up_first() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert [name for name in TARGETS if not re.search(rf"^{name}:.*## ", makefile, re.MULTILINE)] == []
-    printed = subprocess.run(["make", "-n", "run"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["make", "--no-print-directory", "-n", "run"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines() == [".ci/setup run", ".venv/bin/visor up --demo-if-empty"]
 
 

@@ -61,6 +61,11 @@ def raw_log(raw_dir: str, pane: int) -> bytes:
     return b"".join(part.read_bytes() for epoch in epochs for part in sorted(epoch.glob("*.raw")))
 
 
+def recorded(raw_dir: str) -> int:
+    """How many bytes are kept of all panes."""
+    return sum(part.stat().st_size for part in Path(raw_dir).rglob("*.raw"))
+
+
 def after_start(data: bytes) -> tuple[int, str]:
     """Size and sha256 of what follows the start sign."""
     _, _, rest = data.partition(b"<<<start>>>\n")

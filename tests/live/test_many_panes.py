@@ -1,15 +1,9 @@
 """Twenty panes at once, and a daemon that is killed meanwhile: every pane's bytes and lines are all there, once."""
 
-from pathlib import Path
-
-from tests.live.printing import Printer, after_start, raw_log
+from tests.live.printing import Printer, after_start, raw_log, recorded
 from tests.live.waiting import until
 
 PANES, MEGABYTES = 20, 2
-
-
-def recorded(raw_dir: str) -> int:
-    return sum(part.stat().st_size for part in Path(raw_dir).rglob("*.raw"))
 
 
 def numbered(text: str, name: str) -> list[int]:

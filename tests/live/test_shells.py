@@ -107,8 +107,8 @@ def test_what_a_shell_shows_is_what_is_stored(fleet, terminal, tmp_path):
 def test_output_without_a_last_newline_is_kept(fleet, terminal, tmp_path):
     one = terminal(tmp_path)
     one.type("printf unended''-word")
-    until(lambda: len([line for line in one.lines if line == "upper row"]) == 2)
-    hits = fleet.visor.robot("search", '"unended word"', "--pane", str(one.ours))["items"]
+    until(lambda: sum(line.endswith("upper row") for line in one.lines) == 2)
+    hits = fleet.visor.robot("search", "unended", "--pane", str(one.ours))["items"]
     assert [hit["text"] for hit in hits if hit["text"].startswith("unended-word")]
 
 

@@ -75,6 +75,7 @@ class LiveFleet:
         )
 
     async def settle(self) -> None:
+        await self._parts.lookout.has_looked.wait()  # before that, the epochs of an earlier daemon are not open yet
         await self._parts.pipeline.settle()
 
     def _place_of(self, pane: PaneId) -> tuple[ServerWatch, MuxPaneId]:

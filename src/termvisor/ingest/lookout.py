@@ -159,7 +159,8 @@ class Lookout:
 
     async def _is_stopping_within(self, seconds: float) -> bool:
         try:
-            return await asyncio.wait_for(self._stopping.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                return await self._stopping.wait()
         except TimeoutError:
             return False
 

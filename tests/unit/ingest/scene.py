@@ -19,7 +19,7 @@ from termvisor.ingest.watch import Kit, ServerWatch
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.output import Epoch, EpochSource, Gap
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.mux.tmux.client import Client, ControlClient, PlainClient, control_argv
+from termvisor.mux.tmux.client import Client, ControlClient, control_argv
 from termvisor.mux.tmux.protocol import Notice
 from termvisor.mux.tmux.server import identify
 from termvisor.pipeline import Pipeline
@@ -117,24 +117,33 @@ class Listening:
 
     def __init__(self, memory: Memory, tmux: PrivateTmux):
         self.memory, self.tmux = memory, tmux
+
+    async def open(self, client: Client | None = None) -> "Listening":
+        memory, socket = self.memory, self.tmux.socket
         self.news: list[News] = []
         self.notices: list[tuple[str, Notice]] = []
         self.recorder = RecorderLink(memory.places, SETTINGS, self.news.append)
-        self.kit = Kit(memory.epochs, self.recorder, SETTINGS, lambda: memory.pipeline.bytes_heard)
-
-    async def open(self, *, plain: bool = False) -> "Listening":
         await self.recorder.start()
-        socket = self.tmux.socket
-        self.client: Client = (
-            PlainClient("tmux", socket, self.kit.forked)
-            if plain
-            else ControlClient(control_argv("tmux", socket), notice=lambda notice: None)
-        )
+        self.client = client or await self._attached()
         self.server = await identify(self.client, socket)
-        self.outputs = ControlOutputs(self.memory.epochs, "tmux", 1 << 20, lambda s, n: self.notices.append((s, n)))
-        means = Means(self.memory.epochs, self.recorder, self.outputs, self.kit.left_open, 100)
-        self.ears = Ears(means, self.server)
+        self.outputs = ControlOutputs(memory.epochs, "tmux", 1 << 20, lambda s, n: self.notices.append((s, n)))
+        left_open: dict[PaneId, list[Epoch]] = {}
+        for epoch in await memory.store.output.open_epochs():
+            left_open.setdefault(epoch.pane, []).append(epoch)
+        self.ears = Ears(Means(memory.epochs, self.recorder, self.outputs, left_open, 100), self.server)
         return self
+
+    async def _attached(self) -> ControlClient:
+        client = ControlClient(control_argv("tmux", self.tmux.socket), notice=lambda notice: None)
+        await client.attached()
+        return client
+
+    async def again(self) -> None:
+        """The daemon was killed and another one is there; the recorder went on."""
+        self.recorder.leave()
+        self.client.close()
+        await self.memory.again()
+        await self.open()
 
     async def close(self) -> None:
         await self.outputs.close()
@@ -214,6 +223,10 @@ class Watching:
     def __init__(self, memory: Memory, *sockets: str):
         self.memory = memory
         self.settings = replace(SETTINGS, tmux_sockets=sockets)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        memory = self.memory
         self.recorder = RecorderLink(memory.places, self.settings, self._tell)
         self.kit = Kit(memory.epochs, self.recorder, self.settings, lambda: memory.pipeline.bytes_heard)
         self.lookout = Lookout(self.kit, memory.places)
@@ -221,6 +234,12 @@ class Watching:
 
     def _tell(self, item: News) -> None:
         self.lookout.news(item)
+
+    async def again(self) -> None:
+        """Another daemon is there."""
+        await self.memory.again()
+        self._prepare()
+        await self.look()
 
     async def watch(self, socket: str) -> ServerWatch:
         """Watch this server and no other."""
@@ -244,7 +263,7 @@ class Watching:
             watch.stop(keep_pipes=keep_pipes)
         if self.task is not None:
             await self.task
-        self.recorder.close()
+        self.recorder.leave()
 
     async def panes(self) -> dict[str, PaneId]:
         return {pane.instance.mux_id: pane.id for pane in await self.memory.store.panes.all()}

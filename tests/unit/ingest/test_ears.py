@@ -10,21 +10,10 @@ from termvisor.clock import NS
 from termvisor.ingest.control_output import UNWRITABLE
 from termvisor.ingest.recording import Held
 from termvisor.model.output import Gap
-from termvisor.mux.tmux.client import ControlClient
+from termvisor.mux.tmux.client import ControlClient, PlainClient
 from termvisor.mux.tmux.protocol import Notice
 from tests.unit.ingest.scene import Listening
 from tests.unit.waiting import until
-
-
-async def started_again(ears: Listening) -> Listening:
-    """A daemon was killed and another one is there; the recorder went on."""
-    ears.recorder.close()
-    ears.client.close()
-    await ears.memory.again()
-    later = Listening(ears.memory, ears.tmux)
-    for epoch in await later.memory.store.output.open_epochs():
-        later.kit.left_open.setdefault(epoch.pane, []).append(epoch)
-    return await later.open()
 
 
 def steal(ears: Listening, mux_id: str, path: str) -> None:
@@ -233,13 +222,12 @@ async def test_an_epoch_that_the_recorder_still_holds_goes_on_without_a_gap(ears
     pane = await ears.adopt(cat)
     await ears.heard(cat)
     await ears.say(cat, "before")
-    later = await started_again(ears)
-    await later.adopt(cat)
-    assert later.is_held(cat)
-    await later.say(cat, "after")
-    assert await later.memory.ends(pane) == [None]
-    assert await later.memory.gaps(pane) == []
-    later.client.close()
+    await ears.again()
+    await ears.adopt(cat)
+    assert ears.is_held(cat)
+    await ears.say(cat, "after")
+    assert await ears.memory.ends(pane) == [None]
+    assert await ears.memory.gaps(pane) == []
 
 
 async def test_a_gap_that_was_left_open_before_it_ends_where_it_began(ears, cat):
@@ -248,22 +236,20 @@ async def test_a_gap_that_was_left_open_before_it_ends_where_it_began(ears, cat)
     (epoch,) = await ears.memory.epochs_of(pane)
     gap = Gap(pane=pane, cause="recorder_restart", start_at=epoch.opened_at - NS)
     await ears.memory.store.output.record_gap(gap)
-    later = await started_again(ears)
-    await later.adopt(cat)
-    (gap,) = await later.memory.gaps(pane)
+    await ears.again()
+    await ears.adopt(cat)
+    (gap,) = await ears.memory.gaps(pane)
     assert (gap.before, gap.end_at) == (epoch.id, epoch.opened_at)
-    later.client.close()
 
 
 async def test_an_epoch_that_was_reserved_and_never_heard_leaves_no_gap(ears, cat):
     pane = await ears.adopt(cat)
     await ears.memory.reserved(pane)
-    later = await started_again(ears)
-    await later.adopt(cat)
-    assert await later.memory.ends(pane) == ["joined"]
-    await later.heard(cat)
-    assert await later.memory.gaps(pane) == []
-    later.client.close()
+    await ears.again()
+    await ears.adopt(cat)
+    assert await ears.memory.ends(pane) == ["joined"]
+    await ears.heard(cat)
+    assert await ears.memory.gaps(pane) == []
 
 
 async def test_an_epoch_that_nobody_recorded_any_more_ended_with_its_last_byte(ears, cat):
@@ -271,12 +257,11 @@ async def test_an_epoch_that_nobody_recorded_any_more_ended_with_its_last_byte(e
     epoch = await ears.memory.reserved(pane)
     ears.memory.write(epoch, b"recorded\r\nunfinished")
     last_at = ears.memory.epochs.last_at(epoch)
-    later = await started_again(ears)
-    await later.adopt(cat)
-    (gap,) = await later.memory.gaps(pane)
+    await ears.again()
+    await ears.adopt(cat)
+    (gap,) = await ears.memory.gaps(pane)
     assert (gap.cause, gap.start_at, gap.end_at) == ("recorder_restart", last_at, None)
-    assert await later.memory.lines(pane) == ["recorded", "unfinished"]
-    later.client.close()
+    assert await ears.memory.lines(pane) == ["recorded", "unfinished"]
 
 
 async def test_of_two_epochs_that_were_left_open_the_older_ends_and_the_newer_goes_on(ears, cat):
@@ -285,14 +270,13 @@ async def test_of_two_epochs_that_were_left_open_the_older_ends_and_the_newer_go
     old = await ears.memory.reserved(pane, "control")
     ears.memory.write(old, b"by control\r\n")
     await ears.heard(cat)
-    later = await started_again(ears)
-    await later.adopt(cat)
-    assert later.is_held(cat)
-    assert await later.memory.ends(pane) == ["link_down", None]
-    (gap,) = await later.memory.gaps(pane)
+    await ears.again()
+    await ears.adopt(cat)
+    assert ears.is_held(cat)
+    assert await ears.memory.ends(pane) == ["link_down", None]
+    (gap,) = await ears.memory.gaps(pane)
     assert (gap.cause, gap.after, gap.end_at is None) == ("link_down", old.id, False)
     assert gap.end_at >= gap.start_at
-    later.client.close()
 
 
 async def test_a_pipe_that_was_stolen_while_no_daemon_ran_is_a_gap_since_then(ears, cat, folder):
@@ -302,12 +286,11 @@ async def test_a_pipe_that_was_stolen_while_no_daemon_ran_is_a_gap_since_then(ea
     steal(ears, cat, f"{folder}/theirs")
     await until(lambda: next(iter(ears.recorder.streams.values())).state == "ended")
     stolen_at = ears.memory.clock.now()
-    later = await started_again(ears)
-    await later.adopt(cat)
-    (gap,) = await later.memory.gaps(pane)
+    await ears.again()
+    await ears.adopt(cat)
+    (gap,) = await ears.memory.gaps(pane)
     assert gap.cause == "pipe_stolen"
     assert gap.start_at <= stolen_at
-    later.client.close()
 
 
 @pytest.fixture
@@ -365,7 +348,7 @@ async def test_our_client_leaves_when_the_server_comes_to_end_unattached(ears, p
 
 
 async def test_without_a_control_client_a_foreign_pipe_is_a_gap_from_the_first_moment(memory, tmux, cat, folder):
-    plain = await Listening(memory, tmux).open(plain=True)
+    plain = await Listening(memory, tmux).open(PlainClient("tmux", tmux.socket, lambda: None))
     steal(plain, cat, f"{folder}/theirs")
     pane = await plain.adopt(cat)
     for _ in range(3):

@@ -24,7 +24,11 @@ def second(folder):
         yield server
 
 
-async def serve(made: Watching) -> None:
+@pytest.fixture
+async def both(memory, tmux, second):
+    """A lookout for both servers, not looking yet."""
+    made = Watching(memory, tmux.socket, second.socket)
+    yield made
     await made.leave()
     await made.recorder.quit()
 
@@ -33,24 +37,24 @@ def server_pid(tmux: PrivateTmux) -> int:
     return int(tmux("display-message", "-p", "#{pid}"))
 
 
-async def test_two_servers_are_watched_at_once_and_their_panes_are_not_mixed_up(memory, tmux, second):
+async def test_two_servers_are_watched_at_once_and_their_panes_are_not_mixed_up(memory, tmux, second, both):
     one, other = tmux.start(command="cat"), second.start(command="cat")
     assert one == other
-    both = await Watching(memory, tmux.socket, second.socket).look()
+    await both.look()
     for server in (tmux, second):
         await both.heard(server.socket, one)
-    first, last = [pane.id for pane in await memory.store.panes.all()]
+    ids = {pane.instance.server.socket: pane.id for pane in await memory.store.panes.all()}
+    first, last = ids[tmux.socket], ids[second.socket]
     tmux.type(one, "said-in-the-first")
     second.type(other, "said-in-the-second")
     await both.said(first, "said-in-the-first")
     await both.said(last, "said-in-the-second")
     assert "said-in-the-second" not in await memory.lines(first)
-    await serve(both)
 
 
-async def test_the_end_of_one_server_is_not_the_end_of_the_other(memory, tmux, second):
+async def test_the_end_of_one_server_is_not_the_end_of_the_other(memory, tmux, second, both):
     one, other = tmux.start(command="cat"), second.start(command="cat")
-    both = await Watching(memory, tmux.socket, second.socket).look()
+    await both.look()
     for server in (tmux, second):
         await both.heard(server.socket, one)
     tmux.kill()
@@ -60,7 +64,6 @@ async def test_the_end_of_one_server_is_not_the_end_of_the_other(memory, tmux, s
     (left,) = (await both.panes()).values()
     await both.said(left, "still-here")
     assert await memory.causes() == ["server_gone"]
-    await serve(both)
 
 
 async def test_a_server_that_comes_later_goes_and_comes_back_is_found_each_time(memory, tmux, watching, monkeypatch):
@@ -75,12 +78,11 @@ async def test_a_server_that_comes_later_goes_and_comes_back_is_found_each_time(
     assert await memory.causes() == ["server_gone"]
 
 
-async def test_the_demo_is_watched_without_being_named(memory):
+async def test_the_demo_is_watched_without_being_named(memory, watching):
     with private_tmux(memory.places.runtime_dir, "demo") as demo:
         mux_id = demo.start(command="cat")
-        alone = await Watching(memory).look()
-        await alone.heard(memory.places.demo_socket, mux_id)
-        await serve(alone)
+        await watching.look()
+        await watching.heard(memory.places.demo_socket, mux_id)
 
 
 async def test_where_nobody_listens_the_first_look_is_over_at_once(watching):
@@ -88,12 +90,11 @@ async def test_where_nobody_listens_the_first_look_is_over_at_once(watching):
     assert watching.lookout.watches == {}
 
 
-async def test_a_server_that_does_not_answer_holds_up_no_other(memory, tmux, second, monkeypatch):
+async def test_a_server_that_does_not_answer_holds_up_no_other(memory, tmux, second, both, monkeypatch):
     monkeypatch.setattr(client, "_ANSWER_FOR", 2.0)
     tmux.start(command="cat")
     mux_id = second.start(command="cat")
     os.kill(stopped := server_pid(tmux), signal.SIGSTOP)
-    both = Watching(memory, tmux.socket, second.socket)
     looking = asyncio.ensure_future(both.look())
     try:
         await both.heard(second.socket, mux_id)
@@ -101,7 +102,6 @@ async def test_a_server_that_does_not_answer_holds_up_no_other(memory, tmux, sec
     finally:
         os.kill(stopped, signal.SIGCONT)
     await looking
-    await serve(both)
 
 
 async def test_a_recorder_that_is_killed_is_started_again_and_every_pane_is_piped_anew(memory, tmux, cat, watching):
@@ -190,12 +190,11 @@ async def test_text_that_was_not_finished_is_finished(memory, watching):
     assert await memory.store.output.unfinished_epochs() == []
 
 
-async def test_leaving_for_a_later_daemon_keeps_every_pipe(memory, tmux, second):
+async def test_leaving_for_a_later_daemon_keeps_every_pipe(memory, tmux, second, both):
     one, other = tmux.start(command="cat"), second.start(command="cat")
-    both = await Watching(memory, tmux.socket, second.socket).look()
+    await both.look()
     for server in (tmux, second):
         await both.heard(server.socket, one)
     await both.leave(keep_pipes=True)
     assert (tmux.ask(one, "#{pane_pipe}"), second.ask(other, "#{pane_pipe}")) == ("1", "1")
     assert len(await memory.store.output.open_epochs()) == 2
-    await both.recorder.quit()

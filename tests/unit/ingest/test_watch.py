@@ -9,7 +9,6 @@ import pytest
 from termvisor.ingest.watch import ServerWatch
 from termvisor.mux.tmux import client
 from termvisor.mux.tmux.process import started
-from tests.unit.ingest.scene import Watching
 from tests.unit.waiting import until
 
 
@@ -135,15 +134,12 @@ async def test_a_later_daemon_goes_on_with_the_same_panes_and_epochs(tmux, cat, 
     pane = await watching.heard(tmux.socket, cat)
     await watching.leave(keep_pipes=True)
     tmux.type(cat, "nobody-listens")
-    await watching.memory.again()
-    later = Watching(watching.memory, tmux.socket)
-    await later.look()
-    assert await later.heard(tmux.socket, cat) == pane
-    await later.said(pane, "nobody-listens")
-    assert await later.memory.gaps() == []
-    assert await later.memory.ends(pane) == [None]
-    assert (await later.memory.events()).count("pane_appeared") == 1
-    await later.leave()
+    await watching.again()
+    assert await watching.heard(tmux.socket, cat) == pane
+    await watching.said(pane, "nobody-listens")
+    assert await watching.memory.gaps() == []
+    assert await watching.memory.ends(pane) == [None]
+    assert (await watching.memory.events()).count("pane_appeared") == 1
 
 
 async def test_stopping_leaves_the_server_as_it_was(tmux, cat, watching):

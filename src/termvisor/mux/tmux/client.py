@@ -124,7 +124,8 @@ class ControlClient:
     async def attached(self) -> None:
         """Wait until the server took the client into its session: requests are answered before, output is not told."""
         try:
-            await asyncio.wait_for(self._is_settled.wait(), _ANSWER_FOR)
+            async with asyncio.timeout(_ANSWER_FOR):
+                await self._is_settled.wait()
         except TimeoutError as error:
             self.close()
             raise MuxError(f"tmux did not attach its client within {_ANSWER_FOR:.0f} s") from error
@@ -140,7 +141,8 @@ class ControlClient:
         self._parser.expect(token)
         self._send(f"{compose(commands, body, token)}\ndisplay-message -p {token}\n".encode())
         try:
-            return await asyncio.wait_for(future, _ANSWER_FOR)
+            async with asyncio.timeout(_ANSWER_FOR):
+                return await future
         except TimeoutError as error:
             self.close()
             raise MuxError(f"tmux did not answer within {_ANSWER_FOR:.0f} s") from error

@@ -7,6 +7,7 @@ import pytest
 from termvisor.mux.tmux.client import ControlClient, PlainClient, control_argv
 from termvisor.mux.tmux.protocol import Notice
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from tests.unit.waiting import until
 
 
 @pytest.fixture
@@ -22,9 +23,11 @@ def tmux(folder: str) -> Iterator[PrivateTmux]:
 
 
 @pytest.fixture
-def pane(tmux: PrivateTmux) -> str:
+async def pane(tmux: PrivateTmux) -> str:
     """A pane that shows one word and prints no more; tmux's id of it."""
-    return tmux.start(command="printf 'ready\\n'; exec sleep 1000")
+    mux_id = tmux.start(command="printf 'ready\\n'; exec sleep 1000")
+    await until(lambda: tmux("capture-pane", "-p", "-t", mux_id).strip() == "ready")
+    return mux_id
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from termvisor.errors import MuxError
 from termvisor.mux.tmux import client as module
 from termvisor.mux.tmux.client import ControlClient, PlainClient, control_argv, output_argv
+from termvisor.mux.tmux.process import started
 from termvisor.mux.tmux.protocol import Notice, Output
 from termvisor.mux.tmux.server import TmuxServer, identify
 from termvisor.testing.tmux import PrivateTmux
@@ -162,9 +163,10 @@ async def test_an_output_client_hears_its_session_and_its_replies_keep_their_pla
     heard = []
     pane = tmux.start(command="cat")
     client = control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")), tap=heard.append)
+    await client.attached()
     await client.request("display-message -p before")
     tmux.type(pane, "a-word")
-    await until(lambda: b"a-word" in b"".join(item.data for item in heard if isinstance(item, Output)))
+    await until(lambda: b"".join(item.data for item in heard if isinstance(item, Output)).count(b"a-word\r\n") == 2)
     await client.request("display-message -p after")
     kinds = [type(item).__name__ for item in heard if not isinstance(item, Notice)]
     assert (kinds[0], kinds[-1]) == ("Reply", "Reply")
@@ -217,6 +219,7 @@ async def test_a_plain_client_tells_when_another_server_took_over_its_socket(tmu
     plain.server_pid = int(tmux("display-message", "-p", "#{pid}"))
     assert (await plain.request("display-message -p same")).printed == (b"same",)
     tmux.kill()
+    await until(lambda: started(plain.server_pid) == 0)
     tmux.start()
     with pytest.raises(MuxError, match="another tmux server"):
         await plain.request("display-message -p same")
@@ -234,10 +237,11 @@ async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain
     dead = tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "cat")
     tmux("set", "-w", "-t", dead, "remain-on-exit", "on")
     tmux("respawn-pane", "-k", "-t", dead, "false")
-    await until(lambda: tmux.ask(dead, "#{pane_dead}") == "1")
+    await until(lambda: tmux.ask(dead, "#{pane_dead} #{pane_dead_status}") == "1 1")
     tmux("set", "-gw", "automatic-rename", "off")
+    await (controlled := control()).attached()
     told = []
-    for one in (control(), plain):
+    for one in (controlled, plain):
         server: TmuxServer = await identify(one, tmux.socket)
         facts = await server.facts()
         told.append((server.instance, server.version, facts, await server.thin(), await server.capture(pane, lines=50)))

@@ -18,7 +18,9 @@ COUNTING = "i=0; while :; do i=$((i+1)); echo $i; done"
 @pytest.fixture
 async def server(tmux, pane, control) -> TmuxServer:
     """A server that was listed once, as every watch does first."""
-    found = await identify(control(), tmux.socket)
+    client = control()
+    await client.attached()
+    found = await identify(client, tmux.socket)
     await found.facts()
     return found
 
@@ -27,7 +29,7 @@ async def dead_pane(tmux) -> str:
     """A pane whose program ended and that stays."""
     tmux("set", "-g", "remain-on-exit", "on")
     mux_id = tmux.window("work", "exit 3")
-    await until(lambda: tmux.ask(mux_id, "#{pane_dead}") == "1")
+    await until(lambda: tmux.ask(mux_id, "#{pane_dead} #{pane_dead_status}") == "1 3")
     return mux_id
 
 

@@ -1,0 +1,92 @@
+"""The promises hold on a newer tmux than the system's, too: the same tests, run against the one that set-up fetched."""
+
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from termvisor.testing.instance import instance
+from tests.live.conftest import Scene
+from tests.live.printing import Printer, after_start, raw_log, recorded
+from tests.live.test_gaps import (  # noqa: F401 - run here once more
+    test_a_killed_recorder_is_one_gap_and_the_pane_is_heard_again,
+    test_a_killed_server_is_one_gap_a_pane_and_a_new_server_starts_anew,
+    test_a_program_that_exits_leaves_its_words_and_an_uncertain_tail,
+    test_a_stolen_pipe_is_left_to_its_owner_and_the_pane_is_heard_another_way,
+    test_a_toggled_pipe_works_for_the_person_who_toggles_it,
+    test_killing_the_daemon_loses_nothing,
+)
+from tests.live.test_watching import (
+    hammer,
+    server_pid,
+    test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours,  # noqa: F401
+    test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile,  # noqa: F401
+    test_a_stopped_daemon_and_recorder_block_nobody,  # noqa: F401
+    test_clear_history_and_resize_lose_nothing,  # noqa: F401
+    test_kill_commands_end_what_they_would_have_ended,  # noqa: F401
+    test_sizes_environment_hooks_and_buffers_stay_as_they_were,  # noqa: F401
+    test_the_server_ends_with_its_last_session,  # noqa: F401
+)
+from tests.live.waiting import until
+
+pytestmark = pytest.mark.live
+TMUX = Path(__file__).parents[2] / ".parts" / "tmux" / "bin" / "tmux"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def newer_tmux():
+    """Whoever starts `tmux` in this file gets the newer one."""
+    if not os.access(TMUX, os.X_OK):
+        pytest.fail("the newer tmux is missing. Fetch it with: .ci/newer-tmux")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{TMUX.parent}:{os.environ['PATH']}")
+        yield
+
+
+def test_it_is_a_newer_tmux_and_its_panes_are_heard_by_pipe(scene, shell):
+    told = [event["data"] for event in scene.visor.robot("events")["items"] if event["kind"] == "server_found"]
+    numbers = re.findall(r"\d+", told[0]["version"])
+    assert [int(number) for number in numbers[:2]] > [3, 3]
+    scene.say(shell, "heard-on-the-newer-one")
+    assert scene.causes() == []
+
+
+def test_the_setting_alone_names_the_program(folder, tmux):
+    mux_id = tmux.start()
+    with instance(folder, tmux.socket, tmux_program=str(TMUX)) as visor:
+        visor.env = {**visor.env, "PATH": folder}
+        Scene(tmux, visor).heard(mux_id)
+
+
+def test_five_megabytes_survive_a_kill_of_the_daemon(folder, scene):
+    printer = Printer(folder, "alpha", 5)
+    pane = scene.heard(scene.tmux.start(command=printer.command))
+    printer.go()
+    until(lambda: recorded(scene.visor.places.raw_dir) > 1e6)
+    scene.visor.kill_daemon()
+    until(lambda: printer.is_done, seconds=60)
+    size, lines, digest = printer.written
+    until(lambda: after_start(raw_log(scene.visor.places.raw_dir, pane)) == (size, digest))
+    text = scene.visor.visor("export", str(pane), "--text")
+    numbers = [int(line.split()[2]) for line in text.splitlines() if line.startswith("alpha line ")]
+    assert numbers == list(range(1, lines + 1))
+    assert scene.causes() == []
+
+
+def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scene, shell):
+    pid, stop = server_pid(scene.tmux), threading.Event()
+    busy = threading.Thread(target=hammer, args=(scene.tmux, stop))
+    busy.start()
+    try:
+        for _ in range(5):
+            until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            scene.visor.kill_daemon()
+            until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            scene.visor.robot("state")
+    finally:
+        stop.set()
+        busy.join()
+    assert server_pid(scene.tmux) == pid
+    scene.say(shell, "alive-and-heard")
