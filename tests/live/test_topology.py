@@ -37,6 +37,11 @@ def is_gone(scene: Scene, ours: int) -> bool:
     return all(item["identity"]["id"] != ours for item in scene.panes())
 
 
+def reaped(tmux: PrivateTmux) -> bool:
+    """One in eight times tmux 3.3a does not notice that a program ended until it sees another one end."""
+    return tmux("run-shell", "true") == ""
+
+
 def test_panes_come_split_and_go_and_are_still_readable_by_their_number(fleet):
     first = session(fleet, "splits")
     second = fleet.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", first, "sh")
@@ -91,7 +96,7 @@ def test_a_pane_that_dies_says_how_and_is_heard_when_it_comes_back(fleet, name, 
     ours = fleet.id_of(mux_id)
     fleet.tmux("set", "-w", "-t", mux_id, "remain-on-exit", "on")
     fleet.tmux.type(mux_id, end)
-    until(lambda: fleet.told(ours, "pane_died") == [{"status": status, "signal": signal}])
+    until(lambda: reaped(fleet.tmux) and fleet.told(ours, "pane_died") == [{"status": status, "signal": signal}])
     dead = pane(fleet, ours)
     assert (dead["is_dead"], dead["exit_status"], dead["exit_signal"]) == (True, status, signal)
     fleet.tmux("respawn-pane", "-t", mux_id, "sh")

@@ -73,15 +73,17 @@ def collect(path: str, asked: face.Asked, deliver: "Callable[[bytes, bytes], Non
     line = dial(path)
     if line is None:
         return NOBODY
+    came_back = NOBODY  # one that hangs up without a word is just ending: a new one may answer
     try:
         for kind, number, body in _frames(line, asked):
+            came_back = LOST
             if kind == b"x":
                 return number
             if kind == b"l":
                 return YOURSELF
             if body:
                 deliver(kind, body)
-        return LOST
+        return came_back
     finally:
         line.close()
 
@@ -95,7 +97,9 @@ def _frames(line: "socket", asked: face.Asked) -> "Iterator[tuple[bytes, int, by
         while data := line.recv(1 << 16):
             line.settimeout(None)
             yield from frames.feed(data)
-    except (ConnectionError, TimeoutError, face.Malformed):
+    except (TimeoutError, face.Malformed):
+        yield b"?", 0, b""  # somebody is there, and it is no use to start another
+    except ConnectionError:
         return
 
 

@@ -110,10 +110,14 @@ class ControlOutputs:
             raise
         ear.epoch, ear.plane = await self._epochs.begin(epoch, seen), "control"
 
-    def hears(self, ear: Ear) -> bool:
-        """Whether the client of the session that the pane is in now listens to it."""
+    def follows(self, ear: Ear) -> bool:
+        """Whether it is the client of the pane's present session that was told to listen to it."""
         found = self._clients.get(ear.session_id)
-        return found is not None and found[0].is_open and ear.mux_id in found[1].panes
+        return found is not None and ear.mux_id in found[1].panes
+
+    def hears(self, ear: Ear) -> bool:
+        """Whether that client lives."""
+        return self.follows(ear) and self._clients[ear.session_id][0].is_open
 
     async def join(self, ear: Ear, pipe: Epoch, server: TmuxServer, command: str) -> bool:
         """Go over to a pipe without losing or doubling a byte; false when the pane's pipe is taken after all."""

@@ -191,7 +191,7 @@ class Ears:
         return not (ear.ends_unattached or self.server.exits_unattached)
 
     def _is_rightly_heard(self, ear: Ear) -> bool:
-        return self._may_attach(ear) and self._means.outputs.hears(ear)
+        return self._may_attach(ear) and self._means.outputs.follows(ear)
 
     async def _lose(self, ear: Ear) -> None:
         """Its control client must leave, or the pane moved away from it, some time after its last byte."""

@@ -67,7 +67,7 @@ def test_a_real_daemon_answers(daemon: Places, capfd: pytest.CaptureFixture[str]
     [
         (face.frame(b"a", 1) + face.frame(b"l", 0), courier.YOURSELF),
         (face.frame(b"a", 1) + face.output(b"o", b"half an ans"), courier.LOST),
-        (b"", courier.LOST),
+        (b"", courier.NOBODY),
         (b"HTTP/1.1 400 Bad Request with a long line", courier.LOST),
     ],
 )

@@ -236,7 +236,7 @@ async def test_every_plain_request_is_counted_as_a_program(tmux, pane):
 async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain, folder):
     dead = tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "cat")
     tmux("set", "-w", "-t", dead, "remain-on-exit", "on")
-    tmux("respawn-pane", "-k", "-t", dead, "false")
+    tmux("respawn-pane", "-k", "-t", dead, "sleep 0.1; exit 1")
     await until(lambda: tmux.ask(dead, "#{pane_dead} #{pane_dead_status}") == "1 1")
     tmux("set", "-gw", "automatic-rename", "off")
     await (controlled := control()).attached()

@@ -28,7 +28,7 @@ async def server(tmux, pane, control) -> TmuxServer:
 async def dead_pane(tmux) -> str:
     """A pane whose program ended and that stays."""
     tmux("set", "-g", "remain-on-exit", "on")
-    mux_id = tmux.window("work", "exit 3")
+    mux_id = tmux.window("work", "sleep 0.1; exit 3")
     await until(lambda: tmux.ask(mux_id, "#{pane_dead} #{pane_dead_status}") == "1 3")
     return mux_id
 
