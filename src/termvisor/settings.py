@@ -160,6 +160,11 @@ def make_private(path: str) -> None:
             f"{path} is not a folder of yours",
             hint="Set VISOR_RUNTIME_DIR or VISOR_DATA_DIR to a folder of your own.",
         )
+    if found.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
+        raise Unavailable(
+            f"{path} is open to everybody and will not be made private",
+            hint="Name a folder of your own, for example one inside it.",
+        )
     if found.st_mode & 0o077:
         os.chmod(path, 0o700)
 

@@ -159,7 +159,7 @@ def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scen
     for thread in threads:
         thread.start()
     try:
-        for _ in range(8):
+        for _ in range(5):
             until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
             scene.visor.kill_daemon()
             until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))

@@ -1,6 +1,7 @@
 """Finds the tmux servers of this user, keeps a watch on each, and keeps the recorder alive."""
 
 import asyncio
+import contextlib
 
 from termvisor.errors import MuxError, VisorError
 from termvisor.ingest.backoff import Backoff
@@ -14,6 +15,7 @@ from termvisor.mux.tmux.sockets import answers, candidates
 from termvisor.settings import Places
 
 _SCAN_FOR = 1.0
+_FIRST_LOOK_FOR = 3.0
 log = logger("lookout")
 
 
@@ -65,9 +67,11 @@ class Lookout:
             keeper.cancel()
 
     async def _first_look(self) -> None:
-        """A server that does not answer holds up nothing but this."""
-        for watch in list(self.watches.values()):
-            await watch.has_looked.wait()
+        """A server that does not answer holds up the first answer only for a moment."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_LOOK_FOR):
+                for watch in list(self.watches.values()):
+                    await watch.has_looked.wait()
         self.has_looked.set()
 
     def _find(self, group: asyncio.TaskGroup) -> None:

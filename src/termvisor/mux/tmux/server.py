@@ -86,12 +86,12 @@ class TmuxServer:
 async def identify(client: Client, socket: str, target: TargetName = LOCAL.name) -> TmuxServer:
     """Ask a server who it is."""
     reply = await client.request("", listing.SERVER)
-    words = reply.body[0].decode("utf-8", "replace").split("\x1f") if reply.body else []
-    if len(words) != 4 or not words[0].isdecimal():
+    who = listing.parse_server(reply.body)
+    if not who.get("pid", "").isdecimal():
         raise MuxError(f"{socket} did not say who it is: {reply.error}")
-    pid = int(words[0])
+    pid = int(who["pid"])
     instance = ServerInstance(target, socket, pid, started(pid))
-    return TmuxServer(client, instance, version=words[1], exits_unattached=words[2] in ("1", "on"))
+    return TmuxServer(client, instance, version=who["version"], exits_unattached=who["exit-unattached"] in ("1", "on"))
 
 
 def is_private(session_name: str) -> bool:

@@ -25,7 +25,8 @@ from termvisor.mux.tmux.client import ControlClient, control_argv
 
 async def main():
     client = ControlClient(control_argv("tmux", sys.argv[1]), notice=lambda notice: None)
-    print((await client.request("display-message -p here")).printed[0].decode(), flush=True)
+    await client.attached()
+    print("here", flush=True)
     await asyncio.sleep(1000)
 
 asyncio.run(main())
@@ -127,19 +128,18 @@ async def test_the_end_of_the_server_is_told_once(tmux, pane, control, notices):
 
 
 async def test_an_owner_that_is_killed_leaves_neither_client_nor_session(tmux, pane):
-    owner = subprocess.Popen([sys.executable, "-c", OWNER, tmux.socket], stdout=subprocess.PIPE)
-    assert owner.stdout.readline() == b"here\n"
-    assert sessions(tmux) == ["_visor", "work"]
-    owner.kill()
-    owner.communicate()
+    with subprocess.Popen([sys.executable, "-c", OWNER, tmux.socket], stdout=subprocess.PIPE) as owner:
+        said = owner.stdout.readline(), sessions(tmux)
+        owner.kill()
+    assert said == (b"here\n", ["_visor", "work"])
     await until(lambda: sessions(tmux) == ["work"])
     assert tmux("list-clients") == ""
 
 
 async def test_the_private_session_ends_with_its_last_client_only(tmux, pane, control):
-    main = control()
-    await main.request("display-message -p hello")
-    guest = control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")))
+    main, guest = control(), control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")))
+    await main.attached()
+    await guest.attached()
     await guest.request("switch-client -t =_visor")
     guest.close()
     await until(lambda: len(tmux("list-clients").split("\n")) == 1)
@@ -233,12 +233,11 @@ async def test_every_plain_request_is_counted_as_a_program(tmux, pane):
     assert len(forks) == 2
 
 
-async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain, folder):
-    dead = tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "cat")
-    tmux("set", "-w", "-t", dead, "remain-on-exit", "on")
-    tmux("respawn-pane", "-k", "-t", dead, "sleep 0.1; exit 1")
-    await until(lambda: tmux.ask(dead, "#{pane_dead} #{pane_dead_status}") == "1 1")
+async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain):
+    other = tmux.window("work", "exec sleep 1000")
+    tmux("pipe-pane", "-t", other, "exec cat > /dev/null")
     tmux("set", "-gw", "automatic-rename", "off")
+    await until(lambda: tmux.ask(other, "#{pane_current_command}") == "sleep")
     await (controlled := control()).attached()
     told = []
     for one in (controlled, plain):
@@ -246,7 +245,7 @@ async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain
         facts = await server.facts()
         told.append((server.instance, server.version, facts, await server.thin(), await server.capture(pane, lines=50)))
     assert told[0] == told[1]
-    assert [facts.mux_id for facts in told[0][2]] == [pane, dead]
+    assert [facts.mux_id for facts in told[0][2]] == [pane, other]
 
 
 async def test_both_clients_open_pipes_and_are_refused_alike(tmux, pane, control, plain, folder):

@@ -1,25 +1,19 @@
 """Listings become values, whatever stands in paths and titles."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.errors import MuxError
 from termvisor.mux.base import Thin
-from termvisor.mux.tmux.listing import parse_full, parse_thin
+from termvisor.mux.tmux.listing import FIELD, RECORD, parse_full, parse_server, parse_thin
 
 WORDS = ["%5", "812", "$1", "0", "@3", "2", "1", "1", "/dev/tty", "80", "24", "0", "0", "0", "", "9", "1", "2000", "0"]
 
 
 def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
-    """As tmux answers: without separators in the command and the path, with lengths for the names and the title."""
-    session, window, command, cwd, title = (text.encode() for text in texts)
-    words = [word.encode() for word in (pane, *WORDS[1:-1], ends)]
-    live = [re.sub(rb"[\x1e\x1f]", b"?", text) for text in (command, cwd)]
-    names = (session, window, title)
-    return b"\x1f".join([*words, *live, *(b"%d" % len(text) for text in names), *names]) + b"\x1e"
+    """As tmux answers."""
+    return FIELD.join(word.encode() for word in (pane, *WORDS[1:-1], ends, *texts)) + RECORD
 
 
 def listed(*records: bytes):
@@ -53,16 +47,29 @@ def test_no_name_can_forge_a_pane_or_a_field(texts):
 
 
 def test_a_path_that_imitates_a_record_stays_a_path():
-    evil = "/tmp/\x1e\n" + record("x", "x", "x", "x", "x", pane="%0").decode()
+    evil = "/tmp/<00>\n" + record("x", "x", "x", "x", "x", pane="%0").decode().replace(FIELD.decode(), "<guess>")
+    evil = evil.replace(RECORD.decode(), "<guess>\n")
     for texts in (("s", "w", "c", evil, "t"), (evil, evil, evil, evil, evil)):
         assert [one.mux_id for one in listed(record(*texts))] == ["%5"]
 
 
 def test_an_unreadable_listing_is_an_error_and_not_a_guess():
     with pytest.raises(MuxError):
-        listed(record("s", "w", "c", "/", "t").replace(b"\x1e", b"!"))
+        listed(record("s", "w", "c", "/", "t").replace(RECORD, b"!"))
+    with pytest.raises(MuxError):
+        listed(record("s", "w", "c", "/", "t", "one more"))
 
 
 def test_the_thin_listing_hides_our_own_pane():
-    body = (b"%1\x1f10\x1f0\x1f0\x1e", b"%2\x1f11\x1f1\x1f1\x1e")
+    body = (FIELD.join((b"%1", b"10", b"0", b"0")) + RECORD, FIELD.join((b"%2", b"11", b"1", b"1")) + RECORD)
     assert parse_thin(body, frozenset({"%1"})) == {"%2": Thin(11, True, True)}
+
+
+def test_a_server_says_who_it_is_or_nothing():
+    assert parse_server((FIELD.join((b"7", b"3.3a", b"0", b"/tmp/s")) + RECORD,))["pid"] == "7"
+    assert parse_server(()) == {}
+
+
+def test_separators_are_printable_and_differ():
+    assert FIELD.isascii() and FIELD.decode().isprintable()
+    assert FIELD != RECORD
