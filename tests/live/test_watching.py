@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -177,11 +178,22 @@ def hammer(tmux, stop: threading.Event) -> None:
 
 
 def test_a_stopped_daemon_and_recorder_block_nobody(folder, scene, shell):
-    scene.tmux.type(shell, f"i=0; while :; do i=$((i+1)); echo tick $i; echo $i > {folder}/ticks; sleep 0.01; done")
+    stopped_and_killed(folder, scene, shell, lambda: None)
+
+
+@pytest.mark.live
+def test_a_minute_of_standstill_blocks_nobody(folder, scene, shell):
+    """Marked for its length: notifications and output have a whole minute to fill every buffer."""
+    stopped_and_killed(folder, scene, shell, lambda: time.sleep(60))
+
+
+def stopped_and_killed(folder, scene, shell, meanwhile):
     ticks = lambda: read_number(f"{folder}/ticks")  # noqa: E731
+    scene.tmux.type(shell, f"i=0; while :; do i=$((i+1)); echo tick $i; echo $i > {folder}/ticks; sleep 0.01; done")
     daemon, recorder = scene.visor.daemon_pid, scene.visor.recorder_pid
     for process in (daemon, recorder):
         os.kill(process, signal.SIGSTOP)
+    meanwhile()
     before = ticks()
     until(lambda: ticks() > before + 100)
     for process in (daemon, recorder):
