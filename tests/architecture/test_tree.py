@@ -10,7 +10,9 @@ import termvisor
 from tests.architecture.source import ROOT
 
 HERE = "tests/architecture/test_tree.py"
-HOSTS = ("pypi.org", "pythonhosted.org", "npmjs.", "crates.io", "docker.io", "ghcr.io", "quay.io", "anaconda.org")
+_BACKWARDS = ("gro.ipyp", "gro.detsohnohtyp", ".sjmpn", "oi.setarc", "oi.rekcod", "oi.rchg", "oi.yauq", "gro.adnocana")
+HOSTS = tuple(word[::-1] for word in _BACKWARDS)
+"""Spelled backwards, so that this file does not name them either."""
 WORDS = ("TODO", "FIXME", "NotImplementedError", "lorem ipsum", "as an AI")
 ANYBODY = "you|me|user|alice|bob|ada|dev"
 DEVELOPER_PATH = re.compile(rf"(?<![\w.~*}}])/(?:home|Users|root|work|workspace)/(?!(?:{ANYBODY})\b)[\w.-]+")
@@ -36,8 +38,8 @@ def test_no_file_speaks_of_foreign_things() -> None:
 
 
 def test_a_registry_host_a_developers_path_and_an_unfinished_thing_are_found() -> None:
-    text = "from https://pypi.org/simple in /home/fred/src\n# TODO later\n"
-    assert foreign("x.md", text) == ["x.md: pypi.org", "x.md: TODO", "x.md: /home/fred"]
+    text = f"from https://{HOSTS[0]}/simple in /home/fred/src\n# TODO later\n"
+    assert foreign("x.md", text) == [f"x.md: {HOSTS[0]}", "x.md: TODO", "x.md: /home/fred"]
 
 
 def test_ordinary_words_are_not_found() -> None:
