@@ -51,6 +51,8 @@ class Carry(msgspec.Struct, frozen=True, array_like=True):
     following: Following = Following()
     end_mark: int = -1
     """Where the program last said that this is the end."""
+    width: int = 0
+    """Columns of the pane when it was last looked at."""
 
 
 class EpochText:
@@ -69,6 +71,7 @@ class EpochText:
         self._end_mark = carry.end_mark
         self._nonce = nonce
         self._stage = TextStage(epoch.committed, carry.text)
+        self._stage.width = carry.width
         self._redactor = Redactor(state=carry.redaction)
         self._blocks: list[Block] = []
         self._marks: list[tuple[int, Mark]] = []
@@ -102,6 +105,9 @@ class EpochText:
                 break
         return self.read_to - began
 
+    def resize(self, width: int) -> None:
+        self._stage.width = width
+
     def finish(self) -> None:
         self._keep(self._stage.finish(self.last_at), self.last_at)
         self.reader.close()
@@ -111,7 +117,9 @@ class EpochText:
         if not self._is_changed:
             return None
         committed, text = self._stage.checkpoint()
-        carry = msgspec.msgpack.encode(Carry(text, self._redactor.state, self.following, self._end_mark))
+        carry = msgspec.msgpack.encode(
+            Carry(text, self._redactor.state, self.following, self._end_mark, self._stage.width)
+        )
         progress = Progress(
             pane=self.epoch.pane,
             epoch=self.epoch.id,
@@ -131,7 +139,9 @@ class EpochText:
     def _leap(self, offset: int, at: int) -> None:
         """Segments were deleted or cut: the text goes on behind the hole, and the hole is a gap."""
         self._keep(self._stage.finish(self.last_at), self.last_at)
+        width = self._stage.width
         self._stage = TextStage(offset, carry_for(is_alternate=self._stage.is_alternate))
+        self._stage.width = width
         epoch, detail = self.epoch.id, f"bytes {self.read_to} to {offset} are no longer in the raw log"
         gap = Gap(pane=self.epoch.pane, cause="log_truncated", start_at=self.last_at, end_at=at, detail=detail)
         self._holes.append(replace(gap, after=epoch, before=epoch))
@@ -207,12 +217,17 @@ class Pipeline:
         self.grew(epoch.id)
         return text
 
-    def first_carry(self, *, is_alternate: bool, at: int = 0) -> bytes:
-        """How an epoch begins whose pane shows the alternate screen, or does not; never empty."""
+    def resized(self, pane: PaneId, width: int) -> None:
+        """A pane has so many columns from now on."""
+        if text := self.current.get(pane):
+            text.resize(width)
+
+    def first_carry(self, *, is_alternate: bool, at: int = 0, width: int = 0) -> bytes:
+        """How an epoch begins whose pane is so wide and shows the alternate screen, or does not; never empty."""
         known = Following()
         if is_alternate:
             known = follow(known, Mark(kind="alt_screen_on", offset=0), at, None)
-        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=is_alternate), following=known))
+        return msgspec.msgpack.encode(Carry(carry_for(is_alternate=is_alternate), following=known, width=width))
 
     def grew(self, epoch: EpochId, size: int = 0) -> None:
         """There are more bytes; up to ``size``, where the teller knows."""

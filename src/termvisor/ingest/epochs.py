@@ -34,7 +34,9 @@ class Text(Protocol):
 
     def folder(self, epoch: Epoch) -> str: ...
 
-    def first_carry(self, *, is_alternate: bool, at: int = 0) -> bytes: ...
+    def first_carry(self, *, is_alternate: bool, at: int = 0, width: int = 0) -> bytes: ...
+
+    def resized(self, pane: PaneId, width: int) -> None: ...
 
 
 class Epochs(Struct):
@@ -50,7 +52,7 @@ class Epochs(Struct):
 
     async def begin(self, epoch: Epoch, seen: Capture) -> Epoch:
         """The epoch is being heard, and this is what the pane showed at its very start."""
-        carry = self.text.first_carry(is_alternate=seen.alternate, at=epoch.opened_at)
+        carry = self.text.first_carry(is_alternate=seen.alternate, at=epoch.opened_at, width=seen.width)
         rows = [] if seen.alternate else await self._new_rows(epoch.pane, seen)
         await self.store.output.commit([_baseline(epoch, rows, carry)])
         await self.heard_again(epoch)

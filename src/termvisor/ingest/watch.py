@@ -233,6 +233,8 @@ class ServerWatch:
             await self._take_over(change, new)
         for name, facts in new.items():
             self.ears.see(facts)
+            if facts.width != self.known[name].facts.width:
+                self._kit.epochs.text.resized(self.known[name].id, facts.width)
             if facts != self.known[name].facts:
                 self.known[name].facts = facts
                 await self._kit.epochs.store.panes.update(self.known[name].id, facts, self._now())

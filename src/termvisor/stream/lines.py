@@ -40,6 +40,8 @@ class LineAssembly:
 
     def __init__(self, start: int):
         self.at = 0
+        self.width = 0
+        """Columns of the pane; 0 where they are not known."""
         self.settled: list[Settled] = []
         self.begin(start)
 
@@ -49,6 +51,7 @@ class LineAssembly:
         self._shown = ""
         self._column: int | None = None
         self._saved: int | None = None
+        self._padded = False
         self._tabbed = self._tabbed_width = 0  # how much was measured at the last tab, so that tabs stay cheap
 
     @property
@@ -117,6 +120,8 @@ class LineAssembly:
     def write(self, token: Token) -> None:
         """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
         text, data, start = token.text, token.data, token.start
+        if self._padded:
+            self.leave(start)
         if start - self.start >= _OVERWRITE_LIMIT and (self._column == 0 or self.is_empty):
             self.leave(start)
         while rest := self._put(text):
@@ -153,6 +158,7 @@ class LineAssembly:
         if byte in (b"\r\n", b"\n"):
             self.settle(end)
         elif byte == b"\r" and not self.is_empty:
+            self._padded = self._padded or self._is_padded()
             self._move(0)
         elif byte == b"\b":
             self._move(self._cursor() - 1)
@@ -164,7 +170,19 @@ class LineAssembly:
         key = token.text if token.kind == "csi" else "esc" + token.text
         act = _ACTS.get(key)
         if act is not None and (count := _count(token.data)) is not None:
+            if self._padded:
+                self.leave(token.start)
             act(self, count, token.end)
+
+    def _is_padded(self) -> bool:
+        """Whether only blanks were printed since the row's end: so shells make sure that a prompt has its own row.
+
+        A carriage return then goes to the start of the next row; the line stays if anything but a newline follows.
+        """
+        if not self.width:
+            return False
+        column = self._cursor()
+        return column > self.width and not self._shown[(column - 1) // self.width * self.width :].strip(" ")
 
     def _cursor(self) -> int:
         """The column of the cursor; asking makes the line one that has columns."""

@@ -55,6 +55,15 @@ class TextStage:
         """The unfinished line as it is shown now, up to its last whole character."""
         return self._lines.text
 
+    @property
+    def width(self) -> int:
+        """Columns of the pane, 0 where they are not known; set before the bytes that were printed at that width."""
+        return self._lines.width
+
+    @width.setter
+    def width(self, columns: int) -> None:
+        self._lines.width = columns
+
     def feed(self, delta: Delta) -> Derived:
         expected = self._tokens.position + len(self._tokens.rest)
         if delta.offset != expected:
