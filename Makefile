@@ -12,7 +12,7 @@ demo: ## start a private tmux server with five lively panes to try things on
 	@$(BIN)/visor demo
 
 test: check ## everything that needs only Python and tmux
-	$(BIN)/pytest -m "not live" -n 2 $(ARGS)
+	$(BIN)/pytest -m "not live" -n 3 $(ARGS)
 
 test-live: ## what needs further parts installed
 	@.ci/setup live

@@ -1,5 +1,21 @@
 // Generated from the operations' declarations. Do not edit.
 
+/** Which pane. */
+export interface Activate {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** The pane; any reference. */
+  pane: string;
+}
+
 /** What a pane is doing, from marks and the stream. ``is_proven``: the marks carried our nonce. */
 export interface ActivityItem {
   kind: "alt_screen" | "command" | "gap" | "prompt" | "unknown";
@@ -7,6 +23,206 @@ export interface ActivityItem {
   command_line: string | null;
   last_exit: number | null;
   is_proven: boolean;
+}
+
+/** One line for tmux.conf. ``now`` is what was found; ``is_followed`` is None where nobody could look. */
+export interface Advice {
+  line: string;
+  why: string;
+  now?: string;
+  is_followed?: boolean | null;
+}
+
+/** Which question. */
+export interface Approve {
+  /** The question's number in `visor inbox`. */
+  id: number;
+  /** And the same caller may do this kind of thing in this pane for eight hours. */
+  session?: boolean;
+}
+
+/** ``what`` is the action in words, ``action`` its fields, ``place`` where. ``answers`` of ``needs`` people allowed
+    it. ``left`` are the seconds until it counts as a no; of a closed one there are none. */
+export interface Asked {
+  id: number;
+  state: "allowed" | "denied" | "expired" | "open" | "used";
+  kind: string;
+  risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
+  what: string;
+  action: Record<string, unknown>;
+  by: string;
+  pane: number | null;
+  place: string;
+  why: Array<string>;
+  answers: number;
+  needs: number;
+  asked_at: string;
+  expires_at: string;
+  left: number | null;
+  correlation: string;
+}
+
+/** Which pane, and what must hold. */
+export interface Attach {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+}
+
+/** ``outside`` is the program to run in a terminal of its own, ``inside`` in one that shows the same tmux server. */
+export interface Attached {
+  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: Foretold | null;
+  socket?: string;
+  outside?: Array<string>;
+  inside?: Array<string>;
+}
+
+/** Which entries. */
+export interface Audit {
+  /** At most so many. */
+  limit?: number;
+  /** Only this pane; any reference. */
+  pane?: string | null;
+  /** Only this kind of action, for example send_text. */
+  kind?: string | null;
+  /** Not older than this: ISO 8601, today, or an age such as 10m. */
+  since?: string | null;
+  /** The first ones after this cursor, not the newest. */
+  after?: number | null;
+}
+
+/** One entry. An action has several: `judged` or `asked`, `answered`, `intent`, `outcome`, joined by
+    ``correlation``. ``hash`` covers this entry and all before it. */
+export interface AuditItem {
+  id: number;
+  at: string;
+  correlation: string;
+  stage: "answered" | "asked" | "intent" | "judged" | "outcome";
+  kind: string;
+  by: string;
+  pane: number | null;
+  place: string;
+  what: string;
+  action: Record<string, unknown>;
+  verdict: "allow" | "ask" | "deny" | null;
+  verdict_why: string;
+  observed: Record<string, string | number | number | boolean | null>;
+  outcome: string;
+  why: string;
+  hash: string;
+}
+
+/** Entries, oldest first. ``cursor`` is where the next call goes on, as `--after`. */
+export interface AuditListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: AuditSummary;
+  items: Array<AuditItem>;
+  cursor: number;
+}
+
+/** ``entry`` is the first one that does not fit those before it, ``what`` is wrong with it. */
+export interface AuditState {
+  is_whole: boolean;
+  entry?: number | null;
+  what?: string;
+}
+
+export interface AuditSummary {
+  entries: number;
+  by_stage: Record<string, number>;
+}
+
+/** Nothing to choose. */
+export interface AuditVerify {
+}
+
+/** ``version`` is the schema's. The copy holds text, events and all else, but no raw bytes. */
+export interface BackupMade {
+  path: string;
+  bytes: number;
+  taken_at: string;
+  version: number;
+  panes: number;
+  lines: number;
+  events: number;
+}
+
+/** ``wrong`` says what was found; empty when the database is whole. */
+export interface CheckReport {
+  path: string;
+  is_fine: boolean;
+  is_thorough: boolean;
+  wrong: string;
+  duration_secs: number;
+}
+
+/** One command. ``seconds`` is how long it ran, or has run until now; of a lost one it is not known.
+
+    Its output are the lines ``first_line`` to ``last_line``; ``last_line`` is one less than ``first_line`` where there
+    is none. ``is_proven``: the marks carried our nonce. A lost command is one whose end was never told. */
+export interface CommandFacts {
+  id: number;
+  status: "finished" | "lost" | "running";
+  command: string | null;
+  cwd: string | null;
+  exit_code: number | null;
+  started_at: string;
+  ended_at: string | null;
+  seconds: number | null;
+  first_line: number;
+  last_line: number | null;
+  is_proven: boolean;
+}
+
+/** A command and its pane; ``age`` are the seconds since it started. */
+export interface CommandItem {
+  id: number;
+  status: "finished" | "lost" | "running";
+  command: string | null;
+  cwd: string | null;
+  exit_code: number | null;
+  started_at: string;
+  ended_at: string | null;
+  seconds: number | null;
+  first_line: number;
+  last_line: number | null;
+  is_proven: boolean;
+  identity: PaneIdentity;
+  age: number;
 }
 
 export interface CommandLine {
@@ -17,6 +233,43 @@ export interface CommandLine {
   summary: string;
   effect: string;
   examples?: Array<string>;
+}
+
+/** Commands, oldest first. */
+export interface CommandListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: CommandsSummary;
+  items: Array<CommandItem>;
+}
+
+export interface CommandsSummary {
+  commands: number;
+  failed: number;
+  by_status: Record<string, number>;
+}
+
+/** For which shell; `panes` is what the scripts themselves ask for. */
+export interface Completion {
+  /** Your shell; `panes` lists what a pane can be called. */
+  shell: "bash" | "fish" | "panes" | "zsh";
+}
+
+export interface CompletionScript {
+  shell: string;
+  script: string;
+}
+
+/** ``value`` is what the file says now, None where it says nothing any more. */
+export interface ConfigChanged {
+  path: string;
+  name: string;
+  value: string | null;
+  changed: boolean;
+  overridden_by: string | null;
+  needs_restart: boolean;
+  warnings: Array<string>;
 }
 
 /** Whether an existing file may be replaced. */
@@ -44,6 +297,25 @@ export interface ConfigPlaces {
   daemon_socket: string;
 }
 
+/** Nothing to choose. */
+export interface ConfigReload {
+}
+
+/** ``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each. */
+export interface ConfigReloaded {
+  applied: Array<string>;
+  needs_restart: Array<string>;
+  restart_with: Record<string, string>;
+}
+
+/** Which setting, and its new value. */
+export interface ConfigSet {
+  /** The setting. */
+  name: string;
+  /** Its value; a list between commas (patterns: on lines) or as `["a", "b"]`. */
+  value: string;
+}
+
 /** Which settings to show. */
 export interface ConfigShow {
   /** All settings, also those at their default. */
@@ -53,6 +325,12 @@ export interface ConfigShow {
 export interface ConfigShown {
   path: string;
   settings: Array<SettingItem>;
+}
+
+/** Which setting. */
+export interface ConfigUnset {
+  /** The setting. */
+  name: string;
 }
 
 /** Nothing to choose. */
@@ -65,6 +343,68 @@ export interface ConfigVerdict {
   exists: boolean;
   settings_in_file: Array<string>;
   warnings: Array<string>;
+}
+
+/** What a database file holds. ``lines`` counts the lines that are kept, ``newest_at`` is its newest event. */
+export interface Contents {
+  version: number;
+  panes?: number;
+  lines?: number;
+  events?: number;
+  newest_at?: number | null;
+}
+
+/** Where to. */
+export interface DbBackup {
+  /** The path of a new file. */
+  file: string;
+}
+
+/** How closely to look. */
+export interface DbCheck {
+  /** Read every row and compare the search index with the text; needs room for a copy. */
+  thorough?: boolean;
+}
+
+/** Whether only to tell. */
+export interface DbPrune {
+  /** Tell what would be done, and do nothing. */
+  dry_run?: boolean;
+}
+
+/** Which copy, and whether to go through with it. */
+export interface DbRestore {
+  /** A file that `visor db backup` wrote; without it, the last snapshot in the data folder. */
+  file?: string | null;
+  /** Tell what would be replaced, and change nothing. */
+  dry_run?: boolean;
+  /** Do it without asking. */
+  yes?: boolean;
+}
+
+/** Nothing to choose. */
+export interface DbStatus {
+}
+
+/** Nothing to choose. */
+export interface DbVacuum {
+}
+
+/** What came of it. ``why`` is a stable code; ``correlation`` finds the whole story in the audit. ``foreseen`` is
+    all there is of a dry run. */
+export interface Deed {
+  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: Foretold | null;
+}
+
+/** Which question. */
+export interface Deny {
+  /** The question's number in `visor inbox`. */
+  id: number;
 }
 
 /** ``is_fine`` is false when a check failed; warnings and skipped checks do not count. */
@@ -120,8 +460,16 @@ export interface Export {
   jsonl?: boolean;
   /** The bytes of one pane, with escapes. */
   raw?: boolean;
+  /** A film of one pane: asciicast 3, which asciinema plays. */
+  cast?: boolean;
+  /** Markdown: panes, commands, events and gaps. */
+  report?: boolean;
+  /** A consistent copy of the database; with --output, which must not exist yet. */
+  snapshot?: boolean;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
+  /** Not newer than this: ISO 8601, or an age such as 5m. */
+  until?: string | null;
   /** With --raw: secrets stay in. This is logged. */
   unredacted?: boolean;
   /** Write to this file (made private) instead. */
@@ -141,6 +489,34 @@ export interface Finding {
   status: "fail" | "ok" | "skip" | "warn";
   message: string;
   hint?: string;
+}
+
+/** What would be said of it now: the policy's ``answer`` with its ``path``, and ``refused``, the first thing about
+    the pane itself that speaks against it; empty when nothing does. */
+export interface Foretold {
+  what: string;
+  by: string;
+  answer: "allow" | "ask" | "deny";
+  why: string;
+  path: Array<string>;
+  refused: string;
+  refused_why: string;
+}
+
+/** ``rows`` hold text and SGR colours, nothing else; ``note`` says what cannot be seen, for example a gap. */
+export interface FrameItem {
+  pane: number;
+  at: string;
+  width: number;
+  height: number;
+  rows: Array<string>;
+  cursor_x: number;
+  cursor_y: number;
+  is_cursor_shown: boolean;
+  is_alternate: boolean;
+  epoch: number;
+  offset: number;
+  note: string;
 }
 
 /** ``after_epoch`` and ``before_epoch`` are the unbroken stretches on both sides. */
@@ -182,12 +558,14 @@ export interface GapsSummary {
 export interface GetHealth {
 }
 
-/** Whose screen to take. */
+/** Whose screen to take, and which one. */
 export interface GetScreen {
   /** The pane; any reference. */
   pane: string;
   /** Keep colours (SGR sequences only). */
   escapes?: boolean;
+  /** Not now, but as it was: the number of a stored screen (a search hit has one), or a time: ISO 8601, today, or an age such as 10m. */
+  at?: string | null;
 }
 
 /** Which text to read. */
@@ -200,6 +578,8 @@ export interface GetText {
   since?: string | null;
   /** With --since: at most so many lines. */
   limit?: number;
+  /** Only the output of one command: `last` (started last) or a number from list-commands. */
+  command?: string | null;
   /** Also each line with its number and time. */
   numbers?: boolean;
   /** With colours: answered from the screen, since stored text has none. */
@@ -210,12 +590,11 @@ export interface GetText {
 export interface GetVersion {
 }
 
-/** ``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started. */
+/** ``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started.
+
+    ``looks_per_minute`` is how often panes that repaint are looked at now, all together. */
 export interface HealthReport {
-  is_ok: boolean;
   version: string;
-  started_at: string;
-  uptime_secs: number;
   servers: Array<ServerHealth>;
   panes_tracked: number;
   ingest_lag_max: number;
@@ -230,9 +609,15 @@ export interface HealthReport {
   restarts: Record<string, number>;
   corrections: number;
   forks: number;
+  looks_per_minute?: number;
   daemon: ProcessCost;
-  recorder: ProcessCost | null;
-  alerts: Array<string>;
+  recorder?: ProcessCost | null;
+  alerts?: Array<string>;
+  is_ok: boolean;
+  started_at: string;
+  uptime_secs: number;
+  last_checkpoint_at: string | null;
+  last_maintenance: UpkeepStep | null;
 }
 
 /** Which command to explain; all of them, briefly, where none is named. */
@@ -249,16 +634,22 @@ export interface HelpText {
   page?: string;
 }
 
-/** ``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number. */
+/** ``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number.
+
+    A row that a repainting program showed has no number: it was first seen ``at`` and last at ``last_at``, and stood
+    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there. */
 export interface HitItem {
   identity: PaneIdentity;
-  number: number;
+  source: "screen" | "stream" | "transcript";
+  number: number | null;
   at: string;
   age: number | null;
   text: string;
   spans: Array<[number, number]>;
   before: Array<string>;
   after: Array<string>;
+  screen?: number | null;
+  last_at?: string | null;
 }
 
 /** What was found: newest first, or best first. */
@@ -275,6 +666,82 @@ export interface HitsSummary {
   hits: number;
   panes: number;
   is_complete: boolean;
+}
+
+/** Which questions, and whether to wait for one. */
+export interface Inbox {
+  /** Also those that are closed. */
+  all?: boolean;
+  /** While there is no open question, wait so many seconds. */
+  wait?: number;
+  /** At most so many. */
+  limit?: number;
+}
+
+/** Questions, oldest first. */
+export interface InboxListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: InboxSummary;
+  items: Array<Asked>;
+}
+
+export interface InboxSummary {
+  questions: number;
+  open: number;
+}
+
+/** What to end, and how. */
+export interface Kill {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+  /** The signal for the foreground program. */
+  signal?: "HUP" | "INT" | "KILL" | "QUIT" | "TERM";
+  /** Close the pane itself, with all that runs in it. */
+  close?: boolean;
+}
+
+/** Which commands to list. */
+export interface ListCommands {
+  /** At most so many, the newest. */
+  limit?: number;
+  /** Only this pane; any reference. */
+  pane?: string | null;
+  /** Only those that ended with a status other than 0. */
+  failed?: boolean;
+  /** Only those started since: ISO 8601, today, or an age such as 10m. */
+  since?: string | null;
+  /** Only those whose line holds this text, in any case. */
+  text?: string | null;
 }
 
 /** Which events to list. */
@@ -315,6 +782,14 @@ export interface ListPanes {
   gone?: boolean;
 }
 
+/** Nothing to choose. */
+export interface ListPermits {
+}
+
+/** Nothing to choose. */
+export interface ListReservations {
+}
+
 /** Which sessions to list. */
 export interface ListSessions {
   /** Only this session. */
@@ -337,6 +812,7 @@ export interface ListWindows {
 
 export interface LogLines {
   path: string;
+  level: "debug" | "error" | "info" | "warning" | null;
   lines: Array<string>;
 }
 
@@ -385,6 +861,7 @@ export interface PaneListing {
   filters?: Record<string, string | number | boolean>;
   summary: PanesSummary;
   items: Array<PaneItem>;
+  notes?: Array<string>;
 }
 
 export interface PanesSummary {
@@ -394,15 +871,74 @@ export interface PanesSummary {
   gaps: number;
 }
 
-/** A line, or some raw bytes (base64 in JSON). */
+/** ``caller`` may do ``kind`` in ``pane`` (null: in all) for ``left`` seconds; ``given_by`` said so. */
+export interface PermitItem {
+  id: number;
+  caller: string;
+  kind: string;
+  pane: number | null;
+  given_by: string;
+  given_at: string;
+  expires_at: string;
+  left: number;
+}
+
+/** Permits that hold, oldest first. */
+export interface PermitListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: PermitsSummary;
+  items: Array<PermitItem>;
+}
+
+export interface PermitsSummary {
+  permits: number;
+}
+
+/** A line, some raw bytes (base64 in JSON), a line of a film, a whole report, or where a copy was put. */
 export interface Piece {
-  form: "jsonl" | "raw" | "text";
-  pane: number;
+  form: "cast" | "jsonl" | "raw" | "report" | "snapshot" | "text";
+  pane?: number | null;
   at: string;
   number?: number | null;
   text?: string | null;
   epoch?: number | null;
   data?: string | null;
+}
+
+/** A command line of an op that acts. */
+export interface PolicyExplain {
+  /** A command that acts: send, send-keys, kill, spawn, … */
+  command: string;
+  /** What would follow it; words that begin with - stand after --. */
+  words?: Array<string>;
+}
+
+/** ``policy`` is null when the file is wrong and none was in force before: then nothing is allowed. ``trouble``
+    says what is wrong with the file; the policy is then the one before it. */
+export interface PolicyInForce {
+  path: string;
+  policy: Record<string, unknown> | null;
+  trouble: string;
+}
+
+/** How much of it. */
+export interface PolicyShow {
+  /** Only what differs from the defaults. */
+  changed?: boolean;
+}
+
+/** Which file. */
+export interface PolicyTest {
+  /** The file; without it, the `policy.toml` beside your config file. */
+  file?: string | null;
+}
+
+/** A file that is wrong is an error. ``exists`` is false where there is none and the defaults hold. */
+export interface PolicyTested {
+  path: string;
+  exists: boolean;
 }
 
 /** ``cpu_percent`` is of one core over the last minute, ``cpu_seconds`` since the start. */
@@ -421,13 +957,113 @@ export interface QuickStart {
 export interface ReadLogs {
   /** How many of the last lines. */
   tail?: number;
+  /** Only what is at least this serious. */
+  level?: "debug" | "error" | "info" | "warning" | null;
+  /** Go on with what is logged from now on. */
+  follow?: boolean;
+}
+
+/** Which reservation. */
+export interface Release {
+  /** The number that `reserve` gave. */
+  id: number;
+}
+
+export interface Released {
+  reservation_id: number;
+}
+
+/** Which part of a pane's past to show. */
+export interface Replay {
+  /** The pane; any reference. */
+  pane: string;
+  /** Begin here: ISO 8601, today, or an age such as 10m. Without it: at the beginning. */
+  at?: string | null;
+  /** End here: ISO 8601, or an age such as 5m. */
+  until?: string | null;
+  /** How many times as fast as it happened. Without it programs get all at once. */
+  speed?: number;
+}
+
+/** What was heard, and in which pane. */
+export interface ReportEvent {
+  /** The pane; any reference. */
+  pane: string;
+  /** The variable's name: visor-ready, visor-checkpoint, visor-… */
+  name: string;
+  /** Its value: JSON, or JSON in base64, at most 4 KB. */
+  value: string;
+  /** It is a user variable; must be given. */
+  from_uservar?: boolean;
+}
+
+/** ``event`` is what was stored; null when the pane reports too much, which is counted in its next event. */
+export interface ReportedEvent {
+  identity: PaneIdentity;
+  event: EventItem | null;
+}
+
+/** Reservations that hold, oldest first. */
+export interface ReservationListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: ReservationsSummary;
+  items: Array<Reserved>;
+}
+
+export interface ReservationsSummary {
+  reservations: number;
+}
+
+/** Which pane, for whom and for how long. */
+export interface Reserve {
+  /** The pane; any reference. */
+  pane: string;
+  /** Who holds it; `send --owner` says the same. Empty: who calls. */
+  owner?: string;
+  /** For so many seconds. */
+  ttl_secs?: number;
+}
+
+/** ``left`` are the seconds until it ends by itself. */
+export interface Reserved {
+  reservation_id: number;
+  pane: number;
+  owner: string;
+  reserved_at: string;
+  expires_at: string;
+  left: number;
+}
+
+/** ``present`` is what the database held before, ``kept`` its new name; both null where there was none. */
+export interface Restored {
+  path: string;
+  restored_from: string;
+  bytes: number;
+  backup: Contents;
+  present: Contents | null;
+  kept: string | null;
+  is_dry_run: boolean;
+}
+
+/** Which permit. */
+export interface RevokePermit {
+  /** Its number in `visor permits`. */
+  id: number;
+}
+
+export interface RevokedPermit {
+  permit_id: number;
 }
 
 /** Nothing to choose. */
 export interface RunDoctor {
 }
 
-/** ``cursor_x`` and ``cursor_y`` count from 0 at the top left. */
+/** ``cursor_x`` and ``cursor_y`` count from 0 at the top left.
+
+    ``screen`` is the number of a stored screen; of the rows in ``left_out`` the text was not kept: people type there. */
 export interface ScreenText {
   identity: PaneIdentity;
   at: string;
@@ -437,6 +1073,8 @@ export interface ScreenText {
   cursor_x: number;
   cursor_y: number;
   is_alternate: boolean;
+  screen?: number | null;
+  left_out?: Array<number>;
 }
 
 /** The question. */
@@ -459,6 +1097,114 @@ export interface SearchHistory {
   context?: number;
 }
 
+/** Which keys, where, and what must hold. */
+export interface SendKeys {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+  /** Keys by their tmux names: C-c, Escape, Up, Enter, a, … */
+  keys: Array<string>;
+}
+
+/** What to type, where, and what must hold. */
+export interface SendText {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+  /** The text; all further words. */
+  text: string;
+  /** Type it and do not press Enter. */
+  no_newline?: boolean;
+  /** A name for this call; the same one again types nothing twice. */
+  key?: string;
+  /** It is for the program that reads there, not for a shell at its prompt. */
+  program?: boolean;
+  /** With --program: also for one that fills the screen. */
+  into_screen?: boolean;
+  /** Once it is delivered, wait until a line holds this text. */
+  wait_for?: string | null;
+  /** --wait-for is a regular expression (RE2 syntax). */
+  wait_for_regex?: boolean;
+  /** Wait so many seconds at most. */
+  timeout_secs?: number;
+}
+
+/** ``status`` is `delivered` (the program took it), `typed_not_submitted` (it stands in the input), `unknown` (it
+    cannot be proven; it is not tried again), or `foreseen`. ``key`` names the call; ``is_repeated``: it was used
+    before, and this is what came of it then. ``would_type`` is what a dry run would type, as Python writes it.
+
+    ``pattern_matched`` is null where nothing was waited for; ``wait_ended`` says how the waiting ended. */
+export interface Sent {
+  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: Foretold | null;
+  key?: string;
+  bytes_sent?: number;
+  is_repeated?: boolean;
+  would_type?: string | null;
+  cursor?: string | null;
+  pattern_matched?: boolean | null;
+  wait_ended?: "matched" | "pane_gone" | "timeout" | null;
+  waited?: Waited | null;
+}
+
 /** One multiplexer server. ``client`` is how we talk to it: control, plain, or none while it is unreachable. */
 export interface ServerHealth {
   target: string;
@@ -467,6 +1213,7 @@ export interface ServerHealth {
   client: string;
   panes: number;
   detail?: string;
+  corrections?: number;
 }
 
 export interface SessionIdentity {
@@ -502,6 +1249,24 @@ export interface SessionsSummary {
   by_target: Record<string, number>;
 }
 
+/** Which pane, and its title. */
+export interface SetTitle {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** The pane; any reference. */
+  pane: string;
+  /** The title; all further words. */
+  title: string;
+}
+
 /** ``origin`` is `default`, `file` or `environment`; ``value`` is written as in the config file. */
 export interface SettingItem {
   name: string;
@@ -509,6 +1274,103 @@ export interface SettingItem {
   origin: string;
   env: string;
   doc: string;
+}
+
+/** Which shell, and what to do with its start file. */
+export interface SetupShell {
+  /** The shell; without it the one in $SHELL. */
+  shell?: "bash" | "fish" | "zsh" | null;
+  /** Take it out again: the file is as it was before. */
+  remove?: boolean;
+  /** Only print what would be put into the file. */
+  print?: boolean;
+  /** Do it without asking. */
+  yes?: boolean;
+}
+
+/** Nothing to choose. */
+export interface SetupTmux {
+}
+
+/** ``kept`` is where the file as it was before is, ``snippet`` the shell code where it was asked for. */
+export interface ShellSetup {
+  shell: "bash" | "fish" | "zsh";
+  path: string;
+  outcome: "installed" | "printed" | "removed" | "unchanged" | "updated";
+  kept?: string | null;
+  warning?: string | null;
+  snippet?: string;
+}
+
+/** What to start, and where. */
+export interface Spawn {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** The folder it starts in. */
+  cwd?: string;
+  /** NAME=value for its environment; may be repeated. */
+  env?: Array<string>;
+  /** The new window's name. */
+  name?: string;
+  /** The program and its arguments, after --; none: your shell. */
+  command?: Array<string>;
+  /** What is made for it. */
+  where?: "pane" | "session" | "window";
+  /** A new session's name; or the session in which the window opens. */
+  session?: string;
+  /** The pane that is split, or by whose session. */
+  beside?: string | null;
+  /** Split side by side. */
+  horizontal?: boolean;
+  /** The socket of the tmux server, where there are several. */
+  server?: string;
+}
+
+/** ``pane`` is the pane beside which it was made; ``new`` is the new one once it was seen. */
+export interface Spawned {
+  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: Foretold | null;
+  new?: PaneIdentity | null;
+  mux_pane?: string;
+  pid?: number;
+}
+
+/** Which pane to split, and what to start in the new one. */
+export interface Split {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** The folder it starts in. */
+  cwd?: string;
+  /** NAME=value for its environment; may be repeated. */
+  env?: Array<string>;
+  /** The new window's name. */
+  name?: string;
+  /** The pane; any reference. */
+  pane: string;
+  /** The program and its arguments, after --; none: your shell. */
+  command?: Array<string>;
+  /** Side by side, not one above the other. */
+  horizontal?: boolean;
 }
 
 /** ``robots`` are the commands for programs and agents, ``people`` those for people. */
@@ -524,6 +1386,18 @@ export interface Step {
   does: string;
 }
 
+/** ``maintenance`` are the newest runs that did something, newest first. */
+export interface StorageStatus {
+  path: string;
+  is_writable: boolean;
+  db_bytes: number;
+  wal_pages: number;
+  last_checkpoint_at: string | null;
+  checkpoint_age_secs: number | null;
+  raw_bytes: number;
+  maintenance: Array<UpkeepStep>;
+}
+
 /** ``text`` are settled lines; ``pending`` is the unfinished last one. ``cursor`` is where to go on reading. */
 export interface Text {
   identity: PaneIdentity;
@@ -534,6 +1408,9 @@ export interface Text {
   first_at?: string | null;
   last_at?: string | null;
   is_complete?: boolean;
+  command?: CommandFacts | null;
+  lines_gone?: number;
+  is_repainting?: boolean;
   gaps?: Array<GapNote>;
   lines?: Array<TextLine>;
 }
@@ -544,6 +1421,24 @@ export interface TextLine {
   text: string;
 }
 
+/** ``is_seen`` is false where no daemon could say how the servers are set up. */
+export interface TmuxAdvice {
+  is_seen: boolean;
+  items: Array<Advice>;
+}
+
+/** ``rows`` and ``bytes`` are what was deleted, sealed or given back, of what ``operation`` names. */
+export interface UpkeepStep {
+  operation: string;
+  started_at: string;
+  duration_secs: number;
+  rows: number;
+  bytes: number;
+  detail: string;
+  is_done: boolean;
+  is_foretold?: boolean;
+}
+
 /** ``schema_version`` is that of the JSON answers. */
 export interface Version {
   version: string;
@@ -552,7 +1447,7 @@ export interface Version {
   platform: string;
 }
 
-/** What to wait for: a pattern, or `--gone`, or `--quiet-for`. */
+/** What to wait for: a pattern, or `--command-finished`, or `--gone`, or `--quiet-for`. */
 export interface WaitFor {
   /** The pane; any reference. */
   pane: string;
@@ -566,20 +1461,25 @@ export interface WaitFor {
   tail?: number;
   /** Look back to this cursor instead. */
   since?: string | null;
+  /** Wait until a command is over: the one that runs now, or that starts after --since. */
+  command_finished?: boolean;
   /** Wait until the pane, or the program in it, ends. */
   gone?: boolean;
   /** Wait until it printed nothing for so many seconds. */
   quiet_for?: number | null;
 }
 
-/** ``line`` is what matched; its number is absent while the line is unfinished. ``cursor`` is where to read on. */
+/** What matched is ``line``, or ``pending`` while the line is unfinished, or ``shown``: a row of a screen that
+    repaints. ``command`` is what finished, or was lost. ``cursor`` is where to read on. */
 export interface Waited {
   identity: PaneIdentity;
-  outcome: "died" | "gone" | "matched" | "quiet";
+  outcome: "died" | "finished" | "gone" | "lost" | "matched" | "quiet";
   waited_secs: number;
   cursor: string;
   line?: TextLine | null;
   pending?: string | null;
+  shown?: string | null;
+  command?: CommandFacts | null;
   exit_status?: number | null;
 }
 
@@ -636,17 +1536,53 @@ export interface Ops {
   get_screen: { input: GetScreen; output: ScreenText };
   search_history: { input: SearchHistory; output: HitListing };
   wait_for: { input: WaitFor; output: Waited };
+  list_commands: { input: ListCommands; output: CommandListing };
   list_events: { input: ListEvents; output: EventListing };
   watch_events: { input: WatchEvents; items: EventItem };
+  report_event: { input: ReportEvent; output: ReportedEvent };
+  send_text: { input: SendText; output: Sent };
+  send_keys: { input: SendKeys; output: Deed };
+  spawn: { input: Spawn; output: Spawned };
+  split: { input: Split; output: Spawned };
+  kill: { input: Kill; output: Deed };
+  activate: { input: Activate; output: Deed };
+  attach: { input: Attach; output: Attached };
+  set_title: { input: SetTitle; output: Deed };
+  reserve: { input: Reserve; output: Reserved };
+  release: { input: Release; output: Released };
+  list_reservations: { input: ListReservations; output: ReservationListing };
+  inbox: { input: Inbox; output: InboxListing };
+  approve: { input: Approve; output: Asked };
+  deny: { input: Deny; output: Asked };
+  list_permits: { input: ListPermits; output: PermitListing };
+  revoke_permit: { input: RevokePermit; output: RevokedPermit };
+  audit: { input: Audit; output: AuditListing };
+  audit_verify: { input: AuditVerify; output: AuditState };
+  policy_show: { input: PolicyShow; output: PolicyInForce };
+  policy_explain: { input: PolicyExplain; output: Foretold };
+  policy_test: { input: PolicyTest; output: PolicyTested };
   list_gaps: { input: ListGaps; output: GapListing };
   export: { input: Export; items: Piece };
+  replay: { input: Replay; items: FrameItem };
   health: { input: GetHealth; output: HealthReport };
   doctor: { input: RunDoctor; output: Diagnosis };
   logs: { input: ReadLogs; output: LogLines };
+  setup_shell: { input: SetupShell; output: ShellSetup };
+  setup_tmux: { input: SetupTmux; output: TmuxAdvice };
   config_init: { input: ConfigInit; output: ConfigMade };
   config_show: { input: ConfigShow; output: ConfigShown };
+  config_set: { input: ConfigSet; output: ConfigChanged };
+  config_unset: { input: ConfigUnset; output: ConfigChanged };
+  config_reload: { input: ConfigReload; output: ConfigReloaded };
   config_validate: { input: ConfigValidate; output: ConfigVerdict };
   config_path: { input: ConfigPath; output: ConfigPlaces };
+  db_status: { input: DbStatus; output: StorageStatus };
+  db_prune: { input: DbPrune; items: UpkeepStep };
+  db_vacuum: { input: DbVacuum; items: UpkeepStep };
+  db_check: { input: DbCheck; output: CheckReport };
+  db_backup: { input: DbBackup; output: BackupMade };
+  db_restore: { input: DbRestore; output: Restored };
+  completion: { input: Completion; output: CompletionScript };
   version: { input: GetVersion; output: Version };
   quick_start: { input: QuickStart; output: Start };
   help: { input: Help; output: HelpText };

@@ -28,7 +28,7 @@ def _run(argv: list[str]) -> int:
         from termvisor.daemon import foreground
 
         return foreground.run()
-    if argv and argv[0] in OWN:
+    if argv and (argv[0] in OWN or _is_played(argv)):
         from termvisor.frontends.cli import own
 
         return own.run(argv)
@@ -39,6 +39,12 @@ def _run(argv: list[str]) -> int:
     from termvisor.frontends.cli import fallback
 
     return fallback.run(asked, status)
+
+
+def _is_played(argv: list[str]) -> bool:
+    """Whether somebody sits there to watch a film or a pane; programs and pipes get what the operation says."""
+    asks_otherwise = any(word.startswith(("--json", "--format", "-h", "--help", "-q", "--quiet")) for word in argv)
+    return argv[0] in ("replay", "attach") and not asks_otherwise and os.isatty(0) and os.isatty(1)
 
 
 def _asked(argv: list[str]) -> face.Asked:

@@ -43,6 +43,12 @@ def iso(at: int) -> str:
     return f"{stamp}.{at % NS // 1_000_000:03d}Z"
 
 
+def local_time(at: int) -> tuple[int, int]:
+    """Where this machine is: the weekday, Monday as 0, and the minute of the day."""
+    here = datetime.fromtimestamp(at // NS).astimezone()
+    return here.weekday(), here.hour * 60 + here.minute
+
+
 def parse_duration(text: str) -> float:
     """``90``, ``2s``, ``5m``, ``1h30m`` as seconds."""
     if re.fullmatch(r"\d+(\.\d+)?", text):

@@ -47,6 +47,23 @@ class ConfigError(BadRequest):
     hint = "Run `visor config validate` and mend the named line."
 
 
+class Unconfirmed(BadRequest):
+    """A person should see ``shown`` first; nothing was done. On a terminal the command line shows it and asks."""
+
+    code = "unconfirmed"
+    hint = "Look at it, then say it again with --yes."
+
+    def __init__(
+        self, message: str, *, shown: str = "", hint: str | None = None, details: Mapping[str, Detail] | None = None
+    ):
+        super().__init__(message, hint=hint, details={**(details or {}), **({"shown": shown} if shown else {})})
+
+    @property
+    def shown(self) -> str:
+        """What the change would do, in lines; it travels in the details."""
+        return str(self.details.get("shown", ""))
+
+
 class InvalidCursor(BadRequest):
     """The cursor is older than what is kept, or not ours; ``details.oldest`` is the oldest valid one."""
 
@@ -68,6 +85,13 @@ class NotFound(VisorError):
     code = "pane_not_found"
     exit_status = 4
     hint = "`visor list-panes` shows the panes and how to name them."
+
+
+class NoSuchCommand(NotFound):
+    """The pane exists, but no such command of it is known."""
+
+    code = "command_not_found"
+    hint = "`visor list-commands` shows them; a shell tells them once `visor setup shell` was run."
 
 
 class Ambiguous(VisorError):

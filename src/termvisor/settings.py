@@ -13,9 +13,12 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.errors import ConfigError, Unavailable
+from termvisor.errors import ConfigError, StorageError, Unavailable
+from termvisor.match import dialect
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+_DAEMON, _ALL = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
+"""What a changed value waits for; without it, a reload is enough. The recorder outlives the daemon's restart."""
 _SOCKET_PATH_LIMIT = 100
 """A Unix socket path may have 107 bytes; ours ends in a name of at most seven more."""
 
@@ -38,6 +41,10 @@ class Places(Struct, frozen=True):
     @property
     def raw_dir(self) -> str:
         return f"{self.data_dir}/raw"
+
+    @property
+    def snapshot_file(self) -> str:
+        return f"{self.data_dir}/snapshot.db"
 
     @property
     def log_file(self) -> str:
@@ -67,6 +74,10 @@ class Places(Struct, frozen=True):
     def demo_socket(self) -> str:
         return f"{self.runtime_dir}/demo"
 
+    @property
+    def render_socket(self) -> str:
+        return f"{self.runtime_dir}/render"
+
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a user may set, in `config.toml` or as `VISOR_<NAME>` in the environment."""
@@ -77,12 +88,17 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="tmux sockets to watch, as paths or names (`-L`). Unset: the default one and all others found."
         ),
     ] = None
-    tmux_program: Annotated[str, Meta(description="The tmux program.", min_length=1)] = "tmux"
+    tmux_program: Annotated[str, Meta(description="The tmux program.", min_length=1, extra=_DAEMON)] = "tmux"
     thin_interval: Annotated[
         float, Meta(description="Seconds between two short listings of all panes.", ge=0.1, le=60)
     ] = 1.0
     full_interval: Annotated[
-        float, Meta(description="Seconds between two full listings while nothing happens.", ge=1, le=600)
+        float,
+        Meta(
+            description="Seconds between two full listings; grows to a minute while nothing at all happens.",
+            ge=1,
+            le=600,
+        ),
     ] = 10.0
     baseline_lines: Annotated[
         int, Meta(description="Lines of scrollback kept when listening to a pane begins.", ge=0, le=100_000)
@@ -91,15 +107,46 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         float, Meta(description="Seconds that settled lines wait to be stored together.", ge=0.01, le=5)
     ] = 0.15
     segment_bytes: Annotated[
-        int, Meta(description="Size at which the recorder starts the next raw segment.", ge=4096, le=1 << 30)
+        int,
+        Meta(description="Size at which the recorder starts the next raw segment.", ge=4096, le=1 << 30, extra=_ALL),
     ] = 8 << 20
     recorder_cap_bytes: Annotated[
         int,
         Meta(
             description="What the recorder may write while no daemon runs; then it closes the pipes.",
             ge=1 << 16,
+            extra=_ALL,
         ),
     ] = 2 << 30
+    retention: Annotated[
+        float, Meta(description="Days that text, events and gaps are kept; 0 keeps them for ever.", ge=0, le=36_500)
+    ] = 30.0
+    raw_retention: Annotated[
+        float | None,
+        Meta(description="Days that raw bytes are kept; 0 for ever. Unset: as long as the text."),
+    ] = None
+    total_bytes: Annotated[
+        int,
+        Meta(description="What raw log and database may take together; the oldest goes first. 0 sets no limit.", ge=0),
+    ] = 20 << 30
+    pane_bytes: Annotated[
+        int, Meta(description="How many of its newest raw bytes are kept of each pane. 0 sets no limit.", ge=0)
+    ] = 0
+    compress: Annotated[bool, Meta(description="Compress raw segments that are complete.")] = True
+    mask_raw: Annotated[bool, Meta(description="Overwrite recognised secrets in raw segments that are complete.")] = (
+        True
+    )
+    maintenance_interval: Annotated[
+        float, Meta(description="Seconds between two rounds of masking, compressing and deleting.", ge=1, le=86_400)
+    ] = 300.0
+    snapshot_interval: Annotated[
+        float,
+        Meta(
+            description="Minutes between two copies of the database to snapshot.db; one more at the stop. 0: none.",
+            ge=0,
+            le=10_080,
+        ),
+    ] = 0.0
     redact_patterns: Annotated[
         tuple[str, ...], Meta(description="Further regular expressions whose matches are secrets.")
     ] = ()
@@ -122,13 +169,15 @@ class Row(Struct, frozen=True):
     default: Any
     doc: str
     env: str
+    restart: str = ""
+    """What makes a running daemon take over a changed value, where `visor config reload` does not."""
 
 
 def rows() -> list[Row]:
     hints = get_type_hints(Settings, include_extras=True)
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
     return [
-        Row(name, _type_name(hint), defaults[name], _meta(hint).description or "", _env(name, hint))
+        Row(name, _type_name(hint), defaults[name], _meta(hint).description or "", _env(name, hint), _restart(hint))
         for name, hint in hints.items()
     ]
 
@@ -180,15 +229,65 @@ def prepare(where: Places) -> None:
         make_private(path)
 
 
+def nonce(path: str) -> str:
+    """The sign by which the marks of our own shells are known: made once, readable by this user only.
+
+    What is no nonce is replaced; two who ask at once get the same one.
+    """
+    try:
+        return _read_nonce(path) or _make_nonce(path)
+    except OSError as error:
+        raise StorageError(f"cannot keep the nonce in {path}: {error.strerror}") from error
+
+
+def _read_nonce(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            text = file.read(100).strip()
+    except FileNotFoundError:
+        return ""
+    return text if re.fullmatch("[0-9a-f]{32}", text) else ""
+
+
+def _make_nonce(path: str) -> str:
+    make_private(os.path.dirname(path))
+    fresh = f"{path}.{os.getpid()}"
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(os.urandom(16).hex() + "\n")
+    try:
+        os.link(fresh, path)  # never over one that somebody made meanwhile
+        os.unlink(fresh)
+    except FileExistsError:
+        os.unlink(fresh) if _read_nonce(path) else os.replace(fresh, path)
+    return _read_nonce(path)
+
+
 def load(where: Places, environ: Mapping[str, str] | None = None) -> Settings:
     values = dict(read_file(where.config_file))
     values.update(_from_environment(os.environ if environ is None else environ))
+    return check(values, f"{where.config_file} or the environment")
+
+
+def check(values: Mapping[str, Any], origin: str) -> Settings:
+    """The settings that these values make. What is wrong with them is told of their ``origin``."""
     try:
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{where.config_file} or the environment: {error}") from error
+        raise ConfigError(f"{origin}: {error}") from error
     _check_patterns(settings)
+    if settings.raw_retention is not None and not 0 <= settings.raw_retention <= 36_500:
+        raise ConfigError(f"{origin}: raw_retention: {settings.raw_retention:g} is not between 0 and 36500 days")
     return settings
+
+
+def written(row: Row, text: str) -> Any:
+    """What a text on a command line or in the environment means as this setting; a list may also be one of TOML."""
+    if "tuple" not in row.type:
+        return text
+    try:
+        return tomllib.loads(f"list = {text}")["list"] if text.startswith("[") else _split(text, row.name)
+    except tomllib.TOMLDecodeError:
+        return _split(text, row.name)
 
 
 def read_file(path: str) -> dict[str, Any]:
@@ -198,7 +297,7 @@ def read_file(path: str) -> dict[str, Any]:
             return tomllib.load(file)
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also for numbers too long and tables too deep
         raise ConfigError(f"{path}: {error}") from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
@@ -209,6 +308,8 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
         text = env.get(_env(name, hint))
         if text is None and name == "colour" and env.get("NO_COLOR"):
             text = "never"
+        if text and text.encode("utf-8", "ignore") != os.fsencode(text):
+            raise ConfigError(f"{_env(name, hint)} in the environment is not UTF-8")
         if text is not None and text != "":
             yield name, _split(text, name) if "tuple" in _type_name(hint) else text
 
@@ -220,10 +321,8 @@ def _split(text: str, name: str) -> list[str]:
 
 def _check_patterns(settings: Settings) -> None:
     for pattern in settings.redact_patterns:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ConfigError(f"redact_patterns: {pattern!r} is not a regular expression: {error}") from error
+        if why := dialect.check(pattern):
+            raise ConfigError(f"redact_patterns: {pattern[:200]!r} is not a regular expression we can use: {why}")
 
 
 def _meta(hint: Any) -> Meta:
@@ -233,6 +332,10 @@ def _meta(hint: Any) -> Meta:
 def _env(name: str, hint: Any) -> str:
     extra = _meta(hint).extra or {}
     return str(extra.get("env", f"VISOR_{name.upper()}"))
+
+
+def _restart(hint: Any) -> str:
+    return str((_meta(hint).extra or {}).get("restart", ""))
 
 
 def _type_name(hint: Any) -> str:
@@ -248,6 +351,11 @@ def tmux_folder(environ: Mapping[str, str] | None = None) -> str:
     """Where this user's tmux keeps its sockets."""
     env = os.environ if environ is None else environ
     return f"{os.path.realpath(env.get('TMUX_TMPDIR') or '/tmp')}/tmux-{os.getuid()}"  # noqa: S108 - tmux's own rule
+
+
+def home() -> str:
+    """Where this user is at home."""
+    return os.environ.get("HOME") or os.path.expanduser("~")
 
 
 def environment() -> dict[str, str]:

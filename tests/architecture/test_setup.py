@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ("sh", "cat", "cksum", "cut", "dirname", "env", "rm", "mkdir", "cp", "chmod", "id", "ln")
+TOOLS = ("sh", "cat", "cksum", "cut", "dirname", "env", "rm", "mkdir", "cp", "chmod", "id", "ln", "mv")
 
 PYTHON = """#!/bin/sh
 echo "python $*" | head -n 1 >>{calls}
@@ -57,6 +57,12 @@ class Machine:
 
     def tmux(self) -> None:
         self.program("tmux", "#!/bin/sh\n")
+
+    def npm(self) -> None:
+        """A node whose packages hold nothing but their name."""
+        self.program("node", "#!/bin/sh\n")
+        self.program("tar", "#!/bin/sh\nmkdir package && : >package/package.json\n")
+        self.program("npm", f'#!/bin/sh\necho "npm $*" >>{self.calls_file}\n: >asciinema-player-3.tgz\n')
 
     def setup(self, mode: str = "run", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -252,36 +258,50 @@ def test_other_systems_are_told_their_own_command(machine: Machine, manager: str
     assert machine.setup().stderr == f"setup: tmux is missing. Install it with: {command}\n"
 
 
-def test_the_live_tests_get_their_shells_and_a_newer_tmux(good: Machine) -> None:
+def test_the_live_tests_get_their_programs_and_a_newer_tmux(good: Machine) -> None:
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
-    good.apt(f"for one in bash zsh fish; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.npm()
+    good.apt(f"for one in bash zsh fish less; do cp {good.bin}/tmux {good.bin}/$one; done")
     assert good.setup("live").returncode == 0
-    assert good.calls("apt-get install")[0].endswith(" bash zsh fish")
+    assert good.calls("apt-get install")[0].endswith(" bash zsh fish less")
     assert os.access(good.root / ".parts" / "tmux" / "bin" / "tmux", os.X_OK)
-    assert (good.setup("live").stderr, len(good.calls("apt-get install"))) == ("", 1)
+    assert os.path.exists(good.root / ".parts" / "asciinema-player" / "package.json")
+    assert (good.setup("live").stderr, len(good.calls("apt-get install")), len(good.calls("npm"))) == ("", 1, 1)
 
 
-def test_a_shell_that_went_away_is_installed_again(good: Machine) -> None:
+def test_a_program_that_went_away_is_installed_again(good: Machine) -> None:
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
-    good.apt(f"for one in bash zsh fish; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.npm()
+    good.apt(f"for one in bash zsh fish less; do cp {good.bin}/tmux {good.bin}/$one; done")
     good.setup("live")
     (good.bin / "fish").unlink()
     assert good.setup("live").returncode == 0
     assert good.calls("apt-get install")[1].endswith(" --no-install-recommends fish")
 
 
-def test_missing_shells_are_told_with_the_command_that_installs_them(good: Machine) -> None:
+def test_missing_programs_are_told_with_the_command_that_installs_them(good: Machine) -> None:
     good.user(1000)
     good.program("bash", "#!/bin/sh\n")
     good.apt(":")
     result = good.setup("live")
     assert (result.returncode, good.stamps()) == (1, [])
     assert (
-        "the live tests need zsh fish. Install it with: sudo apt-get update && sudo apt-get install zsh fish"
+        "the live tests need zsh fish less. Install it with: sudo apt-get update && sudo apt-get install zsh fish less"
         in result.stderr
     )
+
+
+def test_a_player_that_cannot_be_fetched_is_told(good: Machine) -> None:
+    good.user(0)
+    good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
+    good.npm()
+    good.program("npm", "#!/bin/sh\nexit 1\n")
+    good.apt(f"for one in bash zsh fish less; do cp {good.bin}/tmux {good.bin}/$one; done")
+    result = good.setup("live")
+    assert (result.returncode, good.stamps()) == (1, [])
+    assert "asciinema-player could not be fetched" in result.stderr
 
 
 def test_an_unknown_mode_is_refused(good: Machine) -> None:

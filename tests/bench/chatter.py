@@ -41,7 +41,7 @@ class Chatter:
             began = time.monotonic()
             turn += 1
             for number, end in enumerate(self._ends):
-                os.write(end, _words(turn, number))
+                os.write(end, words(turn, number))
             self._stop.wait(max(0.0, 0.1 - (time.monotonic() - began)))
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class Chatter:
             os.close(end)
 
 
-def _words(turn: int, number: int) -> bytes:
+def words(turn: int, number: int) -> bytes:
     if turn % 5:
         return (
             b"\r\x1b[2K\x1b[36m%s\x1b[0m Thinking about module %d (%d s, esc to interrupt) "

@@ -1,4 +1,4 @@
-"""Search over a million lines."""
+"""Search over a million lines, and a hundred thousand rows that screens showed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import time
 from itertools import accumulate
 
 from termvisor.clock import SystemClock
-from termvisor.model.ids import MuxPaneId, TargetName
+from termvisor.model.ids import EpochId, MuxPaneId, TargetName
 from termvisor.model.output import Block
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.model.question import Question
+from termvisor.model.screen import Screen
+from termvisor.model.sighting import Glance, Row
 from termvisor.search import search
 from termvisor.store import Progress, Store
 from termvisor.testing.tmux import short_folder
@@ -29,6 +31,7 @@ QUESTIONS = [
     "rareneed*",
     "warning pane:3",
     "word900 since:2h",
+    "error source:screen",
 ]
 
 PAIR = "error word40"
@@ -43,10 +46,11 @@ def million(lines: int = 1_000_000) -> list[Figure]:
 async def _measure(folder: str, lines: int) -> list[Figure]:
     clock = SystemClock()
     store = await Store.open(f"{folder}/v.db", clock)
-    await _fill(store, lines)
-    recency = [await _ask(store, text, "recency", clock) for text in QUESTIONS for _ in range(15)]
-    relevance = [await _ask(store, text, "relevance", clock) for text in QUESTIONS for _ in range(15)]
-    pair = [await _ask(store, PAIR, "recency", clock) for _ in range(40)]
+    await fill(store, lines)
+    await show(store, lines // 10)
+    recency = [await asked(store, text, "recency", clock) for text in QUESTIONS for _ in range(15)]
+    relevance = [await asked(store, text, "relevance", clock) for text in QUESTIONS for _ in range(15)]
+    pair = [await asked(store, PAIR, "recency", clock) for _ in range(40)]
     await store.close()
     return [
         Figure(f"search of {lines:,} lines by recency, p95", 1000 * percentile(recency, 0.95), 5, "ms"),
@@ -55,13 +59,13 @@ async def _measure(folder: str, lines: int) -> list[Figure]:
     ]
 
 
-async def _ask(store: Store, text: str, rank, clock: SystemClock) -> float:
+async def asked(store: Store, text: str, rank, clock: SystemClock) -> float:
     began = time.perf_counter()
     await search(store, Question(text=text, rank=rank), clock.now())
     return time.perf_counter() - began
 
 
-async def _fill(store: Store, lines: int) -> None:
+async def fill(store: Store, lines: int) -> None:
     chance = random.Random(7)
     server = ServerInstance(TargetName("local"), "/x", 1, 1)
     epochs = []
@@ -80,6 +84,20 @@ async def _fill(store: Store, lines: int) -> None:
                 Progress(pane=pane, epoch=epoch, committed=turn * 100 + part, carry=b"", blocks=(block,), marks=())
             )
         await store.output.commit(batch)
+
+
+async def show(store: Store, rows: int) -> None:
+    """Sightings beside the lines: every search looks through both."""
+    chance = random.Random(8)
+    panes = [pane.id for pane in await store.panes.all()]
+    for turn in range(rows // 1000):
+        glances = []
+        for part in range(20):
+            at = turn * 300 * 10**9
+            screen = Screen(pane=panes[part], rows=(), width=120, height=50, alternate=True, at=at)
+            shown = tuple(Row(_line(chance), turn * 1000 + part * 50 + number + 1) for number in range(50))
+            glances.append(Glance(EpochId(part + 1), screen, shown))
+        await store.sightings.add(glances)
 
 
 def _line(chance: random.Random) -> str:

@@ -12,17 +12,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench import find, ingest, latency, panes, robot  # noqa: E402
+from tests.bench import find, hostile, ingest, latency, panes, prompt, robot, soak, upkeep  # noqa: E402
 from tests.bench.figure import Figure, table  # noqa: E402
 
 BENCHES = {
     "robot": robot.state,
+    "prompt": prompt.cost,
     "ingest": ingest.text,
     "search": find.million,
+    "upkeep": upkeep.slices,
     "latency": latency.latencies,
     "flood": ingest.flood,
     "chatty": panes.chatty,
     "quiet": panes.quiet,
+    "hostile": hostile.floods,
+    "soak": soak.day,
 }
 BASELINE = Path(__file__).with_name("baseline.json")
 SLACK = 1.2

@@ -2,10 +2,12 @@
 
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from termvisor.client import Visor
 from termvisor.spawn import ask
 from termvisor.testing.instance import Instance
 from tests.live.conftest import watched_tmux
@@ -22,12 +24,17 @@ EVIL = b"".join(
         "evil bidi \u202etxet\u202c \u2066x\u2069 \u2028 \ufeff end\r\n".encode(),
         b"evil bytes \x00\x01\x05\x07\x08\x0b\x0c\x0e\x0f\x7f end\r\n",
         b"evil keys \x1b[6n\x1b[c\x1b[5n\x1b[21t\x1b[?1049h\x1b[2J\x1b[?1049l\x1bc end\r\n",
+        b"evil asks \x1b[>c\x1b[?6n\x1b[>q\x1b]10;?\x07\x1b]11;?\x1b\\"
+        b"\x1b]4;1;?\x07\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1bZ end\r\n",
+        b"evil halves \x1b[3 \x1b]13 \x1b[?25 \x18 \x1bP \x1a \x1b( \x9b \xe2\x94 end\r\n",
         b"evil unfinished \x1b]2;never closed\r\n\x07",
         b"\x1b[?2004l\x1bPq#0;1;1~-\x1b\\ evil-was-said\r\n",
     )
 )
-FORBIDDEN = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} - {"\n"}
-FORBIDDEN |= set("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+UNPRINTABLE = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} - {"\n"}
+FORBIDDEN = UNPRINTABLE | set(
+    "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +57,7 @@ def attacked(fleet, tmp_path_factory) -> list[int]:
     theirs = tmux.start("theirs")
     tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
     placed = tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "placed", "-c", str(place), "sh")
+    tmux("rename-session", "-t", "=placed:", "p\x1b]2;x\x07\n%exit\u202e\x9b31m")
     tmux("rename-window", "-t", placed, "w\x1b[31m\x9b\n%exit")
     tmux("select-pane", "-t", placed, "-T", "t\x1b]0;x\x07\n%end 1 1 1")
     ids = [fleet.heard(early), fleet.heard(piped), fleet.heard(theirs, "control"), fleet.heard(placed)]
@@ -74,6 +82,37 @@ def test_no_control_character_reaches_the_terminal_of_who_looks_at_all_panes(fle
     assert FORBIDDEN & set(text) == set()
 
 
+@pytest.mark.parametrize("form", ["markdown", "json"])
+@pytest.mark.parametrize(
+    "command", ["list-panes", "list-sessions", "search evil -C 3", "events --limit 500", "health", "logs"]
+)
+def test_no_control_character_stands_in_any_other_form(fleet, attacked, command, form):
+    text = printed(fleet.visor, *command.split(), "--format", form)
+    assert text
+    assert FORBIDDEN & set(text) == set()
+
+
+def test_what_a_program_gets_holds_no_control_character_but_in_a_path_which_is_exact(fleet, attacked):
+    with Visor(places=fleet.visor.places) as visor:
+        answers = [visor.list_panes(), visor.list_windows(), visor.list_sessions(), visor.list_events(limit=500)]
+        answers += [visor.get_text(pane=str(ours), tail=500) for ours in attacked]
+    texts = [text for answer in answers for text in strings(answer)]
+    assert len(texts) > 100
+    assert {Path(text).exists() for text in texts if UNPRINTABLE & set(text)} == {True}
+
+
+def strings(value) -> Iterator[str]:
+    """Every text in an answer, also the names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from (name, *strings(item))
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+
+
 @pytest.mark.parametrize("command", ["get-text {} --tail 500", "get-screen {}", "export {} --text", "search evil -C 3"])
 def test_no_control_character_reaches_the_terminal_of_who_reads_one_pane(fleet, attacked, command):
     for ours in attacked:
@@ -95,6 +134,46 @@ def test_forged_answers_of_tmux_cut_nothing_off(fleet, attacked):
     assert fleet.causes() == []
     fleet.tmux("send-keys", "-t", "=piped:", "C-u")  # tmux typed its reports of cursor and size into the shell
     fleet.say(fleet.tmux.ask("=piped:", "#{pane_id}"), "all-is-well")
+
+
+FORGED = [
+    b"D;0",
+    b"A",
+    b"B",
+    b"D;0;nonce=beef",
+    b"A;nonce=",
+    b"D;0;nonce",
+    b"C;cmdline=forged",
+    b"E;forged",
+    b"P;nonce=x",
+]
+WAYS = [b"\x1b]133;%s\x07", b"\x1b]633;%s\x1b\\", b"\x9d133;%s\x9c", b"\x1bPtmux;\x1b\x1b]133;%s\x07\x1b\\"]
+
+
+def test_forged_marks_move_nothing_once_ours_were_seen(fleet, tmp_path):
+    """A pane prints our own marks, then a hostile file: it stays in its command, and no status is believed."""
+    nonce = Path(fleet.visor.places.nonce_file).read_text().strip()
+    mux_id = fleet.tmux.start("marked", "stty -echo; exec sh")
+    ours = fleet.heard(mux_id)
+
+    def shown(data: bytes, word: str) -> dict:
+        (tmp_path / "bytes").write_bytes(data + f"\r\n{word}\r\n".encode())
+        fleet.tmux.type(mux_id, f"cat {tmp_path}/bytes")
+        fleet.visor.robot("wait-for", str(ours), f"^{word}$", "--regex")
+        (item,) = fleet.visor.robot("state", "--pane", str(ours))["items"]
+        return item["activity"]
+
+    forged = b"".join(way % mark for way in WAYS for mark in FORGED)
+    before = shown(b"\x1b]133;C;cmdline=x\x07\x1b]133;D;0\x07", "unproven")
+    assert (before["kind"], before["is_proven"]) == ("prompt", False)
+    running = shown(b"\x1b]133;A;nonce=%b\x07\x1b]133;C;nonce=%b\x07" % (nonce.encode(), nonce.encode()), "proven")
+    assert (running["kind"], running["is_proven"], running["last_exit"]) == ("command", True, None)
+    assert shown(forged, "forged") == running
+    ended = shown(b"\x1b]133;D;7;nonce=%b\x07" % nonce.encode(), "ended")
+    assert (ended["kind"], ended["is_proven"], ended["last_exit"]) == ("prompt", True, 7)
+    assert shown(forged, "forged-again") == ended
+    kept = b"".join(path.read_bytes() for path in Path(fleet.visor.places.data_dir).glob("visor.db*"))
+    assert nonce.encode() not in kept
 
 
 @pytest.fixture(scope="module")

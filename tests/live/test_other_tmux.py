@@ -2,7 +2,6 @@
 
 import os
 import re
-import threading
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,9 @@ from tests.live.test_gaps import (  # noqa: F401 - run here once more
     test_a_toggled_pipe_works_for_the_person_who_toggles_it,
     test_killing_the_daemon_loses_nothing,
 )
+from tests.live.test_replay import test_a_film_ends_as_the_pane_looks, watch  # noqa: F401
 from tests.live.test_watching import (
-    hammer,
-    server_pid,
+    killed_under_busy_commands,
     test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours,  # noqa: F401
     test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile,  # noqa: F401
     test_a_stopped_daemon_and_recorder_block_nobody,  # noqa: F401
@@ -76,17 +75,5 @@ def test_five_megabytes_survive_a_kill_of_the_daemon(folder, scene):
 
 
 def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scene, shell):
-    pid, stop = server_pid(scene.tmux), threading.Event()
-    busy = threading.Thread(target=hammer, args=(scene.tmux, stop))
-    busy.start()
-    try:
-        for _ in range(5):
-            until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
-            scene.visor.kill_daemon()
-            until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))
-            scene.visor.robot("state")
-    finally:
-        stop.set()
-        busy.join()
-    assert server_pid(scene.tmux) == pid
+    killed_under_busy_commands(scene, busy=1)
     scene.say(shell, "alive-and-heard")

@@ -1,6 +1,8 @@
 """One watch that fails is started again, and loses nothing."""
 
 import asyncio
+import os
+import signal
 
 from termvisor.daemon.build import open_world
 from termvisor.settings import Places, Settings, prepare
@@ -20,7 +22,34 @@ async def test_a_watch_that_fails_goes_on_with_its_epochs(folder, tmux):
         tmux.type(mux_id, "echo after''-the-failure")
         await until(lambda: said(world, pane.id, "after-the-failure"))
         assert await world.history.gaps() == []
-        assert (await world.health()).restarts["watch"] == 1
+        assert (await world.upkeep.health()).restarts["watch"] == 1
+
+
+async def test_a_control_client_that_is_killed_again_and_again_is_an_alert_and_costs_no_byte(folder, tmux):
+    mux_id = tmux.start(command="sh")
+    places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+    prepare(places)
+    async with open_world(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
+        pane = (await until(lambda: heard(world)))[0]
+        for _ in range(5):
+            await until(lambda: spoken_to_by(world, "control"))
+            os.kill(int(tmux("list-clients", "-F", "#{client_pid}").split("\n")[0]), signal.SIGKILL)
+            await until(lambda: spoken_to_by(world, "plain"))
+        (alert,) = await until(lambda: alerts(world))
+        assert f"the control client of {tmux.socket} keeps ending" in alert
+        tmux.type(mux_id, "echo heard''-all-the-same")
+        await until(lambda: said(world, pane.id, "heard-all-the-same"))
+        assert await world.history.gaps() == []
+        assert (await world.upkeep.health()).restarts["control_client"] == 5
+
+
+async def spoken_to_by(world, kind):
+    (server,) = (await world.upkeep.health()).servers
+    return server.client == kind
+
+
+async def alerts(world):
+    return (await world.upkeep.health()).alerts
 
 
 async def broken():

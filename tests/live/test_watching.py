@@ -127,6 +127,14 @@ def test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours(
     until(lambda: gone(pid), seconds=1.5)
 
 
+def test_a_window_that_is_opened_without_a_target_opens_where_it_would_have_opened(scene, shell):
+    tmux = scene.tmux
+    window = tmux("new-window", "-P", "-F", "#{window_id}", "exec cat")
+    until(lambda: tmux.ask(window, "#{session_name}") == tmux.ask(shell, "#{session_name}"))
+    tmux.type(window, "a-word-in-the-new-window")
+    until(lambda: "a-word-in-the-new-window" in scene.visor.visor("search", "a-word-in-the-new-window"))
+
+
 def test_attach_d_and_detach_all_throw_us_out_only_for_a_moment(scene, shell):
     scene.tmux("kill-session", "-a", "-t", "=work")
     scene.say(shell, "still-here")
@@ -154,9 +162,13 @@ def test_clear_history_and_resize_lose_nothing(scene, shell):
 
 
 def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scene, shell):
-    pid = server_pid(scene.tmux)
-    stop = threading.Event()
-    threads = [threading.Thread(target=hammer, args=(scene.tmux, stop)) for _ in range(3)]
+    killed_under_busy_commands(scene, busy=3)
+
+
+def killed_under_busy_commands(scene, *, busy: int) -> None:
+    """Kill the daemon five times while ``busy`` others ask the server all the time; the server lives on."""
+    pid, stop = server_pid(scene.tmux), threading.Event()
+    threads = [threading.Thread(target=hammer, args=(scene.tmux, stop)) for _ in range(busy)]
     for thread in threads:
         thread.start()
     try:

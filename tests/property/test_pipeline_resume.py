@@ -2,12 +2,15 @@
 
 import asyncio
 import tempfile
+from base64 import b64encode
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from termvisor.clock import SystemClock
+from termvisor.model.command import Command
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.output import Epoch
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
@@ -22,9 +25,23 @@ pieces = st.sampled_from(
      b"\x1b]133;A\x1b\\", b"\x1b]133;D;1\x07", b"\x1b]133;C;cmdline=ls\x1b\\", b"\x1b]7770;end;0\x1b\\",
      b"token " + SECRET[:22], SECRET[22:], b" " + SECRET + b"\r\n"]
 )  # fmt: skip
-writings = st.lists(pieces, max_size=12).map(b"".join)
-plans = st.lists(st.tuples(writings, st.sampled_from(["go on", "settle", "kill"]), st.integers(0, 12)), max_size=8)
-"""What is printed, what happens then, and how soon."""
+NONCE = "5eed" * 8
+OURS = b";nonce=" + NONCE.encode()
+shell_pieces = st.sampled_from(
+    [b"\x1b]133;A\x07", b"$ \x1b]133;B\x07", b"typed\r\n", b"\x1b]133;C\x07", b"\x1b]133;D;0\x07", b"out\r\n", b"out",
+     b"\x1b]133;A;aid=1%s\x07" % OURS, b"\x1b]133;C%s\x07" % OURS, b"\x1b]133;D;2;aid=1%s\x07" % OURS,
+     b"\x1b]133;A;aid=2%s\x07" % OURS, b"\x1b]133;E;login " + SECRET + b"%s\x07" % OURS, b"\x1b]633;E;ls\x07",
+     b"\x1b]7;file:///a\x07", b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[2J", b"\r\x1b[K", b"\x1bc", b" ",
+     b"\x1b]133;C;cmdline=ls",
+     b"\x1b]1337;SetUserVar=visor-ready=" + b64encode(b'{"nonce": "%s", "a": 1}' % NONCE.encode()) + b"\x07" * 3,
+     b"\x1b]1337;SetUserVar=visor-x=MQ==\x07" * 4]
+)  # fmt: skip
+
+
+def plans_of(printed: st.SearchStrategy[bytes]) -> st.SearchStrategy[list]:
+    """What is printed, what happens then, and how soon."""
+    writings = st.lists(printed, max_size=12).map(b"".join)
+    return st.lists(st.tuples(writings, st.sampled_from(["go on", "settle", "kill"]), st.integers(0, 12)), max_size=8)
 
 
 class Daemon:
@@ -34,7 +51,9 @@ class Daemon:
         self._store, self._folder = store, folder
 
     def start(self, epoch: Epoch) -> None:
-        self.pipeline = Pipeline(self._store.output, raw_dir=self._folder, clock=SystemClock(), flush_for=0.0)
+        self.pipeline = Pipeline(
+            self._store.output, raw_dir=self._folder, clock=SystemClock(), flush_for=0.0, nonce=NONCE
+        )
         self.pipeline.open(epoch)
         self._flow = asyncio.ensure_future(self.pipeline.run())
 
@@ -57,10 +76,22 @@ async def begin(store: Store, mux_id: str) -> Epoch:
     return Epoch(id=await store.output.open_epoch(pane, "pipe", 1), pane=pane, source="pipe", opened_at=1)
 
 
-async def stored(store: Store, epoch: Epoch) -> tuple[list[str], list[tuple]]:
+async def stored(store: Store, epoch: Epoch) -> tuple[list, ...]:
     lines = await store.output.lines(epoch.pane, limit=10_000)
     marks = await store.output.marks(epoch.pane, limit=10_000)
-    return [line.text for line in lines], [(mark.kind, mark.offset, mark.text, mark.exit_code) for _, mark in marks]
+    events = await store.events.list(pane=epoch.pane, limit=10_000)
+    return (
+        [line.text for line in lines],
+        [(mark.kind, mark.offset, mark.text, mark.exit_code) for _, mark in marks],
+        [told(command) for command in await store.commands.list(pane=epoch.pane, limit=10_000)],
+        [event.data for event in events],
+    )
+
+
+def told(command: Command) -> Command:
+    """Without what differs from pane to pane and from time to time."""
+    ended_at = None if command.ended_at is None else 0
+    return replace(command, id=0, pane=0, epoch=0, started_at=0, ended_at=ended_at)
 
 
 async def finish(daemon: Daemon, store: Store, epoch: Epoch, size: int) -> bool:
@@ -102,8 +133,18 @@ async def nothing() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(plans)
+@given(plans_of(pieces))
 def test_killed_at_any_moment_it_stores_every_line_and_mark_once(plan):
+    obey(plan)
+
+
+@settings(max_examples=40, deadline=None)
+@given(plans_of(shell_pieces))
+def test_killed_at_any_moment_it_stores_every_command_and_user_variable_once(plan):
+    obey(plan)
+
+
+def obey(plan: list) -> None:
     async def law() -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = await Store.open(f"{folder}/visor.db", SystemClock())
@@ -113,6 +154,7 @@ def test_killed_at_any_moment_it_stores_every_line_and_mark_once(plan):
                 await store.checkpoint()
                 kept = b"".join(path.read_bytes() for path in Path(folder).glob("visor.db*"))
                 assert SECRET not in kept
+                assert NONCE.encode() not in kept
             finally:
                 await store.close()
 

@@ -82,6 +82,14 @@ def test_a_planted_secret_never_survives_wrapping(secret, context, before, behin
     assert leaks(hidden, squeezed(Redactor().lines(rows))) == []
 
 
+@settings(max_examples=300)
+@given(st.lists(secrets, min_size=2, max_size=4), st.integers(30, 80), st.booleans())
+def test_secrets_that_stand_on_each_other_never_survive_wrapping(some, width, framed):
+    rows = [row for text, _ in some for row in wrap(text, width, framed)]
+    out = squeezed(Redactor().lines(rows))
+    assert [leak for _, hidden in some for leak in leaks(hidden, out)] == []
+
+
 @given(st.integers(0, 1 << 32), st.sampled_from(["", "RSA ", "OPENSSH ", "EC "]), st.integers(20, 120), st.booleans())
 def test_a_private_key_never_survives_wrapping(seed, label, width, framed):
     hidden = "".join(random.Random(seed).choices(string.ascii_letters + string.digits + "+/", k=640))

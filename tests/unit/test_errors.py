@@ -9,9 +9,11 @@ PROMISED = {
     "invalid_args": 2,
     "unknown_command": 2,
     "config_error": 78,
+    "unconfirmed": 2,
     "invalid_cursor": 2,
     "unsupported": 69,
     "pane_not_found": 4,
+    "command_not_found": 4,
     "ref_ambiguous": 4,
     "policy_denied": 77,
     "needs_approval": 77,
@@ -65,3 +67,11 @@ def test_what_the_caller_can_do_is_told_by_the_branch() -> None:
     assert issubclass(errors.ConfigError, errors.BadRequest)
     assert issubclass(errors.NewerDatabase, errors.Unavailable)
     assert issubclass(errors.StaleSnapshot, errors.Conflict)
+
+
+def test_what_a_person_should_see_first_travels_in_the_details() -> None:
+    error = errors.Unconfirmed("this changes ~/.bashrc", shown="+ one line", details={"path": "~/.bashrc"})
+    assert (error.shown, error.details) == ("+ one line", {"path": "~/.bashrc", "shown": "+ one line"})
+    again = errors.Unconfirmed(error.message, details=error.details)
+    assert again.shown == "+ one line"
+    assert errors.Unconfirmed("this ends three programs").shown == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor import settings
-from termvisor.errors import ConfigError, Unavailable
+from termvisor.errors import ConfigError, StorageError, Unavailable
 from termvisor.settings import Places, Settings
 
 
@@ -33,6 +33,22 @@ def test_the_file_beats_the_default_and_the_environment_beats_the_file(where: Pl
 
 def test_an_empty_environment_variable_is_as_good_as_none(where: Places) -> None:
     assert settings.load(where, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "why"),
+    [
+        ("a = " + "9" * 5000, {}, "config.toml"),
+        ("a = " + "[" * 3000, {}, "config.toml"),
+        ('redact_patterns = ["a{1,99999}"]', {}, "written out"),
+        ('redact_patterns = ["' + "(" * 2000 + '"]', {}, "regular expression"),
+        ("", {"VISOR_TMUX_PROGRAM": "\udcff"}, "VISOR_TMUX_PROGRAM in the environment is not UTF-8"),
+    ],
+    ids=["a long number", "deep brackets", "a heavy pattern", "a deep pattern", "no UTF-8"],
+)
+def test_what_nobody_can_read_is_a_config_error(where: Places, text: str, environ: dict[str, str], why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        settings.load(written(where, text), environ)
 
 
 @pytest.mark.parametrize("text", ["work,/run/tmux/x", "work:/run/tmux/x", "work\n/run/tmux/x", "work,,/run/tmux/x,"])
@@ -155,3 +171,73 @@ def test_a_runtime_path_too_long_for_a_socket_is_refused_with_the_way_out() -> N
 def test_tmux_keeps_its_sockets_where_tmux_says(tmp_path: Path) -> None:
     assert settings.tmux_folder({"TMUX_TMPDIR": str(tmp_path)}) == f"{tmp_path}/tmux-{os.getuid()}"
     assert settings.tmux_folder({}).endswith(f"/tmux-{os.getuid()}")
+
+
+def test_what_a_running_daemon_cannot_take_over_says_what_it_needs() -> None:
+    needs = {row.name: row.restart for row in settings.rows() if row.restart}
+    assert needs["tmux_program"] == "visor daemon restart"
+    assert needs["segment_bytes"] == needs["recorder_cap_bytes"] == "visor down && visor up"
+    assert "log_level" not in needs
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("tmux_sockets", "a,b:c", ["a", "b", "c"]),
+        ("tmux_sockets", '["a,b"]', ["a,b"]),
+        ("tmux_sockets", "[a", ["[a"]),
+        ("redact_patterns", "[a-z]:x,y", ["[a-z]:x,y"]),
+        ("log_level", "debug", "debug"),
+    ],
+)
+def test_a_text_is_read_as_the_kind_of_setting_it_is_for(name: str, text: str, value: object) -> None:
+    (row,) = [row for row in settings.rows() if row.name == name]
+    assert settings.written(row, text) == value
+
+
+def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "nonce"
+    first = settings.nonce(str(path))
+    assert len(first) == 32
+    assert settings.nonce(str(path)) == first
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert os.listdir(path.parent) == ["nonce"]
+
+
+@pytest.mark.parametrize("found", [b"", b"\n", b"half a no", b"$(rm -rf x)\n", b"\xff" * 40])
+def test_what_is_no_nonce_is_replaced(tmp_path: Path, found: bytes) -> None:
+    (tmp_path / "nonce").write_bytes(found)
+    made = settings.nonce(str(tmp_path / "nonce"))
+    assert len(made) == 32
+    assert (tmp_path / "nonce").read_text() == f"{made}\n"
+
+
+def test_a_nonce_that_somebody_made_meanwhile_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, theirs = tmp_path / "nonce", "ab" * 16
+    link = os.link
+
+    def late(source: str, target: str) -> None:
+        path.write_text(theirs + "\n")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+    assert settings.nonce(str(path)) == theirs
+    assert os.listdir(tmp_path) == ["nonce"]
+
+
+def test_a_nonce_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+    (tmp_path / "nonce").mkdir()
+    with pytest.raises(StorageError, match="nonce"):
+        settings.nonce(str(tmp_path / "nonce"))
+
+
+@pytest.mark.parametrize("name", ["retention", "raw_retention", "total_bytes", "pane_bytes", "snapshot_interval"])
+def test_what_is_kept_cannot_be_less_than_nothing(name: str) -> None:
+    assert getattr(settings.check({name: 0}, "here"), name) == 0
+    with pytest.raises(ConfigError, match=name):
+        settings.check({name: -1}, "here")
+
+
+def test_raw_bytes_are_kept_as_long_as_the_text_unless_something_else_is_said() -> None:
+    assert settings.check({}, "here").raw_retention is None
+    assert settings.check({"raw_retention": "0.5"}, "here").raw_retention == 0.5

@@ -47,7 +47,7 @@ async def examined(path: str) -> Finding:
     except VisorError as error:
         return Finding(name="database", status="fail", message=error.message, hint=error.hint)
     if verdict != "ok":
-        hint = "Stop the daemon, move the file away and put back a copy; a new one is made if there is none."
+        hint = "Stop the daemon and put back a copy with `visor db restore`; without one, move the file away."
         return Finding(name="database", status="fail", message=verdict, hint=hint)
     return Finding(name="database", status="ok", message=f"{path} is whole")
 

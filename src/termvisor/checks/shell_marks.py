@@ -16,5 +16,5 @@ class MarksAreHeard:
         told = f"{len(heard)} of {len(panes)} panes send marks, {proven} of them proven"
         if heard:
             return Finding(name=self.name, status="ok", message=told)
-        hint = "Set up your shell to send OSC 133 marks; without them a pane's activity is mostly unknown."
+        hint = "`visor setup shell` makes it send OSC 133 marks; without them a pane's activity is mostly unknown."
         return Finding(name=self.name, status="warn", message=told, hint=hint)

@@ -1,5 +1,6 @@
 """A blocking conversation with the daemon over one socket: what the sync client and the start-up share."""
 
+import select
 from _socket import socket
 from collections import deque
 from collections.abc import Iterator
@@ -36,10 +37,16 @@ class Line:
         return next(answer for answer in self._answers(method, params) if not answer.method).result
 
     def items(self, method: str, params: dict[str, Any]) -> Iterator[Any]:
-        """The items of a stream. Close the line to end it early."""
-        for answer in self._answers(method, params):
-            if answer.params is not None:
-                yield answer.params.item
+        """The items of a stream, asked for at once. Close the line to end it early."""
+        answers = self._answers(method, params)
+        return (answer.params.item for answer in answers if answer.params is not None)
+
+    def is_ready(self) -> bool:
+        """Whether something of an answer can be read without waiting."""
+        return bool(self._heard) or bool(select.select([self._socket], [], [], 0)[0])
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
 
     def close(self) -> None:
         self._socket.close()
@@ -51,6 +58,9 @@ class Line:
             self._socket.sendall(rpc.encode(rpc.Request(method, params, number)))
         except OSError as error:
             raise _gone() from error
+        return self._answered(number)
+
+    def _answered(self, number: int) -> Iterator[rpc.Incoming]:
         while True:
             answer = self._next()
             if answer.error:

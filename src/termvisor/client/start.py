@@ -96,7 +96,13 @@ def _spawn(places: Places, command: Sequence[str]) -> spawn.Child:
         "VISOR_DATA_DIR": places.data_dir,
         "VISOR_RUNTIME_DIR": places.runtime_dir,
     }
-    descriptor = os.open(error_file(places), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    try:
+        descriptor = os.open(error_file(places), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    except OSError as error:
+        raise Unavailable(
+            f"{error_file(places)} cannot be written: {error.strerror}",
+            hint="Check the folder's rights, and that its disk is neither full nor mounted read-only.",
+        ) from error
     with os.fdopen(descriptor, "wb") as errors:
         return spawn.detached(
             command,

@@ -3,23 +3,34 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from termvisor import __version__
 from termvisor.clock import Clock, SystemClock
+from termvisor.daemon.parts import Parts
 from termvisor.daemon.warm import warm_rules
-from termvisor.daemon.world import LiveWorld, Parts
+from termvisor.daemon.world import LiveWorld
+from termvisor.errors import StorageError
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.epochs import Epochs
+from termvisor.ingest.eyes import Eyes
 from termvisor.ingest.lookout import Lookout
+from termvisor.ingest.raw_log import highest
 from termvisor.ingest.recording import News, RecorderLink
 from termvisor.ingest.watch import Kit
-from termvisor.pipeline import Pipeline
+from termvisor.log import logger
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.mux.tmux.server import TmuxServer
+from termvisor.pipeline import Pipeline, Sightings
 from termvisor.redact import use as use_rules
-from termvisor.settings import Places, Settings
+from termvisor.settings import Places, Settings, nonce
 from termvisor.store import Store
+from termvisor.store.patience import Patience
 
 _CHECKPOINT_FOR = 60.0
+_SETTLE_FOR = 1.0
+log = logger("daemon")
 
 
 @asynccontextmanager
@@ -33,17 +44,29 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
         async with asyncio.TaskGroup() as group:
             flow = group.create_task(parts.pipeline.run())
             tidy = group.create_task(_checkpoints(store, clock))
+            looking = [group.create_task(parts.eyes.run()), group.create_task(parts.sightings.run())]
             watching = group.create_task(parts.lookout.run())
             await parts.chronicle.tell("daemon_started", version=__version__, pid=os.getpid())
             world = LiveWorld(parts)
+            caretaker = world.upkeep.caretaker
+            group.create_task(_recover(world, parts))
+            keeping = [group.create_task(caretaker.run()), group.create_task(caretaker.run_snapshots())]
             try:
                 yield world
             finally:
                 parts.lookout.stop(keep_pipes=world.keeps_recorder)
-                await watching
+                await _end_of(watching, parts)
+                parts.patience.end()
                 await _part(parts.recorder, keep=world.keeps_recorder)
-                await parts.pipeline.settle()
-                await parts.chronicle.tell("daemon_stopped")
+                await _end_of(group.create_task(parts.pipeline.settle()), parts)
+                for task in looking:
+                    task.cancel()
+                await parts.sightings.note()
+                with suppress(StorageError):
+                    await parts.chronicle.tell("daemon_stopped")
+                for task in keeping:
+                    task.cancel()
+                await caretaker.leave()
                 flow.cancel()
                 tidy.cancel()
     finally:
@@ -51,7 +74,8 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
 
 
 async def _join(places: Places, settings: Settings, store: Store, clock: Clock) -> Parts:
-    chronicle = Chronicle(store.events, clock)
+    patience = Patience(clock)
+    chronicle = Chronicle(store.events, clock, patience)
     pipeline = Pipeline(
         store.output,
         raw_dir=places.raw_dir,
@@ -63,11 +87,30 @@ async def _join(places: Places, settings: Settings, store: Store, clock: Clock) 
     def tell(item: News) -> None:
         lookout.news(item)
 
+    pipeline.events = chronicle.news
     recorder = RecorderLink(places, settings, tell)
-    kit = Kit(Epochs(store, pipeline, chronicle, clock), recorder, settings, lambda: pipeline.bytes_heard)
+    epochs = Epochs(store.waiting(patience), pipeline, chronicle, clock)
+    kit = Kit(epochs, recorder, settings, lambda: pipeline.bytes_heard)
     lookout = Lookout(kit, places)
+    sightings = Sightings(store, pipeline, clock)
+    eyes = Eyes(clock, partial(_place_of, lookout), sightings.take)
+    pipeline.stirred = eyes.stirred
+    await store.keeping.reserve(*highest(places.raw_dir))
     await recorder.start()
-    return Parts(store, pipeline, chronicle, lookout, recorder, clock, places, settings)
+    return Parts(store, pipeline, chronicle, lookout, recorder, eyes, sightings, clock, places, settings, patience)
+
+
+def _place_of(lookout: Lookout, pane: PaneId) -> tuple[TmuxServer, MuxPaneId] | None:
+    place = lookout.place_of(pane)
+    return None if place is None else (place[0].server, place[1])
+
+
+async def _recover(world: LiveWorld, parts: Parts) -> None:
+    """Texts that were on their way when an earlier daemon ended are looked at, once the panes are known."""
+    if await parts.store.sends.open():
+        await parts.lookout.has_looked.wait()
+        await parts.pipeline.settle()
+        await world.behind.gate.recover()
 
 
 async def _part(recorder: RecorderLink, *, keep: bool) -> None:
@@ -79,19 +122,17 @@ async def _part(recorder: RecorderLink, *, keep: bool) -> None:
         await recorder.quit()
 
 
+async def _end_of(task: asyncio.Task[None], parts: Parts) -> None:
+    """Wait for it, unless nothing can be stored: then all stays open for the next daemon, as after a crash."""
+    while not task.done():
+        await asyncio.wait([task], timeout=_SETTLE_FOR)
+        if not task.done() and (trouble := parts.pipeline.trouble or parts.patience.trouble):
+            log.warning("the daemon ends with work left for the next one: %s", trouble)
+            task.cancel()
+
+
 async def _checkpoints(store: Store, clock: Clock) -> None:
     while True:
         await clock.sleep(_CHECKPOINT_FOR)
-        await store.checkpoint()
-
-
-def nonce(path: str) -> str:
-    """The sign by which our shells' marks are known; made once, readable by this user only."""
-    try:
-        with open(path, encoding="ascii") as file:
-            return file.read().strip()
-    except FileNotFoundError:
-        fresh = os.urandom(16).hex()
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(fresh + "\n")
-        return fresh
+        with suppress(StorageError):  # it is told by who writes
+            await store.checkpoint()

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from termvisor.daemon.conversation import ClientGone, Desk, answer_face, answer_rpc
+from termvisor.daemon.conversation import Caller, ClientGone, Desk, answer_face, answer_rpc
 from termvisor.errors import BadRequest
 from termvisor.log import logger
 from termvisor.wire import face, peer, rpc
@@ -52,8 +52,9 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._socket = transport.get_extra_info("socket")
         transport.set_write_buffer_limits(high=self._limits.unread_bytes)
-        if (found := peer.uid(self._socket.getsockopt(*peer.OPTION))) != self._limits.uid:
-            log.warning("refused a client of user %d", found)
+        self._who = peer.peer(self._socket.getsockopt(*peer.OPTION))
+        if self._who.uid != self._limits.uid:
+            log.warning("refused a client of user %d", self._who.uid)
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -122,7 +123,7 @@ class Connection(asyncio.Protocol):
         if line.startswith(b"!"):
             self._is_last = True
             self._waiting.clear()
-            self._begin(lambda: answer_face(self._desk, line, self._send), None)
+            self._begin(lambda: answer_face(Caller(self._desk, self._who), line, self._send), None)
             return
         request = rpc.parse_request(line)
         if isinstance(request, rpc.Answer):
@@ -130,7 +131,7 @@ class Connection(asyncio.Protocol):
         elif request.method == "cancel":
             self._cancel(request.params.get("id"))
         else:
-            self._begin(lambda: answer_rpc(self._desk, request, self._send), request)
+            self._begin(lambda: answer_rpc(Caller(self._desk, self._who), request, self._send), request)
 
     def _begin(self, work: Work, request: rpc.Request | None) -> None:
         task = self._group.create_task(_contained(work))

@@ -7,11 +7,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from termvisor.errors import BadRequest, Broken, VisorError
 from termvisor.log import logger
 from termvisor.wire import face, rpc
+from termvisor.wire.peer import Peer
 
 log = logger("daemon.conversation")
 Send = Callable[[bytes], Awaitable[None]]
@@ -26,22 +27,32 @@ class Desk(Protocol):
 
     def hello(self) -> rpc.Hello: ...
 
-    def answer(self, asked: face.Asked) -> AsyncGenerator[bytes, None]:
+    def answer(self, asked: face.Asked, who: Peer) -> AsyncGenerator[bytes, None]:
         """The frames of the face protocol, the exit status last."""
 
-    async def call(self, name: str, params: dict[str, Any]) -> Any: ...
+    async def call(self, name: str, params: dict[str, Any], who: Peer) -> Any: ...
 
-    def stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]: ...
+    def stream(self, name: str, params: dict[str, Any], who: Peer) -> AsyncGenerator[Any, None]: ...
+
+    async def reload(self) -> None:
+        """Read the settings again; what became of it is logged."""
 
     def stop(self, *, keep_recorder: bool) -> None:
         """Begin the orderly stop of the daemon; the recorder may stay for the next one."""
 
 
-async def answer_face(desk: Desk, line: bytes, send: Send) -> None:
+class Caller(Struct, frozen=True):
+    """Who asks, and where."""
+
+    desk: Desk
+    who: Peer
+
+
+async def answer_face(caller: Caller, line: bytes, send: Send) -> None:
     await send(face.frame(b"a", face.PROTOCOL))
     try:
         rpc.check_protocol(face.version(line), face.PROTOCOL)
-        async with aclosing(desk.answer(face.decode(line))) as frames:
+        async with aclosing(caller.desk.answer(face.decode(line), caller.who)) as frames:
             async for data in frames:
                 await send(data)
     except ClientGone:
@@ -52,11 +63,11 @@ async def answer_face(desk: Desk, line: bytes, send: Send) -> None:
         await send(face.output(b"e", text) + face.frame(b"x", trouble.exit_status))
 
 
-async def answer_rpc(desk: Desk, request: rpc.Request, send: Send) -> None:
+async def answer_rpc(caller: Caller, request: rpc.Request, send: Send) -> None:
     is_notification = isinstance(request.id, UnsetType)
     to = None if isinstance(request.id, UnsetType) else request.id
     try:
-        answer = rpc.encode(rpc.Answer(to, result=await _result(desk, request, to, send)))
+        answer = rpc.encode(rpc.Answer(to, result=await _result(caller, request, to, send)))
     except ClientGone:
         raise
     except Exception as error:
@@ -65,15 +76,16 @@ async def answer_rpc(desk: Desk, request: rpc.Request, send: Send) -> None:
         await send(answer)
 
 
-async def _result(desk: Desk, request: rpc.Request, to: rpc.Id, send: Send) -> Any:
+async def _result(caller: Caller, request: rpc.Request, to: rpc.Id, send: Send) -> Any:
+    desk = caller.desk
     if request.method == "hello":
         return _hello(desk, request.params.get("protocol", face.PROTOCOL))
     if request.method == "shutdown":
         desk.stop(keep_recorder=request.params.get("keep_recorder") is True)
         return {"stopping": True, "pid": desk.hello().pid}
     if request.method in desk.hello().streams:
-        return {"items": await _items(desk, request, to, send)}
-    return await desk.call(request.method, request.params)
+        return {"items": await _items(caller, request, to, send)}
+    return await desk.call(request.method, request.params, caller.who)
 
 
 def _hello(desk: Desk, protocol: object) -> rpc.Hello:
@@ -83,9 +95,9 @@ def _hello(desk: Desk, protocol: object) -> rpc.Hello:
     return desk.hello()
 
 
-async def _items(desk: Desk, request: rpc.Request, to: rpc.Id, send: Send) -> int:
+async def _items(caller: Caller, request: rpc.Request, to: rpc.Id, send: Send) -> int:
     count = 0
-    async with aclosing(desk.stream(request.method, request.params)) as items:
+    async with aclosing(caller.desk.stream(request.method, request.params, caller.who)) as items:
         async for item in items:
             await send(rpc.encode(rpc.Notification(rpc.Item(to, item))))
             count += 1

@@ -59,6 +59,11 @@ def on_stop_signal(stop: Callable[[], None]) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
+def on_reload_signal(reload: Callable[[], object]) -> None:
+    """SIGHUP asks to read the settings again; that of a closing terminal does so too, and no harm."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+
+
 def recorder_pid(places: Places) -> int | None:
     """The recorder that is running, with or without a daemon; 0 where the system does not tell its pid."""
     if (line := _reach_recorder(places)) is None:

@@ -14,7 +14,7 @@ from termvisor.clock import SystemClock
 from termvisor.daemon.conversation import Desk
 from termvisor.daemon.desk import DaemonWorld, OpsDesk
 from termvisor.daemon.endpoint import Endpoint, bind
-from termvisor.daemon.life import hold, on_stop_signal
+from termvisor.daemon.life import hold, on_reload_signal, on_stop_signal
 from termvisor.log import logger, to_file
 from termvisor.settings import Places, Settings, prepare
 
@@ -39,8 +39,10 @@ async def live(places: Places, settings: Settings, open_world: OpenWorld[W], mak
         log.info("starting %s, pid %d", __version__, os.getpid())
         try:
             async with open_world(places, settings) as world, asyncio.TaskGroup() as group:
-                endpoint = Endpoint(make_desk(world, stop.set), group)
+                desk = make_desk(world, stop.set)
+                endpoint = Endpoint(desk, group)
                 await endpoint.open(listener)
+                on_reload_signal(lambda: group.create_task(desk.reload()))
                 try:
                     await stop.wait()
                 finally:

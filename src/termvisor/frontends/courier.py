@@ -43,22 +43,48 @@ def config_path(environ: "Mapping[str, str]") -> str:
 
 def carry(path: str, asked: face.Asked) -> int:
     """Ask the daemon, copy its answer to our stdout and stderr: the exit status, or one of the names above."""
-    targets = {b"o": 1, b"e": 2}
-
-    def deliver(kind: bytes, data: bytes) -> None:
-        if kind == b"f":
-            targets[b"o"] = _private_file(data)
-        else:
-            write(targets[kind], data)
-
+    outlet = Outlet()
     try:
-        return collect(path, asked, deliver)
+        status = collect(path, asked, outlet.deliver)
     except OSError as error:
-        if targets[b"o"] == 1 and not error.filename:
+        if not outlet.has_file and not error.filename:
             raise
         text = f"visor: the answer cannot be written: {error.strerror}\nhint: Check the folder and its free space.\n"
         write(2, text.encode())
         return CANNOT_WRITE
+    return carry(path, asked.confirmed()) if outlet.has_consent() else status
+
+
+class Outlet:
+    """Where an answer goes: stdout or a file, stderr, and what to confirm to the person at the terminal, if any."""
+
+    def __init__(self) -> None:
+        self._targets = {b"o": 1, b"e": 2}
+        self._question = b""
+        self.has_file = False
+
+    def deliver(self, kind: bytes, data: bytes) -> None:
+        if kind == b"f":
+            self._targets[b"o"] = _private_file(data)
+            self.has_file = True
+        elif kind == b"q":
+            self._ask_later(data)
+        elif not self._question:  # a refusal is for those who cannot be asked
+            write(self._targets[kind], data)
+
+    def _ask_later(self, shown: bytes) -> None:
+        from termvisor.frontends.consent import is_attended
+
+        if is_attended():
+            self._question += shown
+
+    def has_consent(self) -> bool:
+        """Ask what is to be asked, once everything is said. False also when there is nothing to ask."""
+        if not self._question:
+            return False
+        from termvisor.frontends.consent import given
+
+        return given(self._question)
 
 
 def _private_file(path: bytes) -> int:

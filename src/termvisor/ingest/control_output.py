@@ -10,6 +10,8 @@ import contextlib
 from collections.abc import Callable
 from threading import Lock
 
+from msgspec import Struct
+
 from termvisor.errors import MuxError
 from termvisor.ingest.ear import Ear
 from termvisor.ingest.epochs import Epochs
@@ -76,16 +78,22 @@ class Tap:
             return set(self._writers)
 
 
+class Terms(Struct, frozen=True):
+    """What the settings say about output clients."""
+
+    program: str
+    segment_bytes: int
+
+
 class ControlOutputs:
     """The output clients of one server, by session."""
 
-    def __init__(self, epochs: Epochs, program: str, segment_bytes: int, notice: Callable[[str, Notice], None]):
-        self._epochs, self._program, self._segment_bytes, self._notice = epochs, program, segment_bytes, notice
+    def __init__(self, epochs: Epochs, terms: Terms, notice: Callable[[str, Notice], None], forked: Callable[[], None]):
+        self._epochs, self._terms, self._notice, self._forked = epochs, terms, notice, forked
         self._clients: dict[str, tuple[ControlClient, Tap]] = {}
         self._writers: dict[EpochId, SegmentWriter] = {}
         self._loop = asyncio.get_running_loop()
         self._home = PRIVATE_SESSION
-        self.clients_started = 0
 
     async def hear(self, ear: Ear, server: TmuxServer, lines: int) -> None:
         """Open an epoch whose first byte follows exactly what the capture shows.
@@ -96,7 +104,7 @@ class ControlOutputs:
             raise MuxError(f"the session of {ear.mux_id} ends with its last client")
         client, tap = self._client(ear.session_id, server)
         epoch = await self._epochs.reserve(ear.pane, "control")
-        writer = SegmentWriter(self._epochs.text.folder(epoch), self._segment_bytes)
+        writer = SegmentWriter(self._epochs.text.folder(epoch), self._terms.segment_bytes)
         self._writers[epoch.id] = writer
         through = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
         try:
@@ -170,10 +178,10 @@ class ControlOutputs:
         if found is None or not found[0].is_open:
             tap = Tap(self._epochs.clock.now, self._grew, lambda pane: self._unwritable(session_id, pane))
             self._home = server.home
-            argv = output_argv(self._program, server.instance.socket, session_id)
+            argv = output_argv(self._terms.program, server.instance.socket, session_id)
             found = ControlClient(argv, notice=lambda notice: self._notice(session_id, notice), tap=tap), tap
             self._clients[session_id] = found
-            self.clients_started += 1
+            self._forked()
         return found
 
     def _grew(self, epoch: EpochId, size: int) -> None:

@@ -3,9 +3,12 @@
 Runs inside its server's watch, one step after the other; the recorder's news reach it through `news`.
 """
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from termvisor.errors import MuxError
+from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.control_output import UNWRITABLE, ControlOutputs
 from termvisor.ingest.ear import DOUBT_FOR, EOF_WITHIN, HELD_WITHIN, Ear, why_ended
 from termvisor.ingest.epochs import Epochs
@@ -33,7 +36,7 @@ class Means(Struct):
     outputs: ControlOutputs
     left_open: dict[PaneId, list[Epoch]]
     """Epochs that an earlier daemon left open, oldest first; each is resumed or closed once."""
-    baseline_lines: int = 2000
+    baseline_lines: Callable[[], int] = lambda: 2000
 
 
 class Ears:
@@ -93,6 +96,33 @@ class Ears:
                 await self._never_held(ear)
             if self._is_due(ear, now):
                 await self._listen(ear)
+        await self._judge()
+
+    async def over(self) -> None:
+        """These panes are nobody's worry any more."""
+        await self._means.epochs.chronicle.all_clear(self._about)
+
+    @property
+    def _about(self) -> str:
+        """The name of our alert."""
+        return f"panes:{self.server.instance.socket}"
+
+    async def _judge(self) -> None:
+        """Panes that are given a rest after too many failures are shown until they are heard again."""
+        chronicle = self._means.epochs.chronicle
+        if held := [str(ear.pane) for ear in self._ears.values() if ear.backoff.is_held]:
+            what = f"listening to {'pane' if len(held) == 1 else 'panes'} {', '.join(held[:8])} keeps failing"
+            await chronicle.alert(self._about, f"{what}; the next try is in five minutes (see `visor logs`)")
+        else:
+            await chronicle.all_clear(self._about)
+        await self._judge_room(chronicle)
+
+    async def _judge_room(self, chronicle: Chronicle) -> None:
+        if why := self._means.recorder.room.why:
+            what = f"the raw log cannot be written ({why}): what panes print is not kept until there is room"
+            await chronicle.alert("room", what)
+        else:
+            await chronicle.all_clear("room")
 
     async def news(self, item: Held | Ended) -> None:
         if item.epoch in self._given_up:
@@ -136,7 +166,9 @@ class Ears:
         if ear is None or ear.plane != "control":
             return
         await self._means.outputs.end(ear, ended_by)
-        if ended_by != "client_paused":
+        if ended_by == "disk_full":
+            self._means.recorder.room.lost(self._monotonic())
+        elif ended_by != "client_paused":
             ear.retry_at = ear.backoff.failed(self._monotonic())
 
     async def stop(self, *, keep_pipes: bool) -> None:
@@ -159,6 +191,8 @@ class Ears:
     def _is_due(self, ear: Ear, now: float) -> bool:
         if ear.is_dead or now < ear.retry_at or not self._means.recorder.is_connected:
             return False
+        if not self._means.recorder.room.is_there(now):
+            return False
         if ear.plane == "control":
             return ear.wants_pipe
         if ear.epoch is not None:
@@ -172,7 +206,8 @@ class Ears:
             elif ear.wants_pipe:
                 await self._pipe(ear)
             elif self.server.client.kind == "control" and self._may_attach(ear):
-                await self._means.outputs.hear(ear, self.server, self._means.baseline_lines)
+                await self._means.outputs.hear(ear, self.server, self._means.baseline_lines())
+                ear.backoff.worked()
             else:
                 await self._miss(ear, _NO_WAY)
         except MuxError as error:
@@ -203,7 +238,7 @@ class Ears:
         command = self._means.recorder.handoff_command(ear.pane, epoch.id)
         try:
             seen = await self.server.open_pipe(
-                ear.mux_id, command, lines=self._means.baseline_lines, replace=ear.may_replace
+                ear.mux_id, command, lines=self._means.baseline_lines(), replace=ear.may_replace
             )
         except MuxError:
             await self._give_up(epoch)
@@ -268,8 +303,18 @@ class Ears:
         if stream is None:
             ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
             await self._end(ear, ended_by, epochs.size(epoch), since=epochs.last_at(epoch))
+        elif epochs.size(epoch) < epoch.committed:
+            await self._truncated(ear, epoch)
         elif stream.state != "open":
             await self.news(Ended(epoch.id, stream.size, stream.state == "capped"))
+
+    async def _truncated(self, ear: Ear, epoch: Epoch) -> None:
+        """Somebody cut the log below what was made of it: what is appended there has no true offset any more."""
+        self._given_up.add(epoch.id)
+        self._means.recorder.drop(epoch.id)
+        detail = f"the raw log is shorter than the {epoch.committed} bytes that were read of it"
+        await self._end(ear, "log_truncated", epoch.committed, detail)
+        ear.may_replace = True
 
     async def _end(self, ear: Ear, ended_by: EpochEnd, size: int, detail: str = "", since: int | None = None) -> None:
         epoch, ear.epoch, ear.plane = ear.epoch, None, "none"
@@ -277,6 +322,8 @@ class Ears:
         if epoch is None:
             return
         self._leaving.pop(epoch.id, None)
+        if ended_by == "disk_full":
+            self._means.recorder.room.lost(self._monotonic())
         ear.is_foreign = ear.is_foreign or ended_by in ("pipe_stolen", "pipe_closed")
         ear.is_dead = ear.is_dead or ended_by == "pane_exited"
         await self._means.epochs.end(epoch, ended_by, size, detail, since)

@@ -5,15 +5,18 @@ Invariant: an epoch's end and the gap after it are stored in one transaction; a 
 
 from contextlib import closing
 from typing import Protocol
+from unicodedata import east_asian_width
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.clock import Clock, iso
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.ear import gap_of
 from termvisor.ingest.overlap import recovered
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.output import Block, Epoch, EpochEnd, EpochSource, Gap
+from termvisor.model.output import NOTHING_BEGUN, Begun, Block, Epoch, EpochEnd, EpochSource, Gap
+from termvisor.model.screen import Screen
 from termvisor.mux.base import Capture
 from termvisor.recorder.format import SegmentReader
 from termvisor.redact import Redactor
@@ -34,7 +37,9 @@ class Text(Protocol):
 
     def folder(self, epoch: Epoch) -> str: ...
 
-    def first_carry(self, *, is_alternate: bool, at: int = 0, width: int = 0) -> bytes: ...
+    def first_carry(
+        self, *, is_alternate: bool, at: int = 0, width: int = 0, begun: Begun = NOTHING_BEGUN
+    ) -> bytes: ...
 
     def resized(self, pane: PaneId, width: int) -> None: ...
 
@@ -52,14 +57,15 @@ class Epochs(Struct):
 
     async def begin(self, epoch: Epoch, seen: Capture) -> Epoch:
         """The epoch is being heard, and this is what the pane showed at its very start."""
-        carry = self.text.first_carry(is_alternate=seen.alternate, at=epoch.opened_at, width=seen.width)
-        rows = [] if seen.alternate else await self._new_rows(epoch.pane, seen)
+        rows, begun = ([], Begun()) if seen.alternate else await self._new_rows(epoch.pane, seen)
+        carry = self.text.first_carry(is_alternate=seen.alternate, at=epoch.opened_at, width=seen.width, begun=begun)
         await self.store.output.commit([_baseline(epoch, rows, carry)])
+        await self.store.first_screens.keep(epoch.id, _first_screen(epoch, seen))
         await self.heard_again(epoch)
-        begun = Epoch(id=epoch.id, pane=epoch.pane, source=epoch.source, opened_at=epoch.opened_at, carry=carry)
-        self.text.open(begun)
+        heard = Epoch(id=epoch.id, pane=epoch.pane, source=epoch.source, opened_at=epoch.opened_at, carry=carry)
+        self.text.open(heard)
         await self.chronicle.tell("epoch_opened", epoch.pane, epoch=epoch.id, source=epoch.source, baseline=len(rows))
-        return begun
+        return heard
 
     async def resume(self, epoch: Epoch, *, is_held: bool) -> bool:
         """Go on with an epoch that an earlier daemon left open; false when it was reserved and never heard."""
@@ -77,9 +83,10 @@ class Epochs(Struct):
         self, epoch: Epoch, ended_by: EpochEnd, size: int, detail: str = "", since: int | None = None
     ) -> None:
         """Close an epoch with all its text. ``since``: from when on nobody listened, where that was not just now."""
+        heard_until = self.clock.now()  # before we wait for the text: a full disk may make that long
         saw_end = await self.text.finish(epoch.id, size)
         now = self.clock.now()
-        at = min(now, since or self._closed_at(epoch) or now)
+        at = min(heard_until, since or self._closed_at(epoch) or heard_until)
         cause = gap_of(ended_by, saw_end=saw_end)
         gap = None
         if cause is not None:
@@ -120,15 +127,57 @@ class Epochs(Struct):
         data = {"cause": gap.cause, "since": iso(gap.start_at), "detail": gap.detail}
         await self.chronicle.tell("gap_recorded", gap.pane, **data)
 
-    async def _new_rows(self, pane: PaneId, seen: Capture) -> list[str]:
-        """All rows for a pane we never heard; after a gap those that prove to follow what we have."""
+    async def _new_rows(self, pane: PaneId, seen: Capture) -> tuple[list[str], Begun]:
+        """All rows for a pane we never heard; after a gap those that prove to follow what we have.
+
+        The row of the cursor is not finished: it is the beginning of the first line that will be heard.
+        """
         rows = Redactor().lines([row.rstrip() for row in seen.rows])
         while rows and not rows[-1]:
             rows.pop()
+        column = cursor_column(seen, len(rows))
+        begun = Begun() if column is None else _begun(rows[-1], seen.rows[len(rows) - 1].rstrip(), column)
         tail = await self.store.output.lines(pane, limit=_TAIL)
-        if not tail:
-            return rows
-        return recovered([line.text for line in tail], rows) or []
+        if tail:
+            new = recovered([line.text for line in tail], rows)
+            begun = replace(begun, is_stored=new == [])
+            rows = new or []
+        return rows[:-1] if begun.text else rows, begun
+
+
+def cursor_column(seen: Capture, count: int) -> int | None:
+    """In which column of the last of so many rows the cursor stands; None when it stands elsewhere.
+
+    A row may be several rows of the screen, joined; those below it are blank, each a row of its own.
+    """
+    last = seen.height - 1 - (len(seen.rows) - count)
+    if count == 0 or seen.cursor_y != last:
+        return None
+    return (max(_columns(seen.rows[count - 1]), 1) - 1) // max(seen.width, 1) * seen.width + seen.cursor_x
+
+
+def _begun(text: str, shown: str, column: int) -> Begun:
+    """Where a secret was taken out, the columns of what was shown no longer fit: the line goes on at its end."""
+    return Begun(text, column if text == shown else _columns(text) + 1)
+
+
+def _columns(text: str) -> int:
+    return len(text) if text.isascii() else sum(1 + (east_asian_width(character) in "WF") for character in text)
+
+
+def _first_screen(epoch: Epoch, seen: Capture) -> Screen:
+    """The visible rows; some above them are looked at, too, because a secret may begin there."""
+    rows = Redactor().lines([row.rstrip() for row in seen.rows[-4 * seen.height :]])
+    return Screen(
+        pane=epoch.pane,
+        rows=tuple(rows[-seen.height :]),
+        width=seen.width,
+        height=seen.height,
+        cursor_x=seen.cursor_x,
+        cursor_y=seen.cursor_y,
+        alternate=seen.alternate,
+        at=epoch.opened_at,
+    )
 
 
 def _baseline(epoch: Epoch, rows: list[str], carry: bytes) -> Progress:

@@ -2,17 +2,21 @@
 
 import asyncio
 import contextlib
+from shutil import which
 
 from termvisor.errors import MuxError, VisorError
-from termvisor.ingest.backoff import Backoff
+from termvisor.ingest.attempts import Attempts
 from termvisor.ingest.recording import Grew, Lost, News
 from termvisor.ingest.watch import Kit, ServerWatch
 from termvisor.log import logger
+from termvisor.model.health import ServerHealth
+from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.output import Epoch
 from termvisor.model.pane import ServerInstance
+from termvisor.model.target import LOCAL
 from termvisor.mux.tmux.process import started
-from termvisor.mux.tmux.sockets import answers, candidates
-from termvisor.settings import Places
+from termvisor.mux.tmux.sockets import answers, candidates, named
+from termvisor.settings import Places, Settings
 
 _SCAN_FOR = 1.0
 _FIRST_LOOK_FOR = 3.0
@@ -23,15 +27,14 @@ class Lookout:
     def __init__(self, kit: Kit, places: Places):
         self._kit, self._places = kit, places
         self._recorder_is_lost = asyncio.Event()
-        self._recorder_backoff = Backoff()
+        self._recorder = self._attempts("recorder", "the recorder keeps ending")
         self._stopping = asyncio.Event()
         self._keeps_pipes = False
         self.watches: dict[str, ServerWatch] = {}
         self.has_looked = asyncio.Event()
-        self._watch_backoffs: dict[str, Backoff] = {}
-        self._not_before: dict[str, float] = {}
+        self._watched: dict[str, Attempts] = {}
+        """Of servers whose watch failed: when they are watched again."""
         self.recorder_restarts = self.watch_restarts = 0
-        self.alerts: dict[str, str] = {}
 
     def news(self, item: News) -> None:
         """The recorder's news, on the event loop."""
@@ -48,6 +51,42 @@ class Lookout:
         self._keeps_pipes = keep_pipes
         self._stopping.set()
 
+    def place_of(self, pane: PaneId) -> tuple[ServerWatch, MuxPaneId] | None:
+        """Which watch sees a pane, and what its server calls it; None when it is not there."""
+        for watch in self.watches.values():
+            for mux_id, known in watch.known.items():
+                if known.id == pane:
+                    return watch, mux_id
+        return None
+
+    def take_over(self, settings: Settings) -> None:
+        """From now on these settings hold; servers that they no longer name are left."""
+        self._kit.settings = settings
+        wanted = candidates(self._places, settings)
+        for socket, watch in self.watches.items():
+            if settings.tmux_sockets is not None and socket not in wanted:
+                watch.stop(keep_pipes=False)
+
+    @property
+    def alerts(self) -> dict[str, str]:
+        return self._kit.epochs.chronicle.alerts
+
+    def unwatched(self) -> list[ServerHealth]:
+        """Servers that the settings name and that are not watched."""
+        return [
+            ServerHealth(
+                target=LOCAL.name, socket=socket, mux_ok=False, client="none", panes=0, detail="nobody listens there"
+            )
+            for socket in named(self._kit.settings)
+            if socket not in self.watches
+        ]
+
+    @property
+    def restarts(self) -> dict[str, int]:
+        """How often each kind of thing had to be started again."""
+        clients = sum(watch.control_restarts for watch in self.watches.values())
+        return {"recorder": self.recorder_restarts, "watch": self.watch_restarts, "control_client": clients}
+
     @property
     def forks(self) -> int:
         """Programs started by us since the daemon began."""
@@ -58,9 +97,11 @@ class Lookout:
         async with asyncio.TaskGroup() as group:
             keeper = group.create_task(self._keep_recorder())
             self._find(group)
+            await self._judge()
             looking = group.create_task(self._first_look())
             while not await self._is_stopping_within(_SCAN_FOR):
                 self._find(group)
+                await self._judge()
             looking.cancel()
             for watch in self.watches.values():
                 watch.stop(keep_pipes=self._keeps_pipes)
@@ -76,34 +117,53 @@ class Lookout:
 
     def _find(self, group: asyncio.TaskGroup) -> None:
         for socket in candidates(self._places, self._kit.settings):
-            is_due = self._kit.epochs.clock.monotonic() >= self._not_before.get(socket, 0.0)
+            is_due = socket not in self._watched or self._watched[socket].is_due
             if socket not in self.watches and is_due and answers(socket):
                 watch = self.watches[socket] = ServerWatch(socket, self._kit)
                 group.create_task(self._watch(watch))
+
+    async def _judge(self) -> None:
+        """Is what was held down in order again, or gone?"""
+        for socket, attempts in self._watched.items():
+            watch = self.watches.get(socket)
+            if watch is None and not answers(socket):
+                await attempts.over()
+            elif watch is not None and watch.is_looking:
+                await attempts.worked()
+        await self._judge_program()
+
+    async def _judge_program(self) -> None:
+        """Without a tmux nothing can be watched; once it is there, nobody waits any longer."""
+        program, chronicle = self._kit.settings.tmux_program, self._kit.epochs.chronicle
+        if not which(program):
+            await chronicle.alert("tmux", missing(program))
+        elif "tmux" in chronicle.alerts:
+            await chronicle.all_clear("tmux")
+            for attempts in self._watched.values():
+                await attempts.over()
+            self._watched.clear()
 
     async def _watch(self, watch: ServerWatch) -> None:
         try:
             await watch.run()
         except MuxError as error:
             log.warning("%s is not watched: %s", watch.socket, error)
-        except Exception:  # the task supervisor: one server's trouble ends no other watch
+            await self._failed(watch, str(error))
+        except Exception as error:  # the task supervisor: one server's trouble ends no other watch
             log.exception("the watch on %s failed", watch.socket)
-            await self._failed(watch)
+            await self._failed(watch, type(error).__name__)
         finally:
             watch.has_looked.set()
             del self.watches[watch.socket]
 
-    async def _failed(self, watch: ServerWatch) -> None:
+    async def _failed(self, watch: ServerWatch, why: str) -> None:
         """It is tried again soon, and goes on with the epochs that are still open."""
-        socket, clock = watch.socket, self._kit.epochs.clock
         self.watch_restarts += 1
-        backoff = self._watch_backoffs.setdefault(socket, Backoff())
-        self._not_before[socket] = backoff.failed(clock.monotonic())
-        if backoff.is_held:
-            self.alerts[socket] = f"watching {socket} keeps failing; the next try is in five minutes (see `visor logs`)"
-            await self._kit.epochs.chronicle.tell("alert", what=self.alerts[socket])
-        else:
-            self.alerts.pop(socket, None)
+        if watch.socket not in self._watched:
+            self._watched[watch.socket] = self._attempts(
+                f"watch:{watch.socket}", f"watching {watch.socket} keeps failing"
+            )
+        await self._watched[watch.socket].failed(why)
         await watch.abandon()
         mine = {known.id for known in watch.known.values()}
         for epoch in await self._kit.epochs.store.output.open_epochs():
@@ -123,20 +183,18 @@ class Lookout:
 
     async def _restart_recorder(self) -> bool:
         """One try, when it is time for it."""
-        clock = self._kit.epochs.clock
-        at = self._recorder_backoff.failed(clock.monotonic())
-        if self._recorder_backoff.is_held and "recorder" not in self.alerts:
-            self.alerts["recorder"] = "the recorder keeps ending; the next try is in five minutes (see `visor logs`)"
-            await self._kit.epochs.chronicle.tell("alert", what=self.alerts["recorder"])
-        await clock.sleep(max(0.0, at - clock.monotonic()))
+        await self._recorder.failed()
+        await self._recorder.wait()
         try:
             await self._kit.recorder.start()
         except VisorError as error:
             log.error("the recorder did not start: %s", error)
             return False
-        self._recorder_backoff.worked()
-        self.alerts.pop("recorder", None)
+        await self._recorder.worked()
         return True
+
+    def _attempts(self, about: str, what: str) -> Attempts:
+        return Attempts(about, what, self._kit.epochs.chronicle, self._kit.epochs.clock)
 
     async def _close_orphans(self) -> None:
         """Panes whose server ended while no daemon ran, and closed epochs whose text is not finished."""
@@ -167,6 +225,14 @@ class Lookout:
                 return await self._stopping.wait()
         except TimeoutError:
             return False
+
+
+def missing(program: str) -> str:
+    """What to say where there is no tmux."""
+    return (
+        f"tmux is missing: there is no program {program!r}. Install it (`sudo apt-get install tmux`), or name it in the"
+        " setting tmux_program"
+    )
 
 
 def _is_alive(server: ServerInstance) -> bool:

@@ -17,6 +17,7 @@ from msgspec import Struct
 import termvisor
 from termvisor import spawn
 from termvisor.errors import Unavailable
+from termvisor.ingest.room import Room
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.recorder.channel import Channel, close_all, connect
 from termvisor.recorder.options import ALREADY_RUNNING, PROTOCOL, Options
@@ -82,6 +83,7 @@ class RecorderLink:
         self._is_parting = False
         self._deferred: list[bytes] | None = None
         self.streams: dict[EpochId, Recording] = {}
+        self.room = Room(places.raw_dir)
         self.pid: int | None = None
 
     @property

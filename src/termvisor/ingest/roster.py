@@ -35,6 +35,8 @@ def _changes(old: PaneFacts, new: PaneFacts) -> Iterator[Change]:
         yield Change("pane_respawned", new.mux_id, {"pid": new.pid, "command": new.command})
     if new.dead and not old.dead:
         yield Change("pane_died", new.mux_id, {"status": new.dead_status, "signal": new.dead_signal})
+    if (old.width, old.height) != (new.width, new.height):
+        yield Change("pane_resized", new.mux_id, {"width": new.width, "height": new.height})
     if (old.session_id, old.window_id) != (new.session_id, new.window_id):
         yield Change("pane_moved", new.mux_id, {"session": new.session_name, "window": new.window_id})
     elif (old.session_name, old.window_name) != (new.session_name, new.window_name):

@@ -14,8 +14,8 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from termvisor.errors import MuxError
-from termvisor.ingest.backoff import Backoff
-from termvisor.ingest.control_output import ControlOutputs
+from termvisor.ingest.attempts import Attempts
+from termvisor.ingest.control_output import ControlOutputs, Terms
 from termvisor.ingest.ears import Ears, Means
 from termvisor.ingest.epochs import Epochs
 from termvisor.ingest.recording import Ended, Held, Lost, RecorderLink
@@ -29,11 +29,18 @@ from termvisor.mux.base import Thin
 from termvisor.mux.tmux.client import ControlClient, PlainClient, control_argv
 from termvisor.mux.tmux.protocol import Notice
 from termvisor.mux.tmux.server import TmuxServer, identify
+from termvisor.mux.tmux.strays import send_on
 from termvisor.settings import Settings
 
 _BUSY_FULL_FOR = 2.0
+_QUIET_FULL_FOR = 60.0
+"""Seconds that the time between two full listings grows to while nothing happens at all."""
 _LAST_BYTES_FOR = 4.0
+_STRAYS = ("window-add", "client-session-changed")
+"""By which something may have come into our own session."""
 _TOPOLOGY = ("window", "unlinked-window", "session", "layout", "pane")
+_CLIENT = "client-"
+"""Somebody attached or left: whether the server ends without clients may matter now."""
 
 T = TypeVar("T")
 log = logger("watch")
@@ -75,8 +82,11 @@ class ServerWatch:
         self._plain = PlainClient(kit.settings.tmux_program, socket, kit.forked)
         self._inbox: deque[Inbox] = deque()
         self._wake = asyncio.Event()
-        self._backoff = Backoff()
-        self._control_at = self._thin_at = self._full_at = 0.0
+        self._control = Attempts(
+            f"control:{socket}", f"the control client of {socket} keeps ending", kit.epochs.chronicle, kit.epochs.clock
+        )
+        self._thin_at = self._full_at = self._full_was_at = 0.0
+        self._full_for = kit.settings.full_interval
         self._heard = 0
         self._is_over = self._is_stopping = self._keeps_pipes = False
         self.known: dict[MuxPaneId, Known] = {}
@@ -115,7 +125,17 @@ class ServerWatch:
             client=self.server.client.kind,
             panes=len(self.known),
             detail=self.detail,
+            corrections=self.corrections,
         )
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether its first look went well and it goes on."""
+        return self.has_looked.is_set() and self.has_begun and not self._is_over
+
+    @property
+    def control_restarts(self) -> int:
+        return self._control.failures
 
     def plane_of(self, mux_id: MuxPaneId) -> DataPlane:
         ear = self.ears.of(mux_id) if self.has_looked.is_set() else None
@@ -127,11 +147,11 @@ class ServerWatch:
         kit = self._kit
         outputs = ControlOutputs(
             kit.epochs,
-            kit.settings.tmux_program,
-            kit.settings.segment_bytes,
+            Terms(kit.settings.tmux_program, kit.settings.segment_bytes),
             lambda s, n: self.post(OutputNotice(s, n)),
+            kit.forked,
         )
-        means = Means(kit.epochs, kit.recorder, outputs, kit.left_open, kit.settings.baseline_lines)
+        means = Means(kit.epochs, kit.recorder, outputs, kit.left_open, lambda: kit.settings.baseline_lines)
         self.ears = Ears(means, self.server)
         self.has_begun = True
         for stored in await kit.epochs.store.panes.all():
@@ -145,18 +165,17 @@ class ServerWatch:
 
     async def _attach(self) -> None:
         """Go over to a control client, where that changes nothing for the server's people."""
-        if self.server.exits_unattached or self._monotonic() < self._control_at:
+        if self.server.exits_unattached or not self._control.is_due:
             return
         self._kit.forked()
         try:
             self.server.client = await self._control_client()
             await self.server.leave_if_last()
         except MuxError as error:
-            self._detach()
-            self._control_at = self._backoff.failed(self._monotonic())
-            log.info("%s: no control client: %s", self.socket, error)
+            await self._lose_client(str(error))
             return
-        self._backoff.worked()
+        self._full_at = 0.0  # what nobody announced meanwhile
+        await self._control.worked()
 
     async def _control_client(self) -> ControlClient:
         self.server.home = await self.server.free_home(os.getpid())
@@ -170,6 +189,12 @@ class ServerWatch:
             client.close()
             raise
         return client
+
+    async def _lose_client(self, why: str) -> None:
+        """Go on with plain calls; another client is tried when it is time."""
+        self._detach()
+        log.info("%s: no control client: %s", self.socket, why)
+        await self._control.failed(why)
 
     def _detach(self) -> None:
         client, self.server.client = self.server.client, self._plain
@@ -189,14 +214,16 @@ class ServerWatch:
 
     async def _noticed(self, notice: Notice) -> None:
         if notice.name == "exit" and self.server.client is not self._plain:
-            self._detach()
-            self._control_at = self._backoff.failed(self._monotonic())
+            await self._lose_client("it ended")
             self._thin_at = 0.0
         elif notice.name == "sessions-changed" and self.server.client is not self._plain:
             await self._careful(self.server.leave_if_last)
-        if notice.name.startswith(_TOPOLOGY):
+        elif notice.name in _STRAYS and self.server.client is not self._plain:
+            await self._careful(partial(send_on, self.server))
+        self._pace(is_quiet=False)
+        if notice.name.startswith((*_TOPOLOGY, _CLIENT)):
             self._thin_at = self._full_at = 0.0
-            self._is_announced = True
+            self._is_announced = self._is_announced or not notice.name.startswith(_CLIENT)
 
     async def _look(self) -> None:
         now = self._monotonic()
@@ -206,10 +233,7 @@ class ServerWatch:
         thin = await self._careful(self.server.thin)
         if thin is None:
             return
-        is_busy = (
-            self._kit.heard() != self._heard
-            and now >= self._full_at - self._kit.settings.full_interval + _BUSY_FULL_FOR
-        )
+        is_busy = self._kit.heard() != self._heard and now >= self._full_was_at + _BUSY_FULL_FOR
         if self._differs(thin):
             self._is_announced = True
         if self._is_announced or is_busy or now >= self._full_at:
@@ -222,13 +246,15 @@ class ServerWatch:
         )
 
     async def _full(self) -> None:
-        self._full_at = self._monotonic() + self._kit.settings.full_interval
-        self._heard = self._kit.heard()
+        is_quiet = self._heard == self._kit.heard() and not self._is_announced
+        self._full_was_at, self._heard = self._monotonic(), self._kit.heard()
+        self._full_at = self._full_was_at + self._full_for
         new = {facts.mux_id: facts for facts in await self.server.facts()}
         old = {name: one.facts for name, one in self.known.items()}
         changes = list(compare(old, new))
         self.corrections += 0 if self._is_announced else len(changes)
         self._is_announced = False
+        self._pace(is_quiet=is_quiet and not changes)
         for change in changes:
             await self._take_over(change, new)
         for name, facts in new.items():
@@ -239,6 +265,12 @@ class ServerWatch:
                 self.known[name].facts = facts
                 await self._kit.epochs.store.panes.update(self.known[name].id, facts, self._now())
         await self._check_exit_rule()
+
+    def _pace(self, *, is_quiet: bool) -> None:
+        """While nothing happens, everything is read ever more seldom."""
+        usual = self._kit.settings.full_interval
+        self._full_for = max(usual, min(_QUIET_FULL_FOR, self._full_for * 2)) if is_quiet else usual
+        self._full_at = self._full_was_at + self._full_for
 
     async def _check_exit_rule(self) -> None:
         """A server that ends with its last attached client must not be held by ours."""
@@ -273,12 +305,11 @@ class ServerWatch:
             if not self.ears.is_server_alive:
                 self._is_over = True
             elif self.server.client is not self._plain:
-                self._detach()
-                self._control_at = self._backoff.failed(self._monotonic())
+                await self._lose_client(str(error))
             return None
 
     async def _server_gone(self) -> None:
-        self._detach()
+        await self._let_go()
         await self.ears.leave_all("server_gone")
         await self._last_bytes()
         for one in self.known.values():
@@ -290,13 +321,18 @@ class ServerWatch:
     async def _leave(self) -> None:
         await self.ears.stop(keep_pipes=self._keeps_pipes)
         await self._last_bytes()
-        self._detach()
+        await self._let_go()
 
     async def abandon(self) -> None:
         """After a failure of our own: let go of the server; what is open stays open for the next watch."""
         if self.has_begun:
             await self.ears.abandon()
-            self._detach()
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        self._detach()
+        await self._control.over()
+        await self.ears.over()
 
     async def _last_bytes(self) -> None:
         """What the recorder still reads of closed pipes belongs to their epochs."""

@@ -6,6 +6,8 @@ In a few corners the same spelling means different things to PCRE, RE2 and Pytho
 import re
 import warnings
 
+from termvisor.match.weight import MOST, weight
+
 _TOKEN = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P<\w+>|\{,\d+\}", re.DOTALL)
 _SAME = {"\\A": "^", "\\Z": "$", "\\v": "\\x0b"}
 _SPACES = {"\\s": "[\\t-\\r ]", "\\S": "[^\\t-\\r ]"}
@@ -22,6 +24,8 @@ def check(pattern: str) -> str | None:
         return str(error)
     if compiled.search(""):
         return "it matches the empty text"
+    if (size := weight(pattern)) > MOST:
+        return f"with its repeats written out it has {size} parts; at most {MOST} can be compiled"
     return None
 
 

@@ -11,16 +11,20 @@ EVENT_KINDS: dict[str, str] = {
     "pane_gone": "A pane no longer exists.",
     "pane_died": "The program in a pane ended while the pane stayed (remain-on-exit); with its status.",
     "pane_respawned": "Another program was started in an existing pane.",
+    "pane_resized": "A pane has another size, in columns and rows.",
     "pane_moved": "A pane now stands in another session or window.",
     "pane_renamed": "The session or window of a pane has a new name.",
     "epoch_opened": "Listening to a pane began; from here on every byte is kept.",
     "epoch_closed": "Listening to a pane ended, with the reason.",
     "gap_recorded": "Some output of a pane could not be captured, with cause and time.",
+    "user_var": "A program set a user variable for us: its name, kind and value, and whether our nonce proves it.",
     "daemon_started": "The daemon started, with its version.",
     "daemon_stopped": "The daemon stopped in good order.",
     "recorder_started": "A recorder process was started.",
     "recorder_lost": "The recorder process ended unexpectedly.",
     "alert": "Something needs a person: what, and what to do.",
+    "alert_cleared": "What needed a person is in order again.",
+    "config_reloaded": "The daemon took over changed settings, with their names.",
 }
 
 Scalar = str | int | float | bool | None

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from termvisor.model.upkeep import Maintenance
+
 
 class ServerHealth(Struct, frozen=True, kw_only=True):
     """One multiplexer server. ``client`` is how we talk to it: control, plain, or none while it is unreachable."""
@@ -12,6 +14,8 @@ class ServerHealth(Struct, frozen=True, kw_only=True):
     client: str
     panes: int
     detail: str = ""
+    corrections: int = 0
+    """Changes that nobody announced, found by reading everything again."""
 
 
 class ProcessCost(Struct, frozen=True, kw_only=True):
@@ -23,9 +27,10 @@ class ProcessCost(Struct, frozen=True, kw_only=True):
     cpu_percent: float
 
 
-class Health(Struct, frozen=True, kw_only=True):
+class Vitals(Struct, frozen=True, kw_only=True):
+    """What is told of the product in the same words everywhere."""
+
     version: str
-    started_at: int
     servers: tuple[ServerHealth, ...]
     panes_tracked: int
     ingest_lag_max: float
@@ -41,6 +46,17 @@ class Health(Struct, frozen=True, kw_only=True):
     restarts: dict[str, int]
     corrections: int
     forks: int
+    """Programs we started."""
+    looks_per_minute: float = 0.0
+    """How often repainting panes are looked at now, all together."""
     daemon: ProcessCost
     recorder: ProcessCost | None = None
     alerts: tuple[str, ...] = ()
+
+
+class Health(Vitals, frozen=True, kw_only=True):
+    started_at: int
+    last_checkpoint_at: int | None = None
+    """When the write-ahead file was last merged into the database; None before the first time."""
+    maintenance: tuple[Maintenance, ...] = ()
+    """The newest runs that did something, newest first."""

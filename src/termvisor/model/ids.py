@@ -9,6 +9,15 @@ EpochId = NewType("EpochId", int)
 """One unbroken stretch of a pane's stream; the name of its folder of segments."""
 
 EventId = NewType("EventId", int)
+SightingId = NewType("SightingId", int)
+"""A row that a repainting screen showed; never reused."""
+
+ScreenId = NewType("ScreenId", int)
+"""A stored screen; never reused. 0 is one that is not stored."""
+
+CommandId = NewType("CommandId", int)
+"""One command that a shell ran; rises in the order in which they started."""
+
 MuxPaneId = NewType("MuxPaneId", str)
 """What the multiplexer calls the pane, for example ``%5``."""
 

@@ -30,10 +30,17 @@ MarkKind = Literal[
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """``offset`` is where the sequence ends in its epoch; ``text`` is the payload, ``params`` its key=value parts."""
+    """``offset`` is where the sequence ends in its epoch; ``text`` is the payload, ``params`` its key=value parts.
+
+    ``row`` is told with the marks of prompts and commands only: where the first line begins that holds nothing from
+    before the mark. That is the line the mark stands in while this is empty, else whatever begins after the mark.
+    """
 
     kind: MarkKind
     offset: int
+    row: int = 0
     text: str = ""
     exit_code: int | None = None
+    column: int | None = None
+    """Where a shell's input begins in its row; of `input_start` only."""
     params: dict[str, str] = {}

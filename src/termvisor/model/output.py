@@ -58,6 +58,18 @@ class Epoch(Struct, frozen=True, kw_only=True):
     """What the text stage must know to go on at ``committed``; never holds text."""
 
 
+class Begun(Struct, frozen=True, array_like=True):
+    """The line in which the cursor stood when an epoch began: its redacted text, which the first bytes go on with."""
+
+    text: str = ""
+    column: int = 0
+    is_stored: bool = False
+    """It stands at the end of the stored lines already."""
+
+
+NOTHING_BEGUN = Begun()
+
+
 class Gap(Struct, frozen=True, kw_only=True):
     """Bytes that we cannot vouch for: between two epochs, or an uncertain tail."""
 

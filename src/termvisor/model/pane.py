@@ -68,6 +68,15 @@ class Activity(Struct, frozen=True, kw_only=True):
     is_proven: bool = False
 
 
+class InputPlace(Struct, frozen=True):
+    """What the stream tells of a pane's input: where a shell's begins in the row of its prompt, and whether the
+    program there takes pastes as such (bracketed paste). None where it is not known.
+    """
+
+    column: int | None = None
+    is_paste_on: bool | None = None
+
+
 DataPlane = Literal["pipe", "control", "none"]
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.output import Line
 
 Rank = Literal["recency", "relevance"]
@@ -26,12 +26,18 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """``spans`` are the (start, end) character positions in the line's text that matched."""
+    """``spans`` are the (start, end) character positions in the line's text that matched.
+
+    A row that a repainting screen showed has no line number: it stood in ``screen``, first at ``line.at`` and last at
+    ``last_at``; what is ``before`` and ``after`` it are the rows around it there.
+    """
 
     line: Line
     spans: tuple[tuple[int, int], ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    screen: ScreenId | None = None
+    last_at: int | None = None
 
 
 class Found(Struct, frozen=True, kw_only=True):

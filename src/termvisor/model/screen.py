@@ -1,8 +1,8 @@
-"""A Screen is what a person sees in a pane now, rendered by the multiplexer itself."""
+"""A Screen is what a person sees in a pane, now or at some moment, rendered by the multiplexer itself."""
 
 from msgspec import Struct
 
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import PaneId, ScreenId
 
 
 class Screen(Struct, frozen=True, kw_only=True):
@@ -16,3 +16,6 @@ class Screen(Struct, frozen=True, kw_only=True):
     cursor_y: int = 0
     alternate: bool = False
     at: int = 0
+    id: ScreenId = ScreenId(0)
+    left_out: tuple[int, ...] = ()
+    """Rows of a stored screen that were not kept: its input area."""

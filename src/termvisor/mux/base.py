@@ -3,7 +3,7 @@
 Nothing here types into a pane; that is `mux.control`, which only the gate may import.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -28,7 +28,11 @@ class Capture(Struct, frozen=True, kw_only=True):
     height: int = 0
     cursor_x: int = 0
     cursor_y: int = 0
+    has_cursor: bool = True
+    """Whether the program shows the cursor."""
     alternate: bool = False
+    above: tuple[str, ...] = ()
+    """The scrollback right above the rows, where it was asked for: a secret that reaches into them may begin there."""
 
 
 Refusal = Literal["piped", "gone", "dead"]
@@ -56,3 +60,6 @@ class PaneSource(Protocol):
 
     async def capture(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> Capture:
         """What the pane shows now, with up to so many lines of scrollback before it."""
+
+    async def looks(self, panes: Sequence[MuxPaneId]) -> list[Capture | None]:
+        """What these panes show now, asked for in one go. None for a pane that cannot be seen without a new process."""

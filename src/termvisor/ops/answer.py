@@ -11,19 +11,19 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from termvisor.errors import BadRequest, VisorError
+from termvisor.errors import BadRequest, Unconfirmed, VisorError
 from termvisor.ops import catalogue, envelope
-from termvisor.ops.arguments import convert, parse
+from termvisor.ops.arguments import convert, located, parse
 from termvisor.ops.base import Op
 from termvisor.ops.catalogue import find
 from termvisor.ops.help import of
-from termvisor.ops.look import Look, clean
+from termvisor.ops.look import Look, clean, difference
 from termvisor.ops.options import Options, split
 from termvisor.ops.world import World
 
 _CHUNK = 64 << 10
 
-__all__ = ["Caller", "Stderr", "ToFile", "answer", "call", "find", "stream"]
+__all__ = ["Caller", "Shown", "Stderr", "ToFile", "answer", "call", "find", "stream"]
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -39,6 +39,10 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 class Stderr(bytes):
     """A piece of the answer that belongs on the caller's stderr."""
+
+
+class Shown(bytes):
+    """What a person should see before they confirm. The refusal for callers that nobody can ask follows."""
 
 
 class ToFile(bytes):
@@ -72,9 +76,10 @@ class _Reply:
             yield 0
             return
         op, words = find(words, self._caller.is_robot)
-        wanted = parse(op.Input, words)
-        if op.is_stream:
-            async with aclosing(self._redirected(self._stream(op, wanted), wanted)) as chunks:
+        wanted = located(parse(op.Input, words), self._caller.cwd)
+        if op.streams(wanted):
+            file = None if op.makes_file(wanted) else getattr(wanted, "output", None)
+            async with aclosing(self._redirected(self._stream(op, wanted), file)) as chunks:
                 async for chunk in chunks:
                     yield chunk
             yield 0
@@ -83,12 +88,17 @@ class _Reply:
             yield self._whole(op, result, wanted)
             yield op.exit_status(result)
 
-    def failed(self, error: VisorError) -> tuple[bytes, int]:
+    def failed(self, error: VisorError) -> tuple[bytes | int, ...]:
         if self._is_json:
             told = envelope.failure(error, self._world.clock, self._started)
             return envelope.encode(told), error.exit_status
         hint = "" if self._options.is_quiet else f"hint: {clean(error.hint)}\n"
-        return Stderr(f"visor: {clean(error.message)}\n{hint}".encode()), error.exit_status
+        refusal = f"visor: {clean(error.message)}\n{hint}".encode()
+        if not (isinstance(error, Unconfirmed) or "shown" in error.details):
+            return Stderr(refusal), error.exit_status
+        seen = _written(difference(str(error.details.get("shown", "")), self._look(None)))
+        question = Shown(seen + _written(clean(error.message)))
+        return question, Stderr(refusal if self._options.is_quiet else seen + refusal), error.exit_status
 
     @property
     def _is_json(self) -> bool:
@@ -116,10 +126,9 @@ class _Reply:
         if held:
             yield bytes(held)
 
-    async def _redirected(self, chunks: AsyncGenerator[bytes, None], wanted: Struct) -> AsyncGenerator[bytes, None]:
+    async def _redirected(self, chunks: AsyncGenerator[bytes, None], file: str | None) -> AsyncGenerator[bytes, None]:
         """The caller's file is named only once there is something to write, or nothing went wrong."""
-        name = getattr(wanted, "output", None)
-        target = ToFile(os.fsencode(os.path.join(self._caller.cwd, name))) if name else None
+        target = ToFile(os.fsencode(file)) if file else None
         async for chunk in chunks:
             if target:
                 yield target
@@ -150,16 +159,17 @@ def _written(text: str | bytes) -> bytes:
 async def call(world: World, name: str, params: dict[str, Any]) -> Struct:
     """One op, by any of its names, with its Input as plain values."""
     op = catalogue.named(name)
-    if op.is_stream:
+    wanted = convert(op.Input, params)
+    if op.streams(wanted):
         raise BadRequest(f"{op.name} is a stream", hint="Ask for it as a stream.")
-    return await _result(op, world, convert(op.Input, params))
+    return await _result(op, world, wanted)
 
 
 async def stream(world: World, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
     """The items of a stream; an op that is none gives its one answer."""
     op = catalogue.named(name)
     wanted = convert(op.Input, params)
-    if not op.is_stream:
+    if not op.streams(wanted):
         yield await _result(op, world, wanted)
         return
     async with aclosing(_items(op, world, wanted)) as items:
@@ -172,4 +182,4 @@ async def _result(op: Op, world: World, wanted: Struct) -> Struct:
 
 
 def _items(op: Op, world: World, wanted: Struct) -> AsyncGenerator[Struct, None]:
-    return cast(AsyncGenerator[Struct, None], op.run(world, wanted))
+    return cast(AsyncGenerator[Struct, None], (op.follow or op.run)(world, wanted))

@@ -4,6 +4,7 @@ Positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated f
 nothing is a flag. Law: `parse(Input, render(value)) == value`.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -27,11 +28,15 @@ class Argument(Struct, frozen=True, kw_only=True):
     is_required: bool
     is_positional: bool
     takes_rest: bool
-    """A last positional that takes all further words, joined by blanks."""
+    """A last positional that takes all further words: joined by blanks, or one by one where it is repeated."""
     is_repeated: bool
+    is_path: bool
+    """It names a file or folder, and a relative one is meant from the caller's folder."""
     default: Any
     doc: str
     flags: tuple[str, ...]
+    names: str = ""
+    """What its value names, for completion: `pane`, `path`, `setting`, `event`, or nothing we know."""
 
     @property
     def is_switch(self) -> bool:
@@ -63,9 +68,11 @@ def _argument(field: msgspec.structs.FieldInfo, hint: Any) -> Argument:
         is_positional="positional" in extra,
         takes_rest=extra.get("positional") == "rest",
         is_repeated=is_repeated,
+        is_path="is_path" in extra,
         default=field.default,
         doc=meta.description or "",
         flags=(*long, *extra.get("short", ())),
+        names="path" if extra.get("is_path") else extra.get("names", "pane" if field.name == "pane" else ""),
     )
 
 
@@ -101,6 +108,13 @@ def convert(shape: type[S], values: dict[str, Any]) -> S:
         return msgspec.convert(values, shape)
     except msgspec.ValidationError as error:
         raise BadRequest(_readable(str(error))) from error
+
+
+def located(wanted: S, cwd: str) -> S:
+    """The same Input with its paths as seen from anywhere."""
+    paths = [argument.field for argument in arguments(type(wanted)) if argument.is_path]
+    named = {field: os.path.join(cwd, path) for field in paths if (path := getattr(wanted, field))}
+    return msgspec.structs.replace(wanted, **named) if named else wanted
 
 
 def _readable(message: str) -> str:
@@ -171,6 +185,9 @@ def _placed(places: Sequence[Argument], loose: list[str]) -> dict[str, Any]:
     missing = [place.value_name for place in places[len(loose) :] if place.is_required]
     if missing:
         raise BadRequest(f"missing: <{'> <'.join(missing)}>")
+    if places and places[-1].is_repeated and len(loose) >= len(places):
+        before = len(places) - 1
+        return _placed(places[:-1], loose[:before]) | {places[-1].field: tuple(loose[before:])}
     if len(loose) > len(places):
         if not places or not places[-1].takes_rest:
             raise BadRequest(f"unexpected word {loose[len(places)]!r}")
@@ -187,7 +204,7 @@ def render(value: Struct) -> list[str]:
         if not argument.is_required and held == argument.default:
             continue
         if argument.is_positional:
-            placed.append(str(held))
+            placed += held if argument.is_repeated else [str(held)]
         else:
             words += _spelled(argument, held)
     return [*words, "--", *placed] if placed else words
@@ -210,7 +227,8 @@ def usage(command: str, shape: type[Struct]) -> str:
 
 def explained(shape: type[Struct]) -> list[tuple[str, str]]:
     """Each argument as (how it is written, what it means with its default)."""
-    return [(_written(argument), _meaning(argument)) for argument in arguments(shape)]
+    known = sorted(arguments(shape), key=lambda argument: not argument.is_positional)
+    return [(_written(argument), _meaning(argument)) for argument in known]
 
 
 def _written(argument: Argument) -> str:

@@ -27,6 +27,10 @@ def _always_fine(_output: Any) -> int:
     return 0
 
 
+def _is_never(_wanted: Any) -> bool:
+    return False
+
+
 class Op(Struct, frozen=True, kw_only=True):
     """One operation. ``run`` gives an Output, or many of them where ``is_stream``."""
 
@@ -35,7 +39,8 @@ class Op(Struct, frozen=True, kw_only=True):
     doc: str
     Input: type[Struct]
     Output: type[Struct]
-    run: Callable[[World, Any], Awaitable[Any] | AsyncIterator[Any]]
+    run: Callable[[Any, Any], Awaitable[Any] | AsyncIterator[Any]]
+    """From a World, or the `ActingWorld` of an op that acts, and an Input."""
     plain: Callable[[Any, Look], str | bytes]
     """What a person reads. Bytes are written as they are."""
     effect: Effect = "read"
@@ -45,6 +50,12 @@ class Op(Struct, frozen=True, kw_only=True):
     is_stream: bool = False
     is_live: bool = False
     """A stream whose every item must reach the reader at once."""
+    follow: Callable[[World, Any], AsyncIterator[Any]] | None = None
+    """What an Input with its ``follow`` set asks for in place of ``run``: Outputs as they come."""
+    wish: Callable[[Any, Any], Awaitable[Any]] | None = None
+    """Of an op that acts: the `Wish` that an Input stands for. `policy explain` asks for it."""
+    makes_file: Callable[[Any], bool] = _is_never
+    """Whether this Input has the op itself make the file that its ``output`` names."""
     works_alone: bool = False
     """May also be answered without a daemon, with less to say."""
     exit_status: Callable[[Any], int] = _always_fine
@@ -52,14 +63,18 @@ class Op(Struct, frozen=True, kw_only=True):
     exits: tuple[tuple[int, str], ...] = ()
     """Exit statuses of this op beyond the general ones, each with its meaning."""
 
+    def streams(self, wanted: Any) -> bool:
+        """Whether the answer to this Input is a stream."""
+        return self.is_stream or (self.follow is not None and wanted.follow)
+
     @property
     def command(self) -> str:
         """How the command line spells it: `list-panes`, `config init`."""
         group, _, rest = self.name.partition("_")
-        return f"{group} {rest}" if group in GROUPS else self.name.replace("_", "-")
+        return f"{group} {rest}" if rest and group in GROUPS else self.name.replace("_", "-")
 
 
-GROUPS = frozenset({"config"})
+GROUPS = frozenset({"audit", "config", "db", "policy", "setup"})
 """Words that stand before another one on the command line."""
 
 FACE_COMMANDS = (
@@ -70,3 +85,11 @@ FACE_COMMANDS = (
     ("robot", "The same commands for programs: one JSON line an answer."),
 )
 """Commands that are no ops: they start and stop what ops talk to."""
+
+FACE_WORDS = {
+    "up": ("--demo-if-empty", "--once", "--interval"),
+    "down": (),
+    "demo": ("start", "stop"),
+    "daemon": ("start", "stop", "restart", "status", "--foreground"),
+}
+"""What may follow them, for completion; a test compares it with their declarations."""

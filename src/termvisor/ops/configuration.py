@@ -1,12 +1,16 @@
-"""What the config ops share: where the config file is, even while it is broken, and values as TOML."""
+"""What the config ops share: where the config file is, even while it is broken, settings by name, values as TOML."""
 
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from termvisor.errors import BadRequest
+from termvisor.model.reload import Reloaded
+from termvisor.ops.arguments import nearest
 from termvisor.ops.local import LocalWorld
 from termvisor.ops.world import World
-from termvisor.settings import Places
+from termvisor.settings import Places, Row, Settings, rows
 
 
 def where(world: World) -> Places:
@@ -16,4 +20,24 @@ def where(world: World) -> Places:
 
 def toml(value: Any) -> str:
     """A setting's value as it stands in the file. JSON's strings, numbers and lists are TOML too."""
-    return "unset" if value is None else msgspec.json.encode(value).decode()
+    return "unset" if value is None else msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+
+
+def setting(name: str) -> Row:
+    """The setting of this name, with - or _; `BadRequest` names the nearest."""
+    known = {row.name: row for row in rows()}
+    plain = name.replace("-", "_").lower()
+    if plain in known:
+        return known[plain]
+    near = nearest(plain, list(known))
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`visor config show --effective` lists the settings."
+    raise BadRequest(f"there is no setting {name!r}", hint=hint, details={"nearest": near})
+
+
+def merge(old: Settings, new: Settings) -> tuple[Settings, Reloaded]:
+    """The settings that may hold from now on, and the names of those that differ."""
+    differing = [row for row in rows() if getattr(old, row.name) != getattr(new, row.name)]
+    applied = tuple(row.name for row in differing if not row.restart)
+    waiting = tuple(row.name for row in differing if row.restart)
+    held = replace(old, **{name: getattr(new, name) for name in applied})
+    return held, Reloaded(applied=applied, needs_restart=waiting)

@@ -30,15 +30,20 @@ async def read(world: World, pane: PaneId, cursor: str) -> int:
 
 
 async def newest(world: World, pane: PaneId) -> int:
-    """The number of the last settled line; one before the first where there is none."""
+    """The number of the last settled line, also where none is kept; 0 before the first."""
     last = await world.history.lines(pane, limit=1)
-    return last[-1].number if last else 0
+    return last[-1].number if last else await _printed(world, pane)
 
 
 async def _oldest(world: World, pane: PaneId) -> int:
-    """The oldest valid cursor: just before the first line that is kept."""
+    """The oldest valid cursor: just before the first line that is kept, or the next that comes."""
     first = await world.history.lines(pane, after=BEFORE_ALL, limit=1)
-    return first[0].number - 1 if first else 0
+    return first[0].number - 1 if first else await _printed(world, pane)
+
+
+async def _printed(world: World, pane: PaneId) -> int:
+    """How many lines the pane ever had."""
+    return next((view.lines for view in await world.fleet.panes(gone=True) if view.id == pane), 0)
 
 
 def _invalid(message: str, pane: PaneId, oldest: int) -> InvalidCursor:

@@ -70,7 +70,7 @@ class WorldSight:
 
     async def health(self) -> Health | None:
         try:
-            return await self._world.health()
+            return await self._world.upkeep.health()
         except Unavailable:
             return None
 

@@ -1,8 +1,9 @@
 """The envelope every machine answer comes in. Additive changes keep `SCHEMA_VERSION`; a breaking one bumps it.
 
-Encoding never fails on text: what is not valid Unicode is replaced.
+Encoding never fails on text: what is not valid Unicode is replaced. Nor does it pass on what a terminal would obey.
 """
 
+import re
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from termvisor.log import logger
 from termvisor.redact import redact
 
 SCHEMA_VERSION = 1
+_UNSEEN = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])|\xef\xbb\xbf")
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -52,11 +54,18 @@ def _elapsed(clock: Clock, started: float) -> float:
 
 
 def encode(value: Struct) -> bytes:
-    """One compact JSON line."""
+    """One compact JSON line that a terminal can show: what it would obey is escaped."""
     try:
-        return msgspec.json.encode(value) + b"\n"
+        return _escaped(msgspec.json.encode(value)) + b"\n"
     except UnicodeEncodeError:
-        return msgspec.json.encode(_valid(msgspec.to_builtins(value))) + b"\n"
+        return _escaped(msgspec.json.encode(_valid(msgspec.to_builtins(value)))) + b"\n"
+
+
+def _escaped(data: bytes) -> bytes:
+    """JSON escapes C0 only; here C1, DEL and the unseen signs of direction are escaped too, and mean the same."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    return _UNSEEN.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data)
 
 
 def _valid(value: Any) -> Any:

@@ -8,9 +8,11 @@ from termvisor.clock import iso
 from termvisor.model.output import Gap, GapCause, Line
 from termvisor.model.pane import PaneView
 from termvisor.ops.base import Example, Op
+from termvisor.ops.command_facts import CommandFacts, chosen, facts
+from termvisor.ops.command_output import output
 from termvisor.ops.cursor import newest, read, write
 from termvisor.ops.listing import PaneIdentity, identity, instant, named
-from termvisor.ops.look import Look, block, clean, clean_coloured
+from termvisor.ops.look import Look, block, clean, clean_coloured, counted
 from termvisor.ops.world import World
 from termvisor.redact import Redactor, redact
 
@@ -24,6 +26,10 @@ class GetText(Struct, frozen=True, kw_only=True):
     ] = 50
     since: Annotated[str | None, Meta(description="Only what follows this cursor (from an earlier answer).")] = None
     limit: Annotated[int, Meta(description="With --since: at most so many lines.", ge=1, le=100_000)] = 1000
+    command: Annotated[
+        str | None,
+        Meta(description="Only the output of one command: `last` (started last) or a number from list-commands."),
+    ] = None
     numbers: Annotated[bool, Meta(description="Also each line with its number and time.")] = False
     escapes: Annotated[
         bool, Meta(description="With colours: answered from the screen, since stored text has none.")
@@ -57,6 +63,12 @@ class Text(Struct, frozen=True, kw_only=True):
     last_at: str | None = None
     is_complete: bool = True
     """False when more lines wait beyond the limit: ask again with ``cursor``."""
+    command: CommandFacts | None = None
+    """The command whose output this is."""
+    lines_gone: int = 0
+    """How many lines of that output, its first ones, are no longer kept."""
+    is_repainting: bool = False
+    """The program shows the alternate screen: what stands there is no line; see `get-screen`."""
     gaps: tuple[GapNote, ...] = ()
     lines: tuple[TextLine, ...] = ()
 
@@ -66,6 +78,8 @@ async def run(world: World, wanted: GetText) -> Text:
     await world.fleet.settle()
     if wanted.escapes:
         return await _from_screen(world, pane)
+    if wanted.command is not None:
+        return await _of_command(world, pane, wanted.command, wanted)
     if wanted.since is None:
         lines, is_complete = await world.history.lines(pane.id, limit=wanted.tail), True
         position = lines[-1].number if lines else await newest(world, pane.id)
@@ -85,6 +99,7 @@ async def run(world: World, wanted: GetText) -> Text:
         first_at=instant(lines[0].at if lines else None),
         last_at=instant(lines[-1].at if lines else None),
         is_complete=is_complete,
+        is_repainting=pane.activity.kind == "alt_screen",
         gaps=await _gaps(world, pane, lines),
         lines=tuple(text_line(line) for line in lines) if wanted.numbers else (),
     )
@@ -112,6 +127,27 @@ async def _from_screen(world: World, pane: PaneView) -> Text:
     )
 
 
+async def _of_command(world: World, pane: PaneView, which: str, wanted: GetText) -> Text:
+    command = await chosen(world, pane.id, which)
+    after = None if wanted.since is None else await read(world, pane.id, wanted.since)
+    part = await output(world, command, after, wanted.limit)
+    lines, pending = _redacted(part.lines, world.fleet.pending(pane.id) if part.has_pending else "")
+    return Text(
+        identity=identity(pane),
+        source="stream",
+        text="\n".join(line.text for line in lines),
+        pending=pending,
+        cursor=write(pane.id, part.position),
+        first_at=instant(lines[0].at if lines else None),
+        last_at=instant(lines[-1].at if lines else None),
+        is_complete=part.is_complete,
+        command=facts(command, world.clock.now()),
+        lines_gone=part.lines_gone,
+        gaps=tuple(_note(gap, lines) for gap in part.gaps),
+        lines=tuple(text_line(line) for line in lines) if wanted.numbers else (),
+    )
+
+
 async def _gaps(world: World, pane: PaneView, lines: list[Line]) -> tuple[GapNote, ...]:
     if not lines:
         return ()
@@ -133,7 +169,18 @@ def plain(text: Text, look: Look) -> str:
         rows.insert(gap.position, look.paint("yellow", f"[gap: {gap.cause}, {gap.start_at} to {gap.end_at or 'now'}]"))
     if text.pending:
         rows.append(clean(text.pending))
+    if text.lines_gone:
+        rows.insert(0, look.paint("yellow", f"[{counted(text.lines_gone, 'line')} no longer kept]"))
+    if not rows and text.is_repainting and not look.is_quiet:
+        return _repaints(text.identity.id)
     return block("\n".join(rows), look)
+
+
+def _repaints(pane: int) -> str:
+    return (
+        f"Pane {pane} printed no lines: its program repaints the screen.\n"
+        f"`visor get-screen {pane}` shows it; `visor search <words> source:screen --pane {pane}` finds what it showed."
+    )
 
 
 OP = Op(
@@ -143,7 +190,9 @@ OP = Op(
     summary="The last lines a pane printed, or what is new since a cursor.",
     doc="""Settled lines without escapes and without secrets. Every answer carries a `cursor`; give it back with
 `--since` to read only what is new. A cursor that is foreign or too old is `invalid_cursor` and names the oldest valid
-one. Places where output could not be captured stand in `gaps`. A line that is not finished yet is `pending`.""",
+one. Places where output could not be captured stand in `gaps`. A line that is not finished yet is `pending`.
+With `--command` it is the output of one command, from its first line on; `--limit` and `--since` page through it. What
+is no longer kept of it is counted in `lines_gone`. `last` is the command that started last, whether it runs or not.""",
     Input=GetText,
     Output=Text,
     run=run,
@@ -151,6 +200,7 @@ one. Places where output could not be captured stand in `gaps`. A line that is n
     examples=(
         Example("get-text 7", "the last 50 lines of pane 7"),
         Example("get-text work:1.0 --tail 200", "more of them, by tmux place"),
+        Example("get-text 7 --command last", "what the last command printed"),
         Example("robot get-text 7 --since 7:1042", "what is new since an earlier answer, as JSON"),
     ),
 )

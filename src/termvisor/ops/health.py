@@ -3,10 +3,12 @@
 from msgspec import Struct
 
 from termvisor.clock import iso
-from termvisor.model.health import Health, ProcessCost, ServerHealth
+from termvisor.model.health import ProcessCost, Vitals
 from termvisor.ops.base import Example, Op
 from termvisor.ops.envelope import seconds_between
+from termvisor.ops.listing import instant
 from termvisor.ops.look import Column, Look, age, counted, size, table
+from termvisor.ops.upkeep_step import UpkeepStep, step
 from termvisor.ops.world import World
 
 
@@ -14,44 +16,34 @@ class GetHealth(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-class HealthReport(Struct, frozen=True, kw_only=True):
-    """``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started."""
+class HealthReport(Vitals, frozen=True, kw_only=True):
+    """``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started.
+
+    ``looks_per_minute`` is how often panes that repaint are looked at now, all together.
+    """
 
     is_ok: bool
-    version: str
     started_at: str
     uptime_secs: float
-    servers: tuple[ServerHealth, ...]
-    panes_tracked: int
-    ingest_lag_max: float
-    ingest_lag_avg: float
-    ingest_backlog_bytes: int
-    queue_depth: int
-    db_writable: bool
-    db_bytes: int
-    wal_pages: int
-    raw_bytes: int
-    gaps: int
-    restarts: dict[str, int]
-    corrections: int
-    forks: int
-    daemon: ProcessCost
-    recorder: ProcessCost | None
-    alerts: tuple[str, ...]
+    last_checkpoint_at: str | None
+    """When the write-ahead file was last merged into the database; null before the first time."""
+    last_maintenance: UpkeepStep | None
+    """The newest run of upkeep that did something."""
 
 
 async def run(world: World, _wanted: GetHealth) -> HealthReport:
-    found = await world.health()
-    same = {name: getattr(found, name) for name in HealthReport.__struct_fields__ if hasattr(found, name)}
-    same |= {
-        "is_ok": _is_ok(found),
-        "started_at": iso(found.started_at),
-        "uptime_secs": seconds_between(found.started_at, world.clock.now()),
-    }
-    return HealthReport(**same)
+    found = await world.upkeep.health()
+    return HealthReport(
+        **{name: getattr(found, name) for name in Vitals.__struct_fields__},
+        is_ok=_is_ok(found),
+        started_at=iso(found.started_at),
+        uptime_secs=seconds_between(found.started_at, world.clock.now()),
+        last_checkpoint_at=instant(found.last_checkpoint_at),
+        last_maintenance=step(found.maintenance[0]) if found.maintenance else None,
+    )
 
 
-def _is_ok(found: Health) -> bool:
+def _is_ok(found: Vitals) -> bool:
     return found.db_writable and found.recorder is not None and not found.alerts
 
 
@@ -61,6 +53,7 @@ _SERVERS = (
     Column("STATE", lambda server: "ok" if server.mux_ok else "no answer"),
     Column("CLIENT", lambda server: server.client),
     Column("PANES", lambda server: str(server.panes), is_right=True),
+    Column("CORRECTIONS", lambda server: str(server.corrections or "-"), is_right=True),
     Column("DETAIL", lambda server: server.detail, may_shrink=True),
 )
 
@@ -90,8 +83,11 @@ def facts_of(report: HealthReport) -> list[tuple[str, str]]:
         ("lag", f"{lag}, {size(report.ingest_backlog_bytes)} waiting, queue {report.queue_depth}"),
         ("database", f"{database}, {counted(report.wal_pages, 'page')} not yet merged"),
         ("raw log", size(report.raw_bytes)),
+        ("looks", f"{report.looks_per_minute:g} a minute at panes that repaint"),
         ("forks", f"{report.forks}; restarts: {restarts}; corrections: {report.corrections}"),
     ]
+    if run := report.last_maintenance:
+        facts.append(("upkeep", f"{run.operation}: {run.detail}, at {run.started_at}"))
     return facts + [("alert", text) for text in report.alerts]
 
 

@@ -13,10 +13,9 @@ from termvisor.ops.listing import Listing, PaneFilter, counts, filters, moment, 
 from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
 
-_SCANNED = 2000
-"""How many events are looked through for those of one kind."""
-
-KindFilter = Annotated[str | None, Meta(description="Only this kind, for example gap_recorded.")]
+KindFilter = Annotated[
+    str | None, Meta(description="Only this kind, for example gap_recorded.", extra={"names": "event"})
+]
 
 
 class ListEvents(Struct, frozen=True, kw_only=True):
@@ -63,13 +62,12 @@ async def run(world: World, wanted: ListEvents) -> EventListing:
         after=None if wanted.since_cursor is None else event_cursor(wanted.since_cursor),
         pane=await named_id(world, wanted.pane),
         since=moment(wanted.since, now),
-        limit=wanted.limit if wanted.kind is None else max(wanted.limit, _SCANNED),
+        kind=wanted.kind,
+        limit=wanted.limit,
     )
-    kept = [event for event in events if wanted.kind in (None, event.kind)]
-    kept = kept[: wanted.limit] if wanted.since_cursor is not None else kept[-wanted.limit :]
-    items = tuple(item(event) for event in kept)
+    items = tuple(item(event) for event in events)
     given = filters(pane=wanted.pane, kind=wanted.kind, since=wanted.since, since_cursor=wanted.since_cursor)
-    summary = EventsSummary(events=len(items), by_kind=counts(event.kind for event in kept))
+    summary = EventsSummary(events=len(items), by_kind=counts(event.kind for event in events))
     cursor = items[-1].cursor if items else wanted.since_cursor
     return EventListing(generated_at=iso(now), filters=given, summary=summary, items=items, cursor=cursor)
 

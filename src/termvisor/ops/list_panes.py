@@ -20,7 +20,7 @@ from termvisor.ops.listing import (
     identity,
     instant,
 )
-from termvisor.ops.look import Column, Look, age, counted, size, table
+from termvisor.ops.look import Column, Look, age, clean, counted, size, table
 from termvisor.ops.reference import path
 from termvisor.ops.world import World
 
@@ -85,6 +85,8 @@ class PaneListing(Listing, frozen=True, kw_only=True):
 
     summary: PanesSummary
     items: tuple[PaneItem, ...]
+    notes: tuple[str, ...] = ()
+    """Where there are no panes at all: what may be the reason."""
 
 
 async def run(world: World, wanted: ListPanes) -> PaneListing:
@@ -98,7 +100,15 @@ async def run(world: World, wanted: ListPanes) -> PaneListing:
         gaps=sum(pane.gaps for pane in panes),
     )
     items = tuple(item(pane, now) for pane in panes)
-    return PaneListing(generated_at=iso(now), filters=given, summary=summary, items=items)
+    notes = () if items or given else await _reasons(world)
+    return PaneListing(generated_at=iso(now), filters=given, summary=summary, items=items, notes=notes)
+
+
+async def _reasons(world: World) -> tuple[str, ...]:
+    """Why nothing may be there to be listed."""
+    health = await world.upkeep.health()
+    silent = [f"No tmux server answers on {server.socket}" for server in health.servers if not server.mux_ok]
+    return (*health.alerts, *silent)
 
 
 def item(pane: PaneView, now: int) -> PaneItem:
@@ -179,7 +189,14 @@ def plain(listing: PaneListing, look: Look) -> str:
         return rows
     summary = listing.summary
     told = f"{counted(summary.panes, 'pane')}, {counted(summary.gaps, 'gap')}"
-    return f"{rows}\n\n{told}" if listing.items else "No panes. `visor demo` starts some to try things on."
+    return f"{rows}\n\n{told}" if listing.items else f"No panes. {_notes(listing, look)}{_DEMO}"
+
+
+_DEMO = "`visor demo` starts some to try things on."
+
+
+def _notes(listing: PaneListing, look: Look) -> str:
+    return "".join(look.paint("yellow", f"{clean(note)}.") + " " for note in listing.notes)
 
 
 OP = Op(

@@ -1,37 +1,20 @@
 """The op `list_sessions`: the sessions that hold panes, with totals."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from msgspec import Struct
 
 from termvisor.clock import iso
 from termvisor.model.pane import PaneView
+from termvisor.ops import rollup
 from termvisor.ops.base import Example, Op
-from termvisor.ops.list_windows import rollup
-from termvisor.ops.listing import (
-    Listing,
-    PaneFilter,
-    SessionFilter,
-    SessionIdentity,
-    TargetFilter,
-    age_of,
-    chosen,
-    counts,
-    filters,
-    instant,
-    latest,
-)
-from termvisor.ops.look import Column, Look, age, counted, table
+from termvisor.ops.listing import Listing, SessionIdentity, counts
+from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
 
 
-class ListSessions(Struct, frozen=True, kw_only=True):
+class ListSessions(rollup.Places, frozen=True, kw_only=True):
     """Which sessions to list."""
-
-    session: SessionFilter = None
-    target: TargetFilter = None
-    pane: PaneFilter = None
 
 
 class SessionItem(Struct, frozen=True, kw_only=True):
@@ -61,36 +44,29 @@ class SessionListing(Listing, frozen=True, kw_only=True):
 
 
 async def run(world: World, wanted: ListSessions) -> SessionListing:
-    given = filters(session=wanted.session, target=wanted.target, pane=wanted.pane)
-    panes = sorted((pane for pane in await chosen(world, given) if pane.gone_at is None), key=_place)
+    given, groups = await rollup.gathered(world, wanted, _place)
     now = world.clock.now()
-    items = tuple(_item(list(group), now) for _, group in groupby(panes, key=_place))
+    items = tuple(_item(panes, now) for panes in groups)
     summary = SessionsSummary(
         sessions=len(items),
         windows=sum(item.windows for item in items),
-        panes=len(panes),
+        panes=sum(map(len, groups)),
         by_target=counts(item.identity.target for item in items),
     )
     return SessionListing(generated_at=iso(now), filters=given, summary=summary, items=items)
 
 
-def _place(pane: PaneView) -> tuple[str, str, str]:
+def _place(pane: PaneView) -> rollup.Place:
     return pane.instance.server.target, pane.instance.server.socket, pane.facts.session_name
 
 
 def _item(panes: Sequence[PaneView], now: int) -> SessionItem:
-    server, facts = panes[0].instance.server, panes[0].facts
-    newest = latest(panes)
+    target, facts = panes[0].instance.server.target, panes[0].facts
     return SessionItem(
-        identity=SessionIdentity(target=server.target, session_name=facts.session_name),
-        server=server.socket,
+        identity=SessionIdentity(target=target, session_name=facts.session_name),
         attached=facts.session_attached,
         windows=len({pane.facts.window_id for pane in panes}),
-        panes=tuple(pane.id for pane in panes),
-        by_activity=counts(pane.activity.kind for pane in panes),
-        last_output_at=instant(newest),
-        last_output_age=age_of(newest, now),
-        gaps=sum(pane.gaps for pane in panes),
+        **rollup.summed(panes, now),
     )
 
 
@@ -100,9 +76,7 @@ COLUMNS = (
     Column("ATTACHED", lambda item: str(item.attached or "-"), is_right=True),
     Column("WINDOWS", lambda item: str(item.windows), is_right=True),
     Column("PANES", lambda item: str(len(item.panes)), is_right=True),
-    Column("ACTIVITY", lambda item: rollup(item.by_activity), may_shrink=True),
-    Column("OUTPUT", lambda item: age(item.last_output_age), is_right=True),
-    Column("GAPS", lambda item: str(item.gaps or "-"), is_right=True, style="yellow"),
+    *rollup.COLUMNS,
 )
 
 

@@ -1,36 +1,20 @@
 """The op `list_windows`: the windows that hold panes, each with a rollup of its panes."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from msgspec import Struct
 
 from termvisor.clock import iso
 from termvisor.model.pane import PaneView
+from termvisor.ops import rollup
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import (
-    Listing,
-    PaneFilter,
-    SessionFilter,
-    TargetFilter,
-    WindowIdentity,
-    age_of,
-    chosen,
-    counts,
-    filters,
-    instant,
-    latest,
-)
-from termvisor.ops.look import Column, Look, age, counted, table
+from termvisor.ops.listing import Listing, WindowIdentity, counts
+from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
 
 
-class ListWindows(Struct, frozen=True, kw_only=True):
+class ListWindows(rollup.Places, frozen=True, kw_only=True):
     """Which windows to list."""
-
-    session: SessionFilter = None
-    target: TargetFilter = None
-    pane: PaneFilter = None
 
 
 class WindowItem(Struct, frozen=True, kw_only=True):
@@ -59,34 +43,27 @@ class WindowListing(Listing, frozen=True, kw_only=True):
 
 
 async def run(world: World, wanted: ListWindows) -> WindowListing:
-    given = filters(session=wanted.session, target=wanted.target, pane=wanted.pane)
-    panes = sorted((pane for pane in await chosen(world, given) if pane.gone_at is None), key=_place)
+    given, groups = await rollup.gathered(world, wanted, _place)
     now = world.clock.now()
-    items = tuple(_item(list(group), now) for _, group in groupby(panes, key=_place))
+    items = tuple(_item(panes, now) for panes in groups)
     summary = WindowsSummary(
-        windows=len(items), panes=len(panes), by_target=counts(item.identity.target for item in items)
+        windows=len(items), panes=sum(map(len, groups)), by_target=counts(item.identity.target for item in items)
     )
     return WindowListing(generated_at=iso(now), filters=given, summary=summary, items=items)
 
 
-def _place(pane: PaneView) -> tuple[str, str, str, int, str]:
+def _place(pane: PaneView) -> rollup.Place:
     server, facts = pane.instance.server, pane.facts
     return server.target, server.socket, facts.session_name, facts.window_index, facts.window_id
 
 
 def _item(panes: Sequence[PaneView], now: int) -> WindowItem:
-    server, facts = panes[0].instance.server, panes[0].facts
-    newest = latest(panes)
+    target, facts = panes[0].instance.server.target, panes[0].facts
     return WindowItem(
-        identity=WindowIdentity(target=server.target, session_name=facts.session_name, window_id=facts.window_id),
-        server=server.socket,
+        identity=WindowIdentity(target=target, session_name=facts.session_name, window_id=facts.window_id),
         index=facts.window_index,
         name=facts.window_name,
-        panes=tuple(pane.id for pane in panes),
-        by_activity=counts(pane.activity.kind for pane in panes),
-        last_output_at=instant(newest),
-        last_output_age=age_of(newest, now),
-        gaps=sum(pane.gaps for pane in panes),
+        **rollup.summed(panes, now),
     )
 
 
@@ -95,15 +72,8 @@ COLUMNS = (
     Column("WINDOW", lambda item: f"{item.index}:{item.name}", may_shrink=True),
     Column("ID", lambda item: item.identity.window_id),
     Column("PANES", lambda item: " ".join(map(str, item.panes)), may_shrink=True),
-    Column("ACTIVITY", lambda item: rollup(item.by_activity), may_shrink=True),
-    Column("OUTPUT", lambda item: age(item.last_output_age), is_right=True),
-    Column("GAPS", lambda item: str(item.gaps or "-"), is_right=True, style="yellow"),
+    *rollup.COLUMNS,
 )
-
-
-def rollup(by_activity: dict[str, int]) -> str:
-    """`2 command, 1 prompt`."""
-    return ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in by_activity.items())
 
 
 def plain(listing: WindowListing, look: Look) -> str:

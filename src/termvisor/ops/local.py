@@ -4,8 +4,7 @@ from typing import NoReturn
 
 from termvisor.clock import Clock, SystemClock
 from termvisor.errors import Unavailable
-from termvisor.model.health import Health
-from termvisor.ops.world import Fleet, History, News
+from termvisor.ops.world import Fleet, History, News, Upkeep
 from termvisor.settings import Places, Settings, load, places
 
 
@@ -32,7 +31,8 @@ class LocalWorld:
     def news(self) -> News:
         _absent()
 
-    async def health(self) -> Health:
+    @property
+    def upkeep(self) -> Upkeep:
         _absent()
 
 

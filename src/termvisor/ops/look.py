@@ -63,6 +63,12 @@ def clean_coloured(text: str) -> str:
     return joined + "\x1b[0m" if kept else joined
 
 
+def difference(text: str, look: Look) -> str:
+    """What a change would do: lines, each clean; those that begin with + or - in the colours of a diff."""
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return "\n".join(look.paint(styles.get(line[:1], ""), line) for line in clean_lines(text).split("\n"))
+
+
 def cells(text: str) -> int:
     """How many columns a terminal needs for it."""
     return len(text) if text.isascii() else sum(map(_cells_of, text))

@@ -1,12 +1,14 @@
 """Secrets out of raw bytes on their way out, line by line, at any chunk border.
 
-A line is judged by its text without escapes, so a key in changing colours is found. A line without a secret goes out
-byte for byte; one with a secret goes out as its redacted text.
+Keys are first overwritten where they stand, as in sealed segments, so that those painted over a screen are found too.
+Then every line is judged by its text without escapes. A line without a secret goes out byte for byte; one with a secret
+goes out as its redacted text.
 """
 
 import re
 
 from termvisor.redact import Redactor, redact
+from termvisor.redact.raw import RawMask
 
 _LONGEST = 64 << 10
 """A line longer than this is cut at its last blank, so that memory stays bounded."""
@@ -18,11 +20,15 @@ class Masking:
     """One per epoch's stream: secrets that go on in the next row are followed."""
 
     def __init__(self) -> None:
+        self._painted = RawMask()
         self._redactor = Redactor()
         self._rest = b""
 
     def feed(self, data: bytes) -> bytes:
-        """What may go out now; an unfinished line is held back."""
+        """What may go out now; an unfinished line is held back, and so is what is too little to be worth a look."""
+        return self._judged(self._painted.feed(data))
+
+    def _judged(self, data: bytes) -> bytes:
         self._rest += data
         end = self._rest.rfind(b"\n") + 1
         if not end and len(self._rest) > _LONGEST:
@@ -32,9 +38,10 @@ class Masking:
 
     def finish(self) -> bytes:
         """The rest; what comes next belongs to another stream."""
+        ready = self._judged(self._painted.finish())
         rest, self._rest = self._masked(self._rest), b""
-        self._redactor = Redactor()
-        return rest
+        self._redactor, self._painted = Redactor(), RawMask()
+        return ready + rest
 
     def _masked(self, data: bytes) -> bytes:
         raws = data.split(b"\n")

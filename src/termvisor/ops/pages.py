@@ -12,7 +12,10 @@ import msgspec
 
 from termvisor.checks import BUILTIN
 from termvisor.errors import all_errors
+from termvisor.model.action import RISKS
 from termvisor.model.event import EVENT_KINDS
+from termvisor.model.policy import COMMAND_CLASSES, EXAMPLE, UNASKED
+from termvisor.model.policy import keys as policy_keys
 from termvisor.ops import catalogue, schema
 from termvisor.ops.arguments import explained, usage
 from termvisor.ops.base import Op
@@ -24,6 +27,7 @@ from termvisor.redact import kinds
 from termvisor.settings import rows
 
 FOLDERS = ("docs/reference", "docs/json-schema")
+_RELOAD = "visor config reload"
 _EFFECTS = {
     "read": "Looks only.",
     "change": "Changes something.",
@@ -35,7 +39,7 @@ def pages() -> dict[str, str]:
     """Every generated file: path below the root, and text."""
     ops = catalogue.every()
     found = {f"docs/reference/ops/{op.name}.md": _op(op) for op in ops}
-    found |= {f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed()).items()}
+    found |= {f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed() | _policy()).items()}
     for op in ops:
         found[f"docs/json-schema/{op.name}.input.json"] = _json(schema.input_schema(op))
         found[f"docs/json-schema/{op.name}.output.json"] = _json(schema.output_schema(op))
@@ -56,9 +60,13 @@ def _declared(ops: Sequence[Op]) -> dict[str, str]:
         ),
         "settings": _page(
             "Settings",
-            "Set in `config.toml` (`visor config path` shows where) or in the environment, which wins.",
-            ("setting", "environment", "type", "default", "meaning"),
-            [(_code(r.name), _code(r.env), _code(r.type), _code(toml(r.default)), r.doc) for r in rows()],
+            "Set by `visor config set`, in `config.toml` (`visor config path` shows where), or in the environment, "
+            "which wins. The last column says what makes a running daemon take over a changed value.",
+            ("setting", "environment", "type", "default", "meaning", "taken over by"),
+            [
+                (_code(r.name), _code(r.env), _code(r.type), _code(toml(r.default)), r.doc, _code(r.restart or _RELOAD))
+                for r in rows()
+            ],
         ),
         "errors": _page(
             "Errors",
@@ -98,6 +106,56 @@ def _listed() -> dict[str, str]:
             [(_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in kinds()],
         ),
     }
+
+
+_POLICY = """\
+Who may do what, where and when. The file is `policy.toml` in the config folder; without it the defaults below hold. An
+unknown key or a wrong value is an error that names the line, and nothing of the file is taken over.
+
+Every action is judged by many voices: the deny list, hooks, rules, command classes, capabilities (`shell`,
+`filesystem`, `network`, …), protected panes, quiet hours and rates. **The strictest answer wins**, and every reason is
+kept.
+
+- `allow` by a rule stands in for the default, and for the `ask` of a command class that the rule names. It lifts
+  nothing else, so an `ask` or `deny` rule never makes an answer milder. What cannot be read (`unparsed`) or seen
+  (`hidden_text`) is asked about at least, whatever the file says.
+- A hook's `allow` lifts nothing. A hook that crashes, times out or was not asked is a `deny`.
+- `~/.ssh`, `~/.gnupg` and Termvisor's own config, policy and data are never written to, whatever the file says. Links
+  are followed before the judge is asked, except inside command lines.
+- Commands are told by their structure: quotes, wrappers (`sudo`, `env`, `xargs`, `ssh host`, `bash -c`, …), pipes into
+  a shell and here-documents are seen through. What cannot be read, or is known only when it runs, is asked about.
+  Aliases, functions and scripts that stand elsewhere are not looked into."""
+
+
+def _policy() -> dict[str, str]:
+    kinds_of = {risk: ", ".join(_code(kind) for kind, one in RISKS.items() if one == risk) for risk in RISKS.values()}
+    free = {
+        risk: ["allow" if risk in UNASKED[who] else _code("approval.default") for who in ("human", "others")]
+        for risk in kinds_of
+    }
+    parts = [
+        "# Policy",
+        _POLICY,
+        f"## Example\n\n```toml\n{EXAMPLE}```",
+        "## Keys\n\n"
+        + _table(
+            ("key", "type", "default", "meaning"),
+            [(_code(k.path), k.type, _code(k.default) if k.default else "", k.doc) for k in policy_keys()],
+        ),
+        "## When nothing else speaks\n\n"
+        + _table(
+            ("risk", "kinds of actions", "a person", "everybody else"),
+            [(risk, kinds, *free[risk]) for risk, kinds in kinds_of.items()],
+        )
+        + "\n\nClosing a pane and the signals KILL and QUIT are destructive; a notification in the terminal or on the"
+        " desktop is reversible.",
+        "## Command classes\n\n"
+        + _table(
+            ("class", "a command line that", "a person", "everybody else"),
+            [(_code(one.name), one.text, one.human, one.others) for one in COMMAND_CLASSES.values()],
+        ),
+    ]
+    return {"policy": "\n\n".join(parts) + "\n"}
 
 
 def _errors() -> list[Any]:

@@ -41,18 +41,26 @@ START = Start(
         ),
         ("visor robot search 'error since:1h' --limit 5 --snippets", "find text in all panes"),
         ("visor robot events", "what happened: panes, gaps, restarts"),
+        (
+            "visor robot send 7 'make test' --wait-for passed",
+            "type, press Enter, wait; exit 77: a person must allow it",
+        ),
+        ("visor robot send 7 --program 'fix it'", "text for the program there, not for a shell"),
     ),
     people=_steps(
         ("visor up", "start, and see all panes live"),
         ("visor panes", "all panes once"),
         ("visor search error since:1h", "find text"),
         ("visor get-text 7", "read a pane"),
+        ("visor send 7 make test", "type into it"),
+        ("visor inbox", "what programs ask you; answer with approve or deny"),
         ("visor doctor", "what is wrong, and how to mend it"),
         ("visor help", "every command"),
     ),
     notes=(
         "A pane is named by its id (7), tmux id (%5) or place (work:1.0); an ambiguous name does nothing.",
         "Robot answers are one JSON line: ok, data or error{code,message}, hint. Exit status 0 means ok.",
+        "Never send again on exit 5 or 6: look first. After a yes, call again; --key makes repeats harmless.",
         "Missing output is a gap with its cause, never silence. Secrets are taken out.",
     ),
 )

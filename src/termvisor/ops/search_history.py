@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import iso
+from termvisor.model.output import TextSource
 from termvisor.model.question import Hit, Question, Rank
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import (
@@ -14,6 +15,7 @@ from termvisor.ops.listing import (
     age_of,
     filters,
     identities,
+    instant,
     moment,
     named_id,
     nobody,
@@ -50,16 +52,23 @@ class SearchHistory(Struct, frozen=True, kw_only=True):
 
 
 class HitItem(Struct, frozen=True, kw_only=True):
-    """``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number."""
+    """``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number.
+
+    A row that a repainting program showed has no number: it was first seen ``at`` and last at ``last_at``, and stood
+    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there.
+    """
 
     identity: PaneIdentity
-    number: int
+    source: TextSource
+    number: int | None
     at: str
     age: float | None
     text: str
     spans: tuple[tuple[int, int], ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
+    screen: int | None = None
+    last_at: str | None = None
 
 
 class HitsSummary(Struct, frozen=True, kw_only=True):
@@ -109,13 +118,16 @@ def _item(hit: Hit, who: dict[int, PaneIdentity], now: int, *, is_short: bool) -
     text, spans = snippet(text, spans) if is_short else (text, spans)
     return HitItem(
         identity=who.get(line.pane) or nobody(line.pane),
-        number=line.number,
+        source=line.source,
+        number=line.number if hit.screen is None else None,
         at=iso(line.at),
         age=age_of(line.at, now),
         text=text,
         spans=spans,
         before=tuple(before),
         after=tuple(after),
+        screen=hit.screen,
+        last_at=instant(hit.last_at),
     )
 
 
@@ -141,10 +153,12 @@ def plain(listing: HitListing, look: Look) -> str:
 
 def _shown(item: HitItem, look: Look) -> str:
     who = f"{item.identity.id} {item.identity.session_name}"
-    head = look.paint("cyan", clean(f"{who} {age(item.age)} ago"))
+    place = f"line {item.number}" if item.screen is None else f"screen {item.screen}"
+    on_screen = "" if item.screen is None else f" on {place}"
+    head = look.paint("cyan", clean(f"{who} {age(item.age)} ago{on_screen}"))
     if look.form == "markdown":
         rows = "\n".join([*item.before, item.text, *item.after])
-        return f"- **{clean(who)}**, line {item.number}, {item.at}: `` {clean(rows)} ``"
+        return f"- **{clean(who)}**, {place}, {item.at}: `` {clean(rows)} ``"
     indent = "    "
     around = [[indent + clean(row) for row in part] for part in (item.before, item.after)]
     return "\n".join([*around[0], f"{head}: {_marked(item, look)}", *around[1]])
@@ -162,9 +176,12 @@ OP = Op(
     name="search_history",
     aliases=("search", "query"),
     robot="search",
-    summary="Find text in everything that every pane printed.",
+    summary="Find text in everything that every pane printed or showed.",
     doc="""Words find whole words and parts of identifiers (`limit` finds `usage_limit`); quotes make a phrase, `*`
-a prefix, AND OR NOT combine. Filters may stand in the question: `pane: session: target: since: until:`.""",
+a prefix, AND OR NOT combine. Filters may stand in the question: `pane: session: target: since: until: source:`.
+`source:stream` is what was printed, `source:screen` what programs that repaint (editors, full-screen agents) showed:
+such a hit names its stored screen, which `get-screen <pane> --at <screen>` shows, and when it was first and last seen;
+`since:` and `until:` then ask whether it was on the screen in that time.""",
     Input=SearchHistory,
     Output=HitListing,
     run=run,
@@ -172,6 +189,7 @@ a prefix, AND OR NOT combine. Filters may stand in the question: `pane: session:
     examples=(
         Example("search error since:1h", "every line with `error` of the last hour"),
         Example("search '\"usage limit\"' --pane 7 -C 2", "a phrase in one pane, with two lines around it"),
+        Example("search proceed source:screen -C 3", "what agents asked on their screens, with the rows around it"),
         Example("robot search panic* --limit 5 --snippets", "short pieces, as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `wait_for`: wait until a pane shows some text, falls quiet, or ends.
+"""The op `wait_for`: wait until a pane shows some text, finishes a command, falls quiet, or ends.
 
 It looks back first, so an answer printed between two calls is found; and it always returns: on what was waited for,
 on the pane's end, or on the timeout.
@@ -12,25 +12,29 @@ from msgspec import Meta, Struct, structs
 from termvisor.bus import Subscription
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, ConfigError, NotFound, TimedOut
+from termvisor.model.command import Command
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.model.output import Line
 from termvisor.model.pane import PaneView
 from termvisor.ops.base import Example, Op
+from termvisor.ops.command_end import Awaited, awaited, ended, missed, outcome
+from termvisor.ops.command_facts import CommandFacts, duration, ending, facts
 from termvisor.ops.cursor import newest, read, write
 from termvisor.ops.get_text import TextLine, text_line
 from termvisor.ops.listing import PaneIdentity, identity, named
 from termvisor.ops.look import Look, clean
+from termvisor.ops.on_screen import OnScreen
 from termvisor.ops.waiting import first
 from termvisor.ops.world import World
 from termvisor.redact import redact
 
 _PAGE = 1000
-Outcome = Literal["matched", "quiet", "gone", "died"]
+Outcome = Literal["matched", "finished", "lost", "quiet", "gone", "died"]
 
 
 class WaitFor(Struct, frozen=True, kw_only=True):
-    """What to wait for: a pattern, or `--gone`, or `--quiet-for`."""
+    """What to wait for: a pattern, or `--command-finished`, or `--gone`, or `--quiet-for`."""
 
     pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
     pattern: Annotated[
@@ -41,6 +45,9 @@ class WaitFor(Struct, frozen=True, kw_only=True):
     timeout_secs: Annotated[float, Meta(description="Give up after so many seconds.", ge=0, le=604_800)] = 30.0
     tail: Annotated[int, Meta(description="Look back over so many lines first.", ge=0, le=100_000)] = 200
     since: Annotated[str | None, Meta(description="Look back to this cursor instead.")] = None
+    command_finished: Annotated[
+        bool, Meta(description="Wait until a command is over: the one that runs now, or that starts after --since.")
+    ] = False
     gone: Annotated[bool, Meta(description="Wait until the pane, or the program in it, ends.")] = False
     quiet_for: Annotated[
         Annotated[float, Meta(gt=0, le=604_800)] | None,
@@ -49,7 +56,9 @@ class WaitFor(Struct, frozen=True, kw_only=True):
 
 
 class Waited(Struct, frozen=True, kw_only=True):
-    """``line`` is what matched; its number is absent while the line is unfinished. ``cursor`` is where to read on."""
+    """What matched is ``line``, or ``pending`` while the line is unfinished, or ``shown``: a row of a screen that
+    repaints. ``command`` is what finished, or was lost. ``cursor`` is where to read on.
+    """
 
     identity: PaneIdentity
     outcome: Outcome
@@ -57,7 +66,10 @@ class Waited(Struct, frozen=True, kw_only=True):
     cursor: str
     line: TextLine | None = None
     pending: str | None = None
+    shown: str | None = None
+    command: CommandFacts | None = None
     exit_status: int | None = None
+    """Of the program in a pane that ended. A command has its own ``exit_code``."""
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -66,6 +78,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     outcome: Outcome
     line: Line | None = None
     pending: str | None = None
+    shown: str | None = None
+    command: Command | None = None
 
 
 class Condition(Protocol):
@@ -94,14 +108,17 @@ async def run(world: World, wanted: WaitFor) -> Waited:
 
 
 async def _condition(world: World, pane: PaneView, wanted: WaitFor) -> Condition:
-    asked = [wanted.pattern is not None, wanted.gone, wanted.quiet_for is not None]
+    asked = [wanted.pattern is not None, wanted.gone, wanted.quiet_for is not None, wanted.command_finished]
     if sum(asked) != 1:
-        raise BadRequest("wait for exactly one thing: a pattern, --gone or --quiet-for")
+        raise BadRequest("wait for exactly one thing: a pattern, --command-finished, --gone or --quiet-for")
+    if wanted.command_finished:
+        since = None if wanted.since is None else await read(world, pane.id, wanted.since)
+        return _Command(world, await awaited(world, await _again(world, pane), since))
     if wanted.gone:
         return _Gone()
     if wanted.quiet_for is not None:
         return _Quiet(world, wanted.quiet_for)
-    return _Pattern(world, _matcher(wanted), await _look_back(world, pane, wanted))
+    return _Pattern(world, matcher(wanted), await _look_back(world, pane, wanted))
 
 
 async def _look_back(world: World, pane: PaneView, wanted: WaitFor) -> int:
@@ -112,22 +129,24 @@ async def _look_back(world: World, pane: PaneView, wanted: WaitFor) -> int:
     return lines[0].number - 1 if lines else await newest(world, pane.id)
 
 
-def _matcher(wanted: WaitFor) -> Callable[[str], bool]:
+def matcher(wanted: WaitFor) -> Callable[[str], bool]:
+    """Whether a text fits; a pattern that cannot be understood is `BadRequest`."""
     pattern = wanted.pattern or ""
     if not wanted.regex:
         return lambda text: pattern in text
     from termvisor.match import compile_patterns  # the engine loads only when somebody needs it
 
     try:
-        matcher = compile_patterns({"wanted": pattern})
+        engine = compile_patterns({"wanted": pattern})
     except ConfigError as error:
         raise BadRequest(f"--regex: {error.message}", hint="Look-around and back-references are not known.") from error
-    return lambda text: bool(matcher.ids(text.encode("utf-8", "replace")))
+    return lambda text: bool(engine.ids(text.encode("utf-8", "replace")))
 
 
 class _Pattern:
     def __init__(self, world: World, fits: Callable[[str], bool], after: int):
         self._world, self._fits, self._after = world, fits, after
+        self._screen = OnScreen(world, fits)
 
     async def look(self, pane: PaneView) -> Seen | None:
         while lines := await self._world.history.lines(pane.id, after=self._after, limit=_PAGE):
@@ -136,7 +155,22 @@ class _Pattern:
                 if self._fits(line.text):
                     return Seen(outcome="matched", line=line)
         pending = self._world.fleet.pending(pane.id)
-        return Seen(outcome="matched", pending=pending) if pending and self._fits(pending) else None
+        if pending and self._fits(pending):
+            return Seen(outcome="matched", pending=pending)
+        shown = await self._screen.row(pane)
+        return None if shown is None else Seen(outcome="matched", shown=shown)
+
+    def patience(self, pane: PaneView) -> float:
+        return self._screen.patience()
+
+
+class _Command:
+    def __init__(self, world: World, what: Awaited):
+        self._world, self._what = world, what
+
+    async def look(self, pane: PaneView) -> Seen | None:
+        command = await ended(self._world, pane, self._what)
+        return None if command is None else Seen(outcome=outcome(command), command=command)
 
     def patience(self, pane: PaneView) -> float:
         return 3600.0
@@ -166,7 +200,8 @@ class _Quiet:
 
 def _still_there(pane: PaneView, position: int, wanted: WaitFor) -> None:
     if pane.gone_at is not None:
-        thing = "the pattern was seen" if wanted.pattern is not None else "it fell quiet"
+        things = {"the pattern was seen": wanted.pattern, "a command was over": wanted.command_finished}
+        thing = next((thing for thing, is_asked in things.items() if is_asked), "it fell quiet")
         raise NotFound(
             f"pane {pane.id} ended before {thing}",
             hint=f"`visor get-text {pane.id}` shows its last lines.",
@@ -177,6 +212,7 @@ def _still_there(pane: PaneView, position: int, wanted: WaitFor) -> None:
 async def _timed_out(world: World, pane: PaneView, wanted: WaitFor) -> TimedOut:
     return TimedOut(
         f"it did not happen in pane {pane.id} within {wanted.timeout_secs:g} s",
+        hint=await missed(world, pane) if wanted.command_finished and wanted.since is None else None,
         details={"pane": pane.id, "cursor": write(pane.id, await newest(world, pane.id))},
     )
 
@@ -205,7 +241,9 @@ async def _again(world: World, pane: PaneView) -> PaneView:
 
 
 async def _waited(world: World, pane: PaneView, seen: Seen, started: float) -> Waited:
-    position = seen.line.number if seen.line is not None else await newest(world, pane.id)
+    position = await newest(world, pane.id) if seen.line is None else seen.line.number
+    if seen.command is not None and seen.command.last_line is not None:
+        position = min(position, seen.command.last_line)
     return Waited(
         identity=identity(pane),
         outcome=seen.outcome,
@@ -213,6 +251,8 @@ async def _waited(world: World, pane: PaneView, seen: Seen, started: float) -> W
         cursor=write(pane.id, position),
         line=None if seen.line is None else text_line(structs.replace(seen.line, text=redact(seen.line.text))),
         pending=None if seen.pending is None else redact(seen.pending),
+        shown=None if seen.shown is None else redact(seen.shown),
+        command=None if seen.command is None else facts(seen.command, world.clock.now()),
         exit_status=pane.facts.dead_status,
     )
 
@@ -222,25 +262,44 @@ def plain(waited: Waited, look: Look) -> str:
         return clean(waited.line.text)
     if waited.pending is not None:
         return clean(waited.pending)
+    if waited.shown is not None:
+        return clean(waited.shown)
+    if waited.command is not None:
+        return f"{clean(waited.command.command or 'a command')}: {_over(waited.command)}"
     words = {"gone": "ended", "died": f"ended with status {waited.exit_status}", "quiet": "is quiet"}
     return f"pane {waited.identity.id} {words[waited.outcome]}"
+
+
+def _over(command: CommandFacts) -> str:
+    if command.status == "lost":
+        return "its end was not told"
+    return f"status {ending(command)} after {duration(command.seconds)}"
 
 
 OP = Op(
     name="wait_for",
     aliases=("wait",),
     robot="wait-for",
-    summary="Wait until a pane shows some text, falls quiet, or ends.",
+    summary="Wait until a pane shows some text, finishes a command, falls quiet, or ends.",
     doc="""Looks back over the last `--tail` lines first, or from a cursor on with `--since`, so what was printed
-before the call is found. Then it waits for new lines; an unfinished last line counts too. `outcome` is `matched`,
-`quiet`, `gone` or `died`. A pane that ends while a pattern or quiet is waited for is `pane_not_found`; the timeout is
+before the call is found. Then it waits for new lines; an unfinished last line counts too, and in a pane whose program
+repaints the alternate screen every row that it shows. `outcome` is `matched`,
+`finished`, `lost`, `quiet`, `gone` or `died`.
+
+`--command-finished` needs a shell that tells its commands (`visor setup shell`). It waits for the command that runs
+now, else for the next one. To type something and wait for it, take the `cursor` of an answer first, type, and give it
+as `--since`: then it is the first command that *started* after the cursor, and when that is over already, the call
+returns at once. Without a cursor a command that was over before the call is not found. The outcome is `finished` with
+`command.exit_code`, whatever that is; or `lost` when its end was never told.
+
+A pane that ends while a pattern or quiet is waited for is `pane_not_found`; the timeout is
 `timeout`; both carry the cursor to read on from.""",
     Input=WaitFor,
     Output=Waited,
     run=run,
     plain=plain,
     exits=(
-        (0, "What was waited for happened."),
+        (0, "What was waited for happened; a command's own status is in `command.exit_code`."),
         (2, "The call is wrong: no or several things to wait for, a bad pattern, an invalid cursor."),
         (4, "There is no such pane, or it ended first."),
         (124, "It did not happen in time."),
@@ -249,6 +308,7 @@ before the call is found. Then it waits for new lines; an unfinished last line c
         Example("wait-for 7 'tests passed' --timeout-secs 300", "wait for a text"),
         Example("wait-for 7 --regex 'exit (code|status) [0-9]+'", "wait for a pattern"),
         Example("robot wait-for 7 done --since 7:1042", "only what was printed after a cursor counts"),
+        Example("robot wait-for 7 --command-finished --since 7:1042", "until what was typed after a cursor is over"),
         Example("wait-for 7 --quiet-for 10", "until it printed nothing for ten seconds"),
         Example("wait-for 7 --gone", "until it ends"),
     ),

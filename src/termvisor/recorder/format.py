@@ -1,5 +1,7 @@
 """How a stream lies on disk: a folder of segments, `<start offset>.raw` with `<start offset>.idx` beside it.
 
+Segments that are complete may be packed to `<start offset>.raw.zst`; a reader sees no difference.
+
 A writer always begins a segment of its own and appends bytes before the record that vouches for them, so that
 whatever instant a writer is killed at, a reader finds every byte that was written, and no other.
 """
@@ -9,13 +11,24 @@ from __future__ import annotations
 import errno
 import posix
 
-from termvisor.recorder.segment import CAPPED, ENDED, READ, Segment, index_name, pack, raw_name, starts
+from termvisor.recorder.segment import (
+    CAPPED,
+    ENDED,
+    READ,
+    TOGETHER,
+    Segment,
+    index_name,
+    pack,
+    raw_name,
+    size_of,
+    starts,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CAPPED", "ENDED", "SegmentReader", "SegmentWriter"]
+__all__ = ["CAPPED", "ENDED", "TOGETHER", "SegmentReader", "SegmentWriter"]
 
 _APPEND = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
 
@@ -101,23 +114,26 @@ class SegmentReader:
     def size(self) -> int:
         """Where the stream ends now."""
         found = starts(self._folder)
-        try:
-            return found[-1] + posix.stat(raw_name(self._folder, found[-1])).st_size if found else 0
-        except FileNotFoundError:
-            return found[-1]
+        if found and (size := size_of(raw_name(self._folder, found[-1]))):
+            return found[-1] + size
+        newest = self._newest()  # packed, or without a byte
+        return newest.end() if newest else max(found, default=0)
 
     def ended(self) -> tuple[int, int] | None:
         """Flag and time of its end; None while it may go on, or when its writer was killed."""
         segment = self._newest()
         return segment.closing() if segment else None
 
-    def pieces(self, offset: int, limit: int) -> Iterator[tuple[int, bytes, int]]:
-        """At most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of its last byte)."""
+    def pieces(self, offset: int, limit: int, within: int = TOGETHER) -> Iterator[tuple[int, bytes, int]]:
+        """At most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of its last byte).
+
+        Bytes that were read ``within`` so many nanoseconds come together; with 0 only those that were read at once.
+        """
         segment = self._at(offset)
         offset = max(offset, segment.start) if segment else offset
         stop = offset + limit
         while segment and segment.start <= offset < stop:
-            for piece in segment.pieces(offset, stop):
+            for piece in segment.pieces(offset, stop, within):
                 yield piece
                 offset = piece[0] + len(piece[1])
             segment = self._at(offset) if offset < stop else None

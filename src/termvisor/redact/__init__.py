@@ -5,5 +5,6 @@ What is recognised becomes ``[redacted:<kind>]``; a provider's prefix stays, so 
 
 from termvisor.redact.redactor import Redactor, redact, use
 from termvisor.redact.rules import Rules, build, kinds
+from termvisor.redact.wrapping import may_be_rest
 
-__all__ = ["Redactor", "Rules", "build", "kinds", "redact", "use"]
+__all__ = ["Redactor", "Rules", "build", "kinds", "may_be_rest", "redact", "use"]

@@ -21,6 +21,10 @@ def use(rules: Rules) -> None:
     _default = rules
 
 
+def in_use() -> Rules:
+    return _default
+
+
 def redact(text: str) -> str:
     """The text, of one line or many, without the secrets we recognise."""
     return "\n".join(Redactor().lines(text.split("\n")))
@@ -30,9 +34,13 @@ class Redactor:
     """One per stream; not for several threads."""
 
     def __init__(self, rules: Rules | None = None, state: bytes = b""):
-        self._rules = rules or _default
+        self._given = rules
         self._open = wrapping.decode(state)
         self._before = ""
+
+    @property
+    def _rules(self) -> Rules:
+        return self._given or _default  # a running stream follows rules that are taken over later
 
     @property
     def state(self) -> bytes:
@@ -59,7 +67,7 @@ class Redactor:
         was, self._open = self._open, None
         if was is None and HEADLESS in names:
             was = wrapping.cut_prefix(self._rules, self._before)
-        if was:
+        if was and not self._is_another(text, was, names):
             before = text
             text, self._open = self._go_on(text, was)
             names = names if text == before else self._rules.scan(text)
@@ -67,6 +75,9 @@ class Redactor:
             text = self._mask(text, names)
         self._before = text
         return text
+
+    def _is_another(self, text: str, was: Open, names: frozenset[str]) -> bool:
+        return was.kind != block.KIND and wrapping.begins_anew(self._rules, text, names)
 
     def _go_on(self, text: str, was: Open) -> tuple[str, Open | None]:
         return block.go_on(text, was) if was.kind == block.KIND else wrapping.go_on(self._rules, text, was)

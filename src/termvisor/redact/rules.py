@@ -5,7 +5,7 @@ The engine is loaded and its patterns are compiled when the first text is redact
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from msgspec import Struct
 
@@ -34,8 +34,9 @@ class Prefix(Struct, frozen=True):
 class Rules:
     """Immutable, and safe to share between threads."""
 
-    def __init__(self, kinds: Sequence[Kind], cache: str | None = None):
+    def __init__(self, kinds: Sequence[Kind], cache: str | None = None, engine_of: "Rules | None" = None):
         self._cache = cache
+        self._engine_of = engine_of
         self.kinds = {kind.id: kind for kind in kinds}
         self.prefixes = tuple(Prefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes))
         self.starts = {prefix.text[:end]: prefix for prefix in self.prefixes for end in range(1, len(prefix.text))}
@@ -45,6 +46,8 @@ class Rules:
 
     @property
     def matcher(self) -> Matcher:
+        if self._engine_of is not None:
+            return self._engine_of.matcher
         if self._matcher is None:
             with self._lock:
                 self._matcher = self._matcher or self._compile()
@@ -55,6 +58,10 @@ class Rules:
 
     def scan_lines(self, text: str) -> list[tuple[int, str]]:
         return self.matcher.lines(text.encode(errors="replace"))
+
+    def only(self, names: Container[str]) -> "Rules":
+        """Some of the kinds, behind the same engine: nothing is compiled again."""
+        return Rules([kind for kind in self.kinds.values() if kind.id in names], engine_of=self)
 
     @property
     def is_warm(self) -> bool:
@@ -100,7 +107,7 @@ def build(extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | 
             details={"unknown": unknown, "kinds": known},
         )
     rules = Rules([*(kind for kind in BUILTIN if kind.id not in allow), *_custom(extra)], cache)
-    if extra:
+    if extra and not rules.is_warm:  # what is kept was checked
         compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith("custom_")})
     return rules
 

@@ -18,6 +18,7 @@ from termvisor.redact.words import is_plain, is_wordy
 SHOWN = 7
 """A cut secret with at most this many characters behind its prefix is not masked on its first row."""
 
+_ANY_RUN = re.compile(r"[A-Za-z0-9_.%+/=-]*")
 NARROWEST = 18
 """Where a row of twenty columns ends inside a frame; a key-like word that ends before it was not cut by an edge."""
 
@@ -43,9 +44,22 @@ def cut_at_end(rules: Rules, text: str, names: frozenset[str]) -> tuple[str, Ope
     """Mask a secret that the end of this row cuts off, if enough of it is here."""
     end = len(text.rstrip(TAIL))
     for kind in rules.kinds.values():
-        if kind.id in names and kind.charset and (head := _cut_run(kind, text, end)):
+        if kind.id in names and kind.charset and (head := cut_run(kind, text, end)):
             return _mask_cut(text, kind, head, end)
     return text, cut_prefix(rules, text)
+
+
+def begins_anew(rules: Rules, text: str, names: frozenset[str]) -> bool:
+    """Whether another secret stands on the whole row: it would be lost in the one that the row before left open."""
+    start, end = len(text) - len(text.lstrip(LEAD)), len(text.rstrip(TAIL))
+    heads = (cut_run(kind, text, end) for kind in rules.kinds.values() if kind.id in names and kind.charset)
+    return any(head is not None and head.start() == start for head in heads)
+
+
+def may_be_rest(text: str) -> bool:
+    """Whether a row may be the end of a secret whose beginning is out of sight."""
+    run = _ANY_RUN.match(text.lstrip(LEAD))
+    return run is not None and len(run[0]) > SHOWN and not is_wordy(run[0])
 
 
 def cut_prefix(rules: Rules, text: str) -> Open | None:
@@ -113,7 +127,7 @@ def _belongs(kind: Kind, before: int, run: str, alone: bool) -> bool:
     return total >= kind.low and not is_wordy(run)
 
 
-def _cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
+def cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
     """The prefix whose run goes up to ``end``; the run is measured from behind, so the cost is linear."""
     start = len(text[:end].rstrip(kind.characters))
     longest = max(len(prefix) for prefix in kind.prefixes)

@@ -1,35 +1,38 @@
-"""Answers a Question: the index names candidate blocks, each line of them is judged on its own.
+"""Answers a Question: the index names candidates, each line or row of them is judged on its own.
 
-In: a Question. Out: Found. Reading and judging happen in the store's reader thread, in slices, so that a long search
-holds up nobody else who reads.
+In: a Question. Out: Found. There are two pools: blocks of lines that were printed, and rows that screens showed.
+Reading and judging happen in the store's reader thread, in slices, so that a long search holds up nobody else who
+reads.
 """
 
 from collections.abc import Iterator
 from functools import partial
+from heapq import merge
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.model.question import Found, Hit, Question
 from termvisor.search.line import Seen, Sieve, holds, spans
-from termvisor.search.node import And, InPanes, Named, Node, Not, Or, Within, bounds, index_query
+from termvisor.search.node import And, InPanes, Named, Node, Not, Or, Within, bounds, index_query, sources
 from termvisor.search.query import parse
 from termvisor.store import Store
 from termvisor.store.db import tokeniser
 from termvisor.store.lines import StoredBlock
-from termvisor.store.reading import Reading, Span
+from termvisor.store.reading import Pool, Reading, Span
 
 MOST_CANDIDATES = 20_000
-"""Blocks that one search looks at."""
+"""Blocks or rows that one search looks at in each pool."""
 SLICE = 256
 POOL = 2000
-"""Relevance is judged among this many of the newest matching blocks."""
+"""Relevance is judged among this many of the newest matches of each pool."""
 
 
 class _Plan(Struct, frozen=True):
     node: Node
     match: str
-    spans: list[Span]
+    spans: dict[Pool, list[Span]]
 
 
 async def search(store: Store, question: Question, now: int) -> Found:
@@ -48,8 +51,20 @@ def _plan(reading: Reading, question: Question, now: int) -> _Plan:
     if question.pane is not None:
         parts.append(InPanes(frozenset({question.pane})))
     node = _resolved(And(tuple(parts)), reading)
-    time = bounds(node)
-    return _Plan(node, index_query(node) or "", reading.spans(time.since, time.until))
+    return _Plan(node, index_query(node) or "", _spans(reading, node))
+
+
+def _spans(reading: Reading, node: Node) -> dict[Pool, list[Span]]:
+    """Where to look: what screens showed lies among the sightings, and in the blocks that epochs began with."""
+    time, wanted = bounds(node), sources(node)
+    found: dict[Pool, list[Span]] = {}
+    if "stream" in wanted:
+        found["block"] = reading.spans("block", time.since, time.until)
+    elif "screen" in wanted:
+        found["block"] = reading.screen_spans()
+    if "screen" in wanted:
+        found["sighting"] = reading.spans("sighting", time.since, time.until)
+    return found
 
 
 def _resolved(node: Node, reading: Reading) -> Node:
@@ -76,27 +91,34 @@ class _Slice(Struct, frozen=True):
 
 
 async def _newest(store: Store, plan: _Plan, limit: int) -> Found:
+    found = [await _newest_of(store, plan, pool, limit) for pool in plan.spans]
+    by_time = merge(*(each.hits for each in found), key=lambda hit: -hit.line.at)
+    return Found(hits=tuple(islice(by_time, limit)), is_complete=all(each.is_complete for each in found))
+
+
+async def _newest_of(store: Store, plan: _Plan, pool: Pool, limit: int) -> Found:
     hits: list[Hit] = []
-    looked, rest = 0, plan.spans
+    looked, rest = 0, plan.spans[pool]
     while rest and len(hits) < limit:
         if looked >= MOST_CANDIDATES:
             return Found(hits=tuple(hits), is_complete=False)
-        part = await store.read(partial(_slice, plan=plan, todo=rest, limit=limit - len(hits)))
+        part = await store.read(partial(_slice, plan=plan, todo=(pool, rest), limit=limit - len(hits)))
         hits += part.hits
         looked, rest = looked + part.looked, part.rest
     return Found(hits=tuple(hits))
 
 
-def _slice(reading: Reading, plan: _Plan, todo: list[Span], limit: int) -> _Slice:
+def _slice(reading: Reading, plan: _Plan, todo: tuple[Pool, list[Span]], limit: int) -> _Slice:
     judge = _Judge(plan.node)
     hits: list[Hit] = []
     looked = 0
-    for number, (first, last) in enumerate(todo):
-        for block in reading.newest(plan.match, (first, last)):
+    pool, where = todo
+    for number, (first, last) in enumerate(where):
+        for block in reading.newest(pool, plan.match, (first, last)):
             looked += 1
             hits += judge.hits(block)
             if len(hits) >= limit or looked >= SLICE:
-                return _Slice(hits[:limit], looked, [(first, block.id - 1), *todo[number + 1 :]])
+                return _Slice(hits[:limit], looked, [(first, block.id - 1), *where[number + 1 :]])
     return _Slice(hits, looked, [])
 
 
@@ -105,16 +127,22 @@ async def _best(store: Store, plan: _Plan, limit: int) -> Found:
 
 
 def _ranked(reading: Reading, plan: _Plan, limit: int) -> Found:
-    scored: list[tuple[float, int]] = []
-    for span in plan.spans:
-        scored += reading.best(plan.match, span, POOL - len(scored))
+    scored = {pool: _scored(reading, plan, pool) for pool in plan.spans}
+    ranked = sorted((score, -number, pool) for pool, found in scored.items() for score, number in found)
     judge = _Judge(plan.node)
     hits: list[Hit] = []
-    for _, number in sorted(scored, key=lambda each: (each[0], -each[1])):
+    for _, number, pool in ranked:
         if len(hits) >= limit:
             break
-        hits += sorted(judge.hits(reading.block(number)), key=lambda hit: -len(hit.spans))
-    return Found(hits=tuple(hits[:limit]), is_complete=len(scored) < POOL)
+        hits += sorted(judge.hits(reading.one(pool, -number)), key=lambda hit: -len(hit.spans))
+    return Found(hits=tuple(hits[:limit]), is_complete=all(len(found) < POOL for found in scored.values()))
+
+
+def _scored(reading: Reading, plan: _Plan, pool: Pool) -> list[tuple[float, int]]:
+    scored: list[tuple[float, int]] = []
+    for span in plan.spans[pool]:
+        scored += reading.best(pool, plan.match, span, POOL - len(scored))
+    return scored
 
 
 class _Judge:
@@ -123,13 +151,18 @@ class _Judge:
 
     def hits(self, block: StoredBlock) -> Iterator[Hit]:
         """The fitting lines of a block, newest first."""
+        last_at = None if block.screen is None else block.until
         for index, text in reversed(self._sieve.lines(block.text)):
             words = self._split(text)
             names = [word for _, _, word in words]
-            if holds(self._node, Seen(names, block.pane, block.time(index), block.source)):
-                yield Hit(line=block.line(index, text), spans=spans(self._node, text, words))
+            if holds(self._node, Seen(names, block.pane, block.time(index), block.source, last_at or 0)):
+                line, where = block.line(index, text), spans(self._node, text, words)
+                yield Hit(line=line, spans=where, screen=block.screen, last_at=last_at)
 
 
 def _with_context(reading: Reading, hit: Hit, count: int) -> Hit:
-    before, after = reading.around(hit.line, count)
+    if hit.screen is None:
+        before, after = reading.around(hit.line, count)
+    else:
+        before, after = reading.around_row(hit.screen, hit.line.text, count)
     return replace(hit, before=before, after=after)

@@ -14,12 +14,13 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class Seen(Struct, frozen=True):
-    """A line as a query sees it."""
+    """A line as a query sees it. A row of a screen was there for a while, a line was printed at one time."""
 
     words: list[str]
     pane: PaneId
     at: int
     source: TextSource
+    until: int = 0
 
 
 class Sieve:
@@ -72,7 +73,8 @@ def holds(node: Node, line: Seen) -> bool:
         case InPanes(panes):
             return line.pane in panes
         case Within(since, until):
-            return (since is None or line.at >= since) and (until is None or line.at <= until)
+            last = max(line.at, line.until)
+            return (since is None or last >= since) and (until is None or line.at <= until)
         case From(source):
             return line.source == source
         case _:

@@ -1,7 +1,7 @@
 """What a query means: a tree of words and conditions that holds for a line or does not."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -91,6 +91,24 @@ def bounds(node: Node) -> Within:
             )
         case _:
             return Within()
+
+
+_ALL_SOURCES: frozenset[TextSource] = frozenset(get_args(TextSource))
+
+
+def sources(node: Node) -> frozenset[TextSource]:
+    """Where something can be found at all."""
+    match node:
+        case From(source):
+            return frozenset({source})
+        case Not(From(source)):
+            return _ALL_SOURCES - {source}
+        case And(parts):
+            return _ALL_SOURCES.intersection(*map(sources, parts))
+        case Or(parts):
+            return frozenset().union(*map(sources, parts))
+        case _:
+            return _ALL_SOURCES
 
 
 def index_query(node: Node) -> str | None:

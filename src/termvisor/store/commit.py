@@ -1,25 +1,38 @@
 """What was made of a pane's bytes, stored together with how far it was made, so that nothing is stored twice.
 
-In: Progress. In one transaction: blocks, their index, marks, the epoch's offset and carry, the pane's next line.
+In: Progress. In one transaction: blocks, their index, marks, commands, events of the stream, the epoch's offset and
+carry, the pane's next line.
 """
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.errors import Broken
+from termvisor.model.command import CommandTold, Edge
+from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.mark import Mark
 from termvisor.model.output import Block
+from termvisor.store.commands import bound, tell
 from termvisor.store.db import Connection
+from termvisor.store.events import add_event
 
 SHELF = 8
 """Blocks whose ids share all but this many bits share one row of times."""
+_NOTE_TIMES = (
+    "INSERT INTO block_time VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
+    " SET at = min(at, excluded.at), until = max(until, excluded.until)"
+)
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """One step of one epoch: all that came of its bytes up to ``committed``. Marks come with their time."""
+    """One step of one epoch: all that came of its bytes up to ``committed``. Marks come with their time.
+
+    An edge comes with the number of lines of this step that stand before it.
+    """
 
     pane: PaneId
     epoch: EpochId
@@ -27,15 +40,26 @@ class Progress(Struct, frozen=True, kw_only=True):
     carry: bytes = b""
     blocks: tuple[Block, ...] = ()
     marks: tuple[tuple[int, Mark], ...] = ()
+    commands: tuple[CommandTold, ...] = ()
+    edges: tuple[tuple[Edge, int], ...] = ()
+    events: tuple[Event, ...] = ()
 
 
-def commit(connection: Connection, batch: Sequence[Progress]) -> dict[PaneId, int]:
-    """Store the batch; the last line number of each pane in it."""
+class Stored(Struct, frozen=True):
+    """The last line number of each pane of a batch, and its events with their ids."""
+
+    last_lines: dict[PaneId, int]
+    events: tuple[Event, ...] = ()
+
+
+def commit(connection: Connection, batch: Sequence[Progress]) -> Stored:
     last: dict[PaneId, int] = {}
+    events: list[Event] = []
     for progress in batch:
         _advance(connection, progress)
         last[progress.pane] = _add(connection, progress)
-    return last
+        events += [add_event(connection, event) for event in progress.events]
+    return Stored(last, tuple(events))
 
 
 def _advance(connection: Connection, progress: Progress) -> None:
@@ -50,11 +74,13 @@ def _advance(connection: Connection, progress: Progress) -> None:
 
 
 def _add(connection: Connection, progress: Progress) -> int:
-    following: int = connection.execute("SELECT next_line FROM pane WHERE id = ?", (progress.pane,)).get
+    first: int = connection.execute("SELECT next_line FROM pane WHERE id = ?", (progress.pane,)).get
+    following = first
     blocks = [block for block in progress.blocks if block.lines]
     if blocks:
         following = _add_blocks(connection, progress.pane, blocks, following)
     _add_marks(connection, progress)
+    _add_commands(connection, progress, first)
     heard = max([block.until for block in blocks] + [at for at, _ in progress.marks], default=None)
     connection.execute(
         "UPDATE pane SET next_line = ?, last_output_at = coalesce(max(last_output_at, ?2), ?2, last_output_at)"
@@ -75,20 +101,18 @@ def _add_blocks(connection: Connection, pane: PaneId, blocks: list[Block], first
         first_line += count
     connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     connection.executemany("INSERT INTO block_fts (rowid, text, pane) VALUES (?, ?, ?)", indexed)
-    _note_times(connection, ((number >> SHELF, block.at, block.until) for number, block in enumerate(blocks, first_id)))
+    times = ((number >> SHELF, block.at, block.until) for number, block in enumerate(blocks, first_id))
+    connection.executemany(_NOTE_TIMES, shelved(times))
     return first_line
 
 
-def _note_times(connection: Connection, times: Iterable[tuple[int, int, int]]) -> None:
+def shelved(times: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Each shelf once, with the first and the last time of what stands in it."""
     shelves: dict[int, tuple[int, int]] = {}
     for shelf, at, until in times:
         first, last = shelves.get(shelf, (at, until))
         shelves[shelf] = min(first, at), max(last, until)
-    connection.executemany(
-        "INSERT INTO block_time VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
-        " SET at = min(at, excluded.at), until = max(until, excluded.until)",
-        [(shelf, *span) for shelf, span in shelves.items()],
-    )
+    return [(shelf, *span) for shelf, span in shelves.items()]
 
 
 def _add_marks(connection: Connection, progress: Progress) -> None:
@@ -98,17 +122,29 @@ def _add_marks(connection: Connection, progress: Progress) -> None:
     )
 
 
+def _add_commands(connection: Connection, progress: Progress, first_line: int) -> None:
+    for told in progress.commands:
+        texts = {"line": _stored_text(told.line), "cwd": _stored_text(told.cwd)}
+        tell(connection, progress.pane, progress.epoch, replace(told, **texts))
+    for edge, before in progress.edges:
+        bound(connection, progress.epoch, edge, first_line + before)
+
+
+def _stored_text(text: str | None) -> str | None:
+    return None if text is None else storable(text)
+
+
 def _said(mark: Mark) -> tuple[str, str, int | None, str]:
-    return mark.kind, _storable(mark.text), mark.exit_code, msgspec.json.encode(mark.params).decode()
+    return mark.kind, storable(mark.text), mark.exit_code, msgspec.json.encode(mark.params).decode()
 
 
 def _text(block: Block) -> str:
     text = "\n".join(block.lines)
     if text.count("\n") != len(block.lines) - 1:
         raise Broken(f"a line of epoch {block.epoch} at {block.start} holds a newline")
-    return _storable(text)
+    return storable(text)
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Without lone surrogates: SQLite keeps UTF-8, and one bad character must not stop a pane for ever."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -16,16 +16,21 @@ from typing import TypeVar, cast
 import apsw
 
 from termvisor.errors import NewerDatabase, StorageError
+from termvisor.log import logger
 from termvisor.store.header import APPLICATION_ID, peek
 from termvisor.store.migration import FOLDER, latest, migrate
 from termvisor.store.trouble import translated
 
 T = TypeVar("T")
+log = logger("store")
 Connection = apsw.Connection
 Token = tuple[int, int, str]
 """Where a word begins and ends in the UTF-8 of its text, and the word as the index knows it."""
 
 PAGE = 8192
+INCREMENTAL = 2
+"""Room of deleted rows is given back in small steps, when asked: a whole rewrite would hold up every write."""
+_SMALL_PAGES = (64 << 20) // PAGE
 _BUSY_MS = 5000
 _SETTINGS = (
     "PRAGMA synchronous = NORMAL",
@@ -41,7 +46,7 @@ class Database:
     """Open it with `Database.open`; hand `write` and `read` a callable that takes the connection."""
 
     def __init__(self, path: str):
-        self._path = path
+        self.path = path
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._writing = ThreadPoolExecutor(1, "store-writer")
@@ -62,6 +67,10 @@ class Database:
         """Run ``fn`` in a transaction of its own; what it raises undoes it."""
         return await self._in(self._writing, lambda: self._transaction(fn))
 
+    async def write_durably(self, fn: Callable[[Connection], T]) -> T:
+        """Like `write`, and on disk when it returns: what must not be forgotten even if the power fails."""
+        return await self._in(self._writing, lambda: self._durably(fn))
+
     async def read(self, fn: Callable[[Connection], T]) -> T:
         """Run ``fn`` on one consistent view of the database; it cannot write."""
         return await self._in(self._reading, lambda: self._view(fn))
@@ -70,27 +79,26 @@ class Database:
         """Move what waits in the write-ahead file into the database; the number of pages that still wait."""
         return await self._in(self._writing, lambda: _checkpoint(_opened(self._writer)))
 
+    async def apart(self, fn: Callable[[Connection], T]) -> T:
+        """Run long work on a connection and thread of its own, outside any transaction; nobody waits for it."""
+        return await asyncio.to_thread(self._translated, lambda: _on_its_own(self.path, fn))
+
     async def sizes(self) -> tuple[int, int]:
         """Bytes of the database with its write-ahead file, and the pages in that."""
-        ahead = _size(self._path + "-wal")
-        return _size(self._path) + ahead, max(0, ahead - 32) // (PAGE + 24)
-
-    async def check(self, *, thorough: bool = False) -> str:
-        """``ok``, or what is wrong. ``thorough`` compares the index with the text, and writes wait meanwhile."""
-        try:
-            return await asyncio.to_thread(_check, self._path, thorough)
-        except (StorageError, apsw.Error) as error:
-            return str(error)
+        ahead = _size(self.path + "-wal")
+        return _size(self.path) + ahead, max(0, ahead - 32) // (PAGE + 24)
 
     def is_writable(self) -> bool:
         """Whether the last write went well and the next one may."""
-        return self._is_writable and os.access(self._path, os.W_OK)
+        return self._is_writable and os.access(self.path, os.W_OK)
 
     async def close(self) -> None:
         """Finish what waits, checkpoint, let go of the file. A second call does nothing."""
         try:
             if self._writer is not None:
                 await self.checkpoint()
+        except StorageError as error:  # what waits in the write-ahead file stays there for the next who opens it
+            log.warning("closing without a checkpoint: %s", error)
         finally:
             await asyncio.to_thread(self._drop)
 
@@ -102,15 +110,16 @@ class Database:
         return await waiting
 
     def _translated(self, work: Callable[[], T]) -> T:
-        with translated(self._path):
+        with translated(self.path):
             return work()
 
     def _start(self, migrations: str) -> None:
-        is_new = _inspect(self._path, latest(migrations))
-        self._writer = _connect(self._path, is_new)
+        is_new = _inspect(self.path, latest(migrations))
+        self._writer = connect(self.path, is_new)
         migrate(self._writer, migrations)
+        _make_shrinkable(self._writer)
         self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        self._reader = _connect(self._path)
+        self._reader = connect(self.path)
         self._reader.execute("PRAGMA query_only = ON; PRAGMA cache_size = -2048")
 
     def _transaction(self, fn: Callable[[Connection], T]) -> T:
@@ -123,6 +132,14 @@ class Database:
             raise
         self._is_writable = True
         return result
+
+    def _durably(self, fn: Callable[[Connection], T]) -> T:
+        connection = _opened(self._writer)
+        connection.execute("PRAGMA synchronous = FULL")
+        try:
+            return self._transaction(fn)
+        finally:
+            connection.execute("PRAGMA synchronous = NORMAL")
 
     def _view(self, fn: Callable[[Connection], T]) -> T:
         connection = _opened(self._reader)
@@ -165,7 +182,7 @@ def _inspect(path: str, known: int) -> bool:
     return header is None
 
 
-def _connect(path: str, is_new: bool = False) -> Connection:
+def connect(path: str, is_new: bool = False) -> Connection:
     connection = Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         # A damaged file must not be written to when we let go of it; `_start` lifts this once all is well.
@@ -173,6 +190,7 @@ def _connect(path: str, is_new: bool = False) -> Connection:
         connection.set_busy_timeout(_BUSY_MS)
         if is_new:
             connection.pragma("page_size", PAGE)
+            connection.pragma("auto_vacuum", INCREMENTAL)
             connection.pragma("application_id", APPLICATION_ID)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         connection.pragma("journal_mode", "wal")
@@ -181,6 +199,13 @@ def _connect(path: str, is_new: bool = False) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def _make_shrinkable(connection: Connection) -> None:
+    """A small file from before that was so learns to give room back; a large one goes on using it again."""
+    if connection.pragma("auto_vacuum") != INCREMENTAL and connection.pragma("page_count") < _SMALL_PAGES:
+        connection.pragma("auto_vacuum", INCREMENTAL)
+        connection.execute("VACUUM")
 
 
 @contextlib.contextmanager
@@ -195,33 +220,14 @@ def _transaction(connection: Connection, begin: str) -> Iterator[None]:
         raise
 
 
+def _on_its_own(path: str, fn: Callable[[Connection], T]) -> T:
+    with contextlib.closing(connect(path)) as connection:
+        return fn(connection)
+
+
 def _checkpoint(connection: Connection) -> int:
     waiting, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     return max(0, waiting - moved)
-
-
-def _check(path: str, thorough: bool) -> str:
-    connection = _connect(path)
-    try:
-        wrong = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
-        lost: int = connection.execute(
-            "SELECT (SELECT count(*) FROM block) - (SELECT count(*) FROM block_fts_docsize)"
-        ).get
-        if lost:
-            wrong.append(f"the index and the text differ by {abs(lost)} blocks")
-        if thorough and not wrong:
-            wrong += _compare(connection)
-        return "; ".join(wrong) or "ok"
-    finally:
-        connection.close()
-
-
-def _compare(connection: Connection) -> list[str]:
-    try:
-        connection.execute("INSERT INTO block_fts (block_fts, rank) VALUES ('integrity-check', 1)")
-    except apsw.CorruptError:
-        return ["the index does not fit the text"]
-    return []
 
 
 def _opened(connection: Connection | None) -> Connection:

@@ -22,13 +22,19 @@ class Events:
 
     async def add(self, events: Sequence[Event]) -> list[Event]:
         """Store them at once, in a transaction of their own; the same events with their ids."""
-        return await self._db.write(lambda connection: [_add(connection, event) for event in events])
+        return await self._db.write(lambda connection: [add_event(connection, event) for event in events])
 
     async def list(
-        self, *, after: int | None = None, pane: PaneId | None = None, since: int | None = None, limit: int = 20
+        self,
+        *,
+        after: int | None = None,
+        pane: PaneId | None = None,
+        since: int | None = None,
+        kind: str | None = None,
+        limit: int = 20,
     ) -> list[Event]:
         """Oldest first: with ``after`` the first ones beyond that cursor, else the newest."""
-        return await self._db.read(lambda connection: _list(connection, after, _Filter(pane, since), limit))
+        return await self._db.read(lambda connection: _list(connection, after, _Filter(pane, since, kind), limit))
 
     async def newest(self) -> int:
         """The newest id that was ever given; 0 before the first."""
@@ -38,9 +44,10 @@ class Events:
 class _Filter(msgspec.Struct, frozen=True):
     pane: PaneId | None
     since: int | None
+    kind: str | None
 
 
-def _add(connection: Connection, event: Event) -> Event:
+def add_event(connection: Connection, event: Event) -> Event:
     row = (event.at, event.kind, event.pane, msgspec.json.encode(event.data).decode())
     connection.execute("INSERT INTO event (at, kind, pane, data) VALUES (?, ?, ?, ?)", row)
     return replace(event, id=EventId(connection.last_insert_rowid()))
@@ -49,7 +56,7 @@ def _add(connection: Connection, event: Event) -> Event:
 def _list(connection: Connection, after: int | None, only: _Filter, limit: int) -> list[Event]:
     if after is not None:
         _check(connection, after)
-    conditions = {"id > ?": after, "pane = ?": only.pane, "at >= ?": only.since}
+    conditions = {"id > ?": after, "pane = ?": only.pane, "at >= ?": only.since, "kind = ?": only.kind}
     given = {condition: value for condition, value in conditions.items() if value is not None}
     order = "id" if after is not None else "id DESC" if only.since is None else "at DESC, id DESC"
     where = " AND ".join(given) or "TRUE"

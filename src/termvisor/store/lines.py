@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.ids import EpochId, PaneId, ScreenId
 from termvisor.model.output import Line, TextSource
 from termvisor.store.db import Connection
 
@@ -16,7 +16,10 @@ _END = (1 << 63) - 1
 
 
 class StoredBlock(Struct, frozen=True):
-    """A block as it lies in the database; its lines are numbered from ``first_line``."""
+    """A block as it lies in the database; its lines are numbered from ``first_line``.
+
+    A sighting is one of a single line without a number: it was on screens from ``at`` until ``until``.
+    """
 
     id: int
     pane: PaneId
@@ -27,6 +30,8 @@ class StoredBlock(Struct, frozen=True):
     until: int
     source: TextSource
     text: str
+    screen: ScreenId | None = None
+    """Where a sighting stood when it was first seen."""
 
     def line(self, index: int, text: str) -> Line:
         return Line(

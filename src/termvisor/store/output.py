@@ -10,12 +10,16 @@ from termvisor.errors import Broken
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.mark import Mark
 from termvisor.model.output import Epoch, EpochEnd, EpochSource, Gap, Line
-from termvisor.store.commit import Progress, commit
+from termvisor.store.commands import lose
+from termvisor.store.commit import Progress, Stored, commit
 from termvisor.store.db import Connection, Database
 from termvisor.store.lines import first_lines, last_lines
 
 _EPOCH = "SELECT id, pane, source, opened_at, closed_at, ended_by, committed, size, carry FROM epoch WHERE"
 _GAP = "SELECT id, pane, cause, start_at, end_at, after_epoch, before_epoch, detail FROM gap"
+_REBUILD = (
+    "INSERT INTO block_fts (block_fts) VALUES ('rebuild'); INSERT INTO sighting_fts (sighting_fts) VALUES ('rebuild')"
+)
 _PARAMS = msgspec.json.Decoder(dict[str, str])
 
 
@@ -59,8 +63,8 @@ class Output:
         """By their start; with ``since`` those that last until then or longer."""
         return await self._db.read(lambda connection: _gaps(connection, pane, since))
 
-    async def commit(self, batch: Sequence[Progress]) -> dict[PaneId, int]:
-        """Store a batch in one transaction; the last line number of each pane in it."""
+    async def commit(self, batch: Sequence[Progress]) -> Stored:
+        """Store a batch in one transaction."""
         return await self._db.write(lambda connection: commit(connection, batch))
 
     async def lines(
@@ -81,10 +85,8 @@ class Output:
         return await self._db.read(lambda connection: _marks(connection, pane, limit))
 
     async def rebuild_index(self) -> None:
-        """Make the search index anew from the text."""
-        await self._db.write(
-            lambda connection: connection.execute("INSERT INTO block_fts (block_fts) VALUES ('rebuild')").fetchall()
-        )
+        """Make the search index anew from the text, of lines and of what screens showed."""
+        await self._db.write(lambda connection: connection.execute(_REBUILD).fetchall())
 
     async def _epochs(self, where: str, *values: int) -> list[Epoch]:
         return await self._db.read(
@@ -103,6 +105,7 @@ def _close_epoch(connection: Connection, epoch: EpochId, end: tuple[int, EpochEn
     )
     if not connection.changes():
         raise Broken(f"epoch {epoch} is not open")
+    lose(connection, epoch, end[2])
     if gap is not None:
         _record_gap(connection, gap)
 

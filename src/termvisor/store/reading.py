@@ -1,17 +1,41 @@
 """What a search asks of the database, on one consistent view of it: candidates, neighbours, panes by name."""
 
 from collections.abc import Iterator
+from typing import Literal
 
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.output import Line
 from termvisor.store.commit import SHELF
 from termvisor.store.db import Connection
 from termvisor.store.lines import BLOCK, StoredBlock, blocks, first_lines
+from termvisor.store.sightings import screen_numbered
 
+Pool = Literal["block", "sighting"]
+"""Where text is looked for: lines of streams in their blocks, or rows of screens."""
 Span = tuple[int, int]
 """First and last id of blocks that follow each other."""
 
 _EVERYTHING: Span = (0, (1 << 63) - 1)
+_SIGHTING = (
+    "SELECT sighting.id, sighting.pane, epoch, 0, 1, first_at, last_at, 'screen', sighting.text, screen FROM sighting"
+)
+_TEXT: dict[Pool, str] = {"block": BLOCK, "sighting": _SIGHTING}
+_NEWEST: dict[Pool, str] = {
+    "block": f"{BLOCK} JOIN block_fts ON block_fts.rowid = block.id"
+    " WHERE block_fts MATCH ? AND block_fts.rowid BETWEEN ? AND ? ORDER BY block_fts.rowid DESC",
+    "sighting": f"{_SIGHTING} JOIN sighting_fts ON sighting_fts.rowid = sighting.id"
+    " WHERE sighting_fts MATCH ? AND sighting_fts.rowid BETWEEN ? AND ? ORDER BY sighting_fts.rowid DESC",
+}
+_BEST: dict[Pool, str] = {
+    "block": "SELECT bm25(block_fts, 1.0, 0.0), rowid FROM block_fts"
+    " WHERE block_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
+    "sighting": "SELECT bm25(sighting_fts, 1.0, 0.0), rowid FROM sighting_fts"
+    " WHERE sighting_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
+}
+_SHELVES: dict[Pool, str] = {
+    "block": "SELECT shelf FROM block_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
+    "sighting": "SELECT shelf FROM sighting_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
+}
 
 
 class Reading:
@@ -20,37 +44,36 @@ class Reading:
     def __init__(self, connection: Connection):
         self._connection = connection
 
-    def newest(self, match: str, span: Span) -> Iterator[StoredBlock]:
-        """Blocks in the span that match the index query, newest first, as far as they are asked for."""
-        return blocks(
-            self._connection.execute(
-                f"{BLOCK} JOIN block_fts ON block_fts.rowid = block.id"
-                " WHERE block_fts MATCH ? AND block_fts.rowid BETWEEN ? AND ? ORDER BY block_fts.rowid DESC",
-                (match, *span),
-            )
-        )
+    def newest(self, pool: Pool, match: str, span: Span) -> Iterator[StoredBlock]:
+        """What matches the index query in the span, newest first, as far as it is asked for."""
+        return blocks(self._connection.execute(_NEWEST[pool], (match, *span)))
 
-    def best(self, match: str, span: Span, pool: int) -> list[tuple[float, int]]:
-        """The newest ``pool`` matching blocks of the span: score (less is better) and id."""
-        rows = self._connection.execute(
-            "SELECT bm25(block_fts, 1.0, 0.0), rowid FROM block_fts"
-            " WHERE block_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
-            (match, *span, pool),
-        )
-        return list(rows)
+    def best(self, pool: Pool, match: str, span: Span, most: int) -> list[tuple[float, int]]:
+        """The newest ``most`` matches in the span: score (less is better) and id."""
+        return list(self._connection.execute(_BEST[pool], (match, *span, most)))
 
-    def block(self, number: int) -> StoredBlock:
-        return next(blocks(self._connection.execute(f"{BLOCK} WHERE id = ?", (number,))))
+    def one(self, pool: Pool, number: int) -> StoredBlock:
+        return next(blocks(self._connection.execute(f"{_TEXT[pool]} WHERE id = ?", (number,))))
 
-    def spans(self, since: int | None, until: int | None) -> list[Span]:
-        """Where blocks of that time lie, newest first; a span may hold others too."""
+    def spans(self, pool: Pool, since: int | None, until: int | None) -> list[Span]:
+        """Where what was printed or shown in that time lies, newest first; a span may hold others too."""
         if since is None and until is None:
             return [_EVERYTHING]
         rows = self._connection.execute(
-            "SELECT shelf FROM block_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
+            _SHELVES[pool],
             (_EVERYTHING[0] if since is None else since, _EVERYTHING[1] if until is None else until),
         )
         return _merged([shelf for (shelf,) in rows])
+
+    def screen_spans(self) -> list[Span]:
+        """Where the blocks lie that are what a pane showed when its epoch began, newest first."""
+        spans: list[Span] = []
+        for (number,) in self._connection.execute("SELECT id FROM block WHERE source = 'screen' ORDER BY id DESC"):
+            if spans and spans[-1][0] == number + 1:
+                spans[-1] = number, spans[-1][1]
+            else:
+                spans.append((number, number))
+        return spans
 
     def around(self, line: Line, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The texts of at most ``count`` lines before and after this one in its pane."""
@@ -58,6 +81,14 @@ class Reading:
         near = first_lines(self._connection, line.pane, first - 1, last + 1, 2 * count + 1)
         before = tuple(each.text for each in near if each.number < line.number)
         return before, tuple(each.text for each in near if each.number > line.number)
+
+    def around_row(self, screen: ScreenId, text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The rows of a screen above and below this one; none when the screen is no longer kept."""
+        found = screen_numbered(self._connection, screen)
+        if found is None or text not in found.rows:
+            return (), ()
+        at = found.rows.index(text)
+        return found.rows[max(0, at - count) : at], found.rows[at + 1 : at + 1 + count]
 
     def panes_in_session(self, name: str) -> frozenset[PaneId]:
         return self._panes("SELECT id FROM pane WHERE facts ->> 'session_name' = ?", name)

@@ -4,11 +4,21 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from termvisor.clock import Clock
+from termvisor.errors import StorageError
+from termvisor.store.approvals import Approvals, Permits
+from termvisor.store.audit import Audit
+from termvisor.store.commands import Commands
 from termvisor.store.db import Database
 from termvisor.store.events import Events
+from termvisor.store.first_screens import FirstScreens
+from termvisor.store.keeping import Keeping
 from termvisor.store.output import Output
 from termvisor.store.panes import Panes
+from termvisor.store.patience import Patience, PatientDatabase
 from termvisor.store.reading import Reading
+from termvisor.store.reservations import Reservations
+from termvisor.store.sends import Sends
+from termvisor.store.sightings import Sightings
 
 T = TypeVar("T")
 
@@ -22,12 +32,25 @@ class Store:
         self.panes = Panes(db)
         self.output = Output(db)
         self.events = Events(db)
+        self.sightings = Sightings(db)
+        self.first_screens = FirstScreens(db)
+        self.commands = Commands(db)
+        self.audit = Audit(db)
+        self.approvals = Approvals(db)
+        self.permits = Permits(db)
+        self.reservations = Reservations(db)
+        self.sends = Sends(db)
+        self.keeping = Keeping(db, clock)
         self.checkpointed_at: int | None = None
 
     @classmethod
     async def open(cls, path: str, clock: Clock) -> "Store":
         """Open or make the database. Raises ``StorageError`` or ``NewerDatabase`` and then leaves the file alone."""
         return cls(await Database.open(path), clock)
+
+    def waiting(self, patience: Patience) -> "Store":
+        """The same memory for those who cannot go on before it took what they know."""
+        return Store(PatientDatabase(self._db, patience), self._clock)
 
     async def read(self, fn: Callable[[Reading], T]) -> T:
         """Run ``fn`` in the reader's thread on one consistent view."""
@@ -43,7 +66,10 @@ class Store:
 
     async def check(self, *, thorough: bool = False) -> str:
         """``ok``, or what is wrong with the file. ``thorough`` also compares the index with the text."""
-        return await self._db.check(thorough=thorough)
+        try:
+            return await self.keeping.examine(thorough=thorough)
+        except StorageError as error:
+            return str(error)
 
     def writable(self) -> bool:
         return self._db.is_writable()

@@ -37,6 +37,9 @@ _TROUBLES: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
 )
 
 
+_LASTING = _TROUBLES[0][0]
+
+
 @contextlib.contextmanager
 def translated(path: str) -> Iterator[None]:
     """SQLite's and the system's errors as ours."""
@@ -46,6 +49,12 @@ def translated(path: str) -> Iterator[None]:
         raise _explained(error, path) from error
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}", hint="Check the folder's rights and free space.") from error
+
+
+def may_pass(error: StorageError) -> bool:
+    """Whether the same write may go well later, by itself or when somebody made room."""
+    cause = error.__cause__
+    return isinstance(cause, (apsw.Error, OSError)) and not isinstance(cause, _LASTING)
 
 
 def _explained(error: apsw.Error, path: str) -> VisorError:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.model.mark import Mark, MarkKind
-from termvisor.model.pane import Activity
+from termvisor.model.pane import Activity, InputPlace
 
 
 class Following(Struct, frozen=True, kw_only=True):
@@ -22,20 +22,27 @@ class Following(Struct, frozen=True, kw_only=True):
     command_line: str | None = None
     """Announced, but its command has not started yet."""
     has_nonce: bool = False
+    place: InputPlace = InputPlace()
 
 
 def follow(following: Following, mark: Mark, at: int, nonce: str | None) -> Following:
     """What is known after this mark, heard at this instant, in a pane whose shell was given this nonce."""
     if mark.kind in _SCREEN:
         return _SCREEN[mark.kind](following, at)
-    if mark.kind not in _SHELL:
-        return following
-    is_proven = nonce is not None and mark.params.get("nonce") == nonce
-    if following.has_nonce and not is_proven:
+    is_proven = belief(following, mark, nonce)
+    if is_proven is None:
         return following
     if is_proven and not following.has_nonce:
         following = replace(following, has_nonce=True, command_line=None)
     return _SHELL[mark.kind](following, mark, at, is_proven)
+
+
+def belief(following: Following, mark: Mark, nonce: str | None) -> bool | None:
+    """Whether this mark of a shell is proven; None when it is no shell's, or is not heard for want of the nonce."""
+    if mark.kind not in _SHELL:
+        return None
+    is_proven = nonce is not None and mark.params.get("nonce") == nonce
+    return is_proven if is_proven or not following.has_nonce else None
 
 
 def _at_prompt(following: Following, _mark: Mark, at: int, is_proven: bool) -> Following:
@@ -45,10 +52,16 @@ def _at_prompt(following: Following, _mark: Mark, at: int, is_proven: bool) -> F
     return replace(following, activity=prompt, behind=None)
 
 
+def _at_input(following: Following, mark: Mark, at: int, is_proven: bool) -> Following:
+    place = replace(following.place, column=mark.column)
+    return replace(_at_prompt(following, mark, at, is_proven), place=place)
+
+
 def _command_started(following: Following, mark: Mark, at: int, is_proven: bool) -> Following:
     line = mark.text or following.command_line
     command = Activity(kind="command", since=at, command_line=line, is_proven=is_proven)
-    return replace(following, activity=command, behind=None, command_line=None)
+    place = replace(following.place, column=None)
+    return replace(following, activity=command, behind=None, command_line=None, place=place)
 
 
 def _command_ended(following: Following, mark: Mark, at: int, is_proven: bool) -> Following:
@@ -79,17 +92,23 @@ def _alternate_off(following: Following, at: int) -> Following:
 
 
 def _reset(following: Following, at: int) -> Following:
-    return replace(following, activity=Activity(since=at), behind=None, command_line=None)
+    return replace(following, activity=Activity(since=at), behind=None, command_line=None, place=InputPlace())
+
+
+def _pasting(is_on: bool) -> Callable[[Following, int], Following]:
+    return lambda following, _at: replace(following, place=replace(following.place, is_paste_on=is_on))
 
 
 _SCREEN: dict[MarkKind, Callable[[Following, int], Following]] = {
     "alt_screen_on": _alternate_on,
     "alt_screen_off": _alternate_off,
     "reset": _reset,
+    "paste_on": _pasting(True),
+    "paste_off": _pasting(False),
 }
 _SHELL: dict[MarkKind, Callable[[Following, Mark, int, bool], Following]] = {
     "prompt_start": _at_prompt,
-    "input_start": _at_prompt,
+    "input_start": _at_input,
     "command_start": _command_started,
     "command_end": _command_ended,
     "command_line": _command_line,

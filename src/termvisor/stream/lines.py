@@ -22,6 +22,7 @@ _OVERWRITE_LIMIT = RAW_LIMIT // 2  # a progress bar this long is cut where it be
 _FARTHEST = 511  # terminals stop at their right edge, which we do not know
 _TAB = 8
 _FILLER = "\0"
+_REPEATED = (b"\a", b"\b", b"\t", b"\r")
 _MAY_BE_WIDE = pattern("[\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\uffe6\U00016fe0-\U0003fffd]")
 _HARMLESS = pattern(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
 
@@ -42,6 +43,8 @@ class LineAssembly:
         self.at = 0
         self.width = 0
         """Columns of the pane; 0 where they are not known."""
+        self.leaps = 0
+        """How often the cursor went to another row otherwise than by a newline, or a page was erased."""
         self.settled: list[Settled] = []
         self.begin(start)
 
@@ -54,6 +57,10 @@ class LineAssembly:
         self._padded = False
         self._tabbed = self._tabbed_width = 0  # how much was measured at the last tab, so that tabs stay cheap
 
+    def preset(self, text: str, column: int) -> None:
+        """The line begins with what the pane showed in it already; the cursor stands in this column."""
+        self._shown, self._column = _widened(text).ljust(column), column
+
     @property
     def is_plain(self) -> bool:
         """The cursor has never left the end of the line."""
@@ -62,6 +69,11 @@ class LineAssembly:
     @property
     def is_empty(self) -> bool:
         return self._column is None and not self._shown
+
+    @property
+    def column(self) -> int:
+        """Where the cursor stands, without making the line one that has columns."""
+        return len(_widened(self._shown)) if self._column is None else self._column
 
     @property
     def text(self) -> str:
@@ -154,16 +166,30 @@ class LineAssembly:
         self._column = column
         return ""
 
-    def control(self, byte: bytes, end: int) -> None:
-        if byte in (b"\r\n", b"\n"):
+    def control(self, token: Token) -> None:
+        """A control character, or one that is repeated; before each of them the line may have become too long."""
+        byte, start, end = token.data[:1], token.start, token.end
+        if byte in _REPEATED and token.data != b"\r\n":
+            while (last := max(start, self.start + RAW_LIMIT)) < end:
+                self._repeat(byte, last - start)
+                self.leave(last)
+                start = last
+            self._repeat(byte, end - start)
+            return
+        if byte != b"\n":  # a lone newline ends the line anyway, and must do so where its CR came alone before it
+            self.bound(start)
+        if token.data.endswith(b"\n"):
             self.settle(end)
-        elif byte == b"\r" and not self.is_empty:
+
+    def _repeat(self, byte: bytes, count: int) -> None:
+        if count and byte == b"\r" and not self.is_empty:
             self._padded = self._padded or self._is_padded()
             self._move(0)
-        elif byte == b"\b":
-            self._move(self._cursor() - 1)
-        elif byte == b"\t":
-            self._tab()
+        elif count and byte == b"\b":
+            self._move(self._cursor() - 1)  # first from beyond the farthest column to it
+            self._move(self._cursor() - (count - 1))
+        elif count and byte == b"\t":
+            self._tab(count)
 
     def sequence(self, token: Token) -> None:
         """A csi or esc token that may move the cursor or erase."""
@@ -195,14 +221,15 @@ class LineAssembly:
         self._cursor()
         self._column = max(0, min(column, max(_FARTHEST, len(self._shown))))
 
-    def _tab(self) -> None:
+    def _tab(self, count: int) -> None:
         if self._column is None:
             # stays plain, as the same line would in a run
             width = self._tabbed_width + len(_widened(self._shown[self._tabbed :]))
-            self._shown = (self._shown + " " * (_TAB - width % _TAB))[:LINE_LIMIT]
-            self._tabbed, self._tabbed_width = len(self._shown), width - width % _TAB + _TAB
+            stop = width - width % _TAB + _TAB * count
+            self._shown = (self._shown + " " * min(stop - width, LINE_LIMIT))[:LINE_LIMIT]
+            self._tabbed, self._tabbed_width = len(self._shown), stop
         else:
-            self._column = min(self._column + _TAB - self._column % _TAB, LINE_LIMIT)
+            self._column = min(self._column - self._column % _TAB + _TAB * count, LINE_LIMIT)
 
     def _replace(self, start: int, end: int, cells: str) -> None:
         """Half of a wide character that loses its other half becomes a blank."""
@@ -216,6 +243,7 @@ class LineAssembly:
         self._shown = left + cells + right
 
     def _elsewhere(self, _count: int, end: int) -> None:
+        self.leaps += 1
         self.leave(end)
 
     def _forward(self, count: int, _end: int) -> None:
@@ -243,7 +271,7 @@ class LineAssembly:
         if how == 0:
             self._erase_line(0, end)
         else:
-            self.leave(end)
+            self._elsewhere(how, end)
 
     def _erase(self, count: int, _end: int) -> None:
         column = self._cursor()

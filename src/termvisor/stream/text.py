@@ -6,6 +6,7 @@ bytes only, not on how they were cut into deltas, nor on how often a stage was b
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.errors import Broken
 from termvisor.model.mark import Mark
@@ -16,6 +17,7 @@ from termvisor.stream.tokenizer import Reading, SequenceKind, Token, Tokenizer
 
 __all__ = ["Derived", "Settled", "TextStage", "carry_for"]
 
+_HAS_ROW = frozenset({"prompt_start", "input_start", "command_start", "command_end"})
 _BITE = 65536  # what is worked on at once, however large a delta is
 
 
@@ -32,6 +34,7 @@ class _Carry(Struct, frozen=True, omit_defaults=True):
     alternate: bool = False
     skipping: SequenceKind | None = None
     reported_to: int = 0
+    rung_to: int = 0
 
 
 def carry_for(*, is_alternate: bool) -> bytes:
@@ -46,9 +49,14 @@ class TextStage:
         known = msgspec.json.decode(carry, type=_Carry) if carry else _Carry()
         self.is_alternate = known.alternate
         self._reported_to = known.reported_to
+        self._rung_to = known.rung_to
         self._tokens = Tokenizer(offset, known.skipping)
         self._lines = LineAssembly(offset)
         self._marks: list[Mark] = []
+
+    def preset(self, text: str, column: int) -> None:
+        """Before the first byte: the row of the cursor shows this text already, with the cursor in this column."""
+        self._lines.preset(text, column)
 
     @property
     def pending(self) -> str:
@@ -63,6 +71,17 @@ class TextStage:
     @width.setter
     def width(self, columns: int) -> None:
         self._lines.width = columns
+
+    @property
+    def leaps(self) -> int:
+        """How often a program on the main screen went back to rows that it had left: it repaints."""
+        return self._lines.leaps
+
+    @property
+    def row(self) -> int:
+        """No line that is yet to come begins before this offset."""
+        is_between = self.is_alternate or self._tokens.skipping is not None
+        return self._tokens.position if is_between else self._lines.start
 
     def feed(self, delta: Delta) -> Derived:
         expected = self._tokens.position + len(self._tokens.rest)
@@ -91,14 +110,13 @@ class TextStage:
 
     def checkpoint(self) -> tuple[int, bytes]:
         """Where to read on from, and with which carry, so that nothing is given out twice and nothing is missing."""
-        position = self._tokens.position
-        is_between = self.is_alternate or self._tokens.skipping is not None
         carry = _Carry(
             alternate=self.is_alternate,
             skipping=self._tokens.skipping,
-            reported_to=max(position, self._reported_to),
+            reported_to=max(self._tokens.position, self._reported_to),
+            rung_to=self._rung_to,
         )
-        return position if is_between else self._lines.start, msgspec.json.encode(carry)
+        return self.row, msgspec.json.encode(carry)
 
     def _reading(self) -> Reading:
         if self.is_alternate:
@@ -115,13 +133,17 @@ class TextStage:
 
     def _mark(self, mark: Mark) -> None:
         if mark.offset > self._reported_to:
-            self._marks.append(mark)
+            self._marks.append(replace(mark, row=self._row_at(mark.offset)) if mark.kind in _HAS_ROW else mark)
+
+    def _row_at(self, offset: int) -> int:
+        return offset if self.is_alternate or self._lines.text else self._lines.start
 
     def _run(self, token: Token) -> None:
         if not self.is_alternate and not self._lines.add(token):
             self._tokens.give_back(token)
 
     def _moves(self, token: Token) -> None:
+        self._lines.leaps += 1
         self._lines.begin(token.end)
 
     def _text(self, token: Token) -> None:
@@ -129,12 +151,16 @@ class TextStage:
             self._lines.write(token)
 
     def _control(self, token: Token) -> None:
-        if token.data != b"\n":  # a lone newline ends the line anyway, and must do so where its CR came alone before it
-            self._bound(token)
-        if token.data == b"\a":
-            self._mark(Mark(kind="bell", offset=token.end))
+        if token.data.startswith(b"\a"):
+            self._ring(token)
         if not self.is_alternate:
-            self._lines.control(token.data, token.end)
+            self._lines.control(token)
+
+    def _ring(self, token: Token) -> None:
+        """Bells in a row are one, wherever they were cut."""
+        if token.start != self._rung_to:
+            self._mark(Mark(kind="bell", offset=token.start + 1))
+        self._rung_to = token.end
 
     def _dropped(self, token: Token) -> None:
         if not self.is_alternate:
@@ -169,6 +195,8 @@ class TextStage:
 
     def _osc(self, token: Token) -> None:
         mark = mark_of_osc(token.data, token.end)
+        if mark is not None and mark.kind == "input_start":
+            mark = replace(mark, column=self._lines.column)
         if mark is not None:
             self._mark(mark)
         self._bound(token)
@@ -178,7 +206,7 @@ class TextStage:
         inner = Tokenizer()
         inner.take(token.data.removeprefix(b"tmux;").replace(b"\x1b\x1b", b"\x1b"))
         while (wrapped := inner.next("marks")) is not None:
-            if wrapped.kind == "control" and wrapped.data == b"\a":
+            if wrapped.kind == "control" and wrapped.data.startswith(b"\a"):
                 self._mark(Mark(kind="bell", offset=token.end))
             elif wrapped.kind == "osc" and (mark := mark_of_osc(wrapped.data, token.end)):
                 self._mark(mark)

@@ -33,7 +33,8 @@ class Token(Struct, frozen=True, gc=False):
     """``start`` and ``end`` are offsets in the epoch.
 
     ``text`` holds the characters of a run (still with its harmless sequences) or text, or the final byte of a csi or
-    esc; ``data`` holds the bytes of a run or text, a string's payload, or the parameters of a csi or esc.
+    esc; ``data`` holds the bytes of a run, text or control (one, or one that is repeated), a string's payload, or the
+    parameters of a csi or esc.
     """
 
     kind: TokenKind
@@ -66,10 +67,11 @@ _C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
 _ATOM = re.compile(
     rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:" + _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\xa0-\xc1\xf5-\xff]))++)"
     rb"|(?P<csi>(?:\x1b\[|\x9b)(?P<parameters>[ -?]*+)[@-~])"
-    rb"|(?P<control>\r\n|[\x07-\x0a\x0d]|\xc2[\x80-\x9f])"
+    rb"|(?P<control>\r\n|\n|\x07++|\x08++|\t++|\r+(?!\n)|\xc2[\x80-\x9f])"
     rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
 )
 _CHARACTER = re.compile(_UTF8 + rb"|" + _TORN + rb"|.", re.DOTALL)
+_SHORT_RUN = 8  # below this its few tokens cost less than a run does
 _MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
 
 
@@ -175,6 +177,9 @@ class Tokenizer:
         if match is None:
             return None
         data = match.group()
+        if len(data) < _SHORT_RUN:
+            self._exact_until = start + len(data)
+            return None
         try:
             text = data.decode()
         except UnicodeDecodeError as error:

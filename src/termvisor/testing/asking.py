@@ -1,15 +1,28 @@
 """Asking an in-memory World as a face would, and the calls that stand for every op in goldens and schema tests."""
 
+import os
+import tempfile
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from termvisor.clock import NS, SystemClock
+from termvisor.model.action import Actor
+from termvisor.model.approval import Approval, Permit, Reservation, Scope
+from termvisor.model.audit import AuditEntry
+from termvisor.model.frame import Frame
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.outcome import Outcome
 from termvisor.model.pane import Activity
 from termvisor.model.screen import Screen
-from termvisor.ops.answer import Caller, Stderr, ToFile, answer
+from termvisor.model.upkeep import Maintenance
+from termvisor.model.verdict import Reason, strictest
+from termvisor.ops.answer import Caller, Shown, Stderr, ToFile, answer
 from termvisor.ops.world import World
 from termvisor.settings import Places
+from termvisor.store import Store
 from termvisor.testing.world import MemoryWorld, shell
 
 
@@ -21,6 +34,8 @@ class Answered(Struct, frozen=True):
     status: int
     file: str = ""
     """The file that took the place of stdout, if one did."""
+    shown: str = ""
+    """What a person at a terminal would have been asked to confirm."""
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -42,17 +57,15 @@ async def ask(world: World, *argv: str, width: int = 0, colour: bool = False, is
 
 
 async def collect(world: World, caller: Caller) -> Answered:
-    out, err, status, file = b"", b"", -1, b""
+    said: dict[type, bytes] = {bytes: b"", Stderr: b"", ToFile: b"", Shown: b""}
+    status = -1
     async for piece in answer(world, caller):
         if isinstance(piece, int):
             status = piece
-        elif isinstance(piece, Stderr):
-            err += piece
-        elif isinstance(piece, ToFile):
-            file = piece
         else:
-            out += piece
-    return Answered(out.decode(), err.decode(), status, file.decode())
+            said[type(piece)] += piece
+    out, err, file, shown = (text.decode() for text in said.values())
+    return Answered(out, err, status, file, shown)
 
 
 CALLS: dict[str, tuple[str, ...]] = {
@@ -63,17 +76,53 @@ CALLS: dict[str, tuple[str, ...]] = {
     "get_screen": ("get-screen", "2"),
     "search_history": ("search", "error", "--limit", "2"),
     "wait_for": ("wait-for", "1", "tests passed"),
+    "list_commands": ("commands",),
     "list_events": ("events",),
     "watch_events": ("watch-events", "--since-cursor", "1", "--once"),
+    "report_event": ("event", "--from-uservar", "--pane", "1", "--name", "visor-ready", "--value", '{"port": 8080}'),
+    "send_text": ("send", "1", "make test"),
+    "send_keys": ("send-keys", "1", "C-c"),
+    "spawn": ("spawn", "--session", "work", "--", "claude"),
+    "split": ("split", "1", "--dry-run", "--", "htop"),
+    "kill": ("kill", "1", "--yes"),
+    "activate": ("activate", "2"),
+    "attach": ("attach", "2"),
+    "set_title": ("set-title", "1", "release", "build"),
+    "reserve": ("reserve", "1", "--owner", "alice"),
+    "release": ("release", "1"),
+    "list_reservations": ("list-reservations",),
+    "inbox": ("inbox",),
+    "approve": ("approve", "1"),
+    "deny": ("deny", "1"),
+    "list_permits": ("list-permits",),
+    "revoke_permit": ("revoke-permit", "1"),
+    "audit": ("audit",),
+    "audit_verify": ("audit", "verify"),
+    "policy_show": ("policy", "show"),
+    "policy_explain": ("policy", "explain", "send", "1", "make test"),
+    "policy_test": ("policy", "test"),
     "list_gaps": ("gaps",),
     "export": ("export", "1", "--jsonl"),
+    "replay": ("replay", "2"),
     "health": ("health",),
     "doctor": ("doctor",),
     "logs": ("logs",),
+    "setup_shell": ("setup", "shell", "bash", "--remove"),
+    "setup_tmux": ("setup", "tmux"),
     "config_init": ("config", "init"),
     "config_show": ("config", "show", "--effective"),
+    "config_set": ("config", "set", "log_level", "debug"),
+    "config_unset": ("config", "unset", "log_level"),
+    "config_reload": ("config", "reload"),
     "config_validate": ("config", "validate"),
     "config_path": ("config", "path"),
+    "db_status": ("db", "status"),
+    "db_prune": ("db", "prune"),
+    "db_vacuum": ("db", "vacuum"),
+    "db_check": ("db", "check"),
+    "db_backup": ("db", "backup", "/backups/copy.db"),
+    "db_restore": ("db", "restore", "--dry-run"),
+    "completion": ("completion", "panes"),
     "version": ("version",),
     "quick_start": ("quick-start",),
     "help": ("help", "get-screen"),
@@ -81,19 +130,48 @@ CALLS: dict[str, tuple[str, ...]] = {
 """One robot call an op, to be asked of the lively world."""
 
 
-async def lively(places: Places | None = None) -> MemoryWorld:
-    """A world in which something of every kind happened."""
+def _film(screen: Screen) -> list[Frame]:
+    """Two frames: one behind a gap, and then the screen itself."""
+    frame = Frame(pane=screen.pane, at=screen.at, width=20, height=3, rows=screen.rows, is_alternate=True)
+    return [
+        replace(frame, rows=screen.rows[:1], note="gap: pipe_closed for 4.0 s"),
+        replace(frame, at=screen.at + NS, cursor_x=2, cursor_y=1, epoch=EpochId(1), offset=120),
+    ]
+
+
+def _upkeep(now: int) -> list[Maintenance]:
+    """One piece of work, half-way and done."""
+    half = Maintenance(operation="delete_raw", started_at=now, rows=1, detail="1 of 2 segments", is_done=False)
+    done = Maintenance(
+        operation="delete_raw",
+        started_at=now,
+        duration=0.25,
+        rows=2,
+        bytes=16_000_000,
+        detail="2 segments of 1 pane",
+    )
+    return [half, done]
+
+
+async def lively(places: Places | None = None, op: str = "") -> MemoryWorld:
+    """A world in which something of every kind happened, with the files on disk that the call of ``op`` needs."""
     world = MemoryWorld(places)
+    if places is not None and op == "db_restore":
+        await _put_snapshot(places)
     shell_pane = world.pane(shell("%1", active=True, title="make test"))
     agent = world.pane(shell("%4", session="agents", window=2, command="claude", title="✳ fixing tests"))
     ended = world.pane(shell("%9", session="agents", window=3))
     world.happen("daemon_started", version="0.1.0")
     world.happen("pane_appeared", shell_pane.id, session="work")
     world.say(shell_pane.id, "$ make test", "error: 1 test failed", "$ make test")
+    world.history.commands.start(shell_pane.id, "make test", world.clock.now(), 2)
+    world.history.commands.end(shell_pane.id, 2, world.clock.now(), 2)
+    world.history.commands.start(shell_pane.id, "make test", world.clock.now(), 4)
     await world.clock.advance(60)
     world.lose(shell_pane.id, "pipe_stolen", 4.0)
     await world.clock.advance(5)
     world.say(shell_pane.id, "tests passed", "error: none")
+    world.history.commands.end(shell_pane.id, 0, world.clock.now(), 5)
     world.begin(shell_pane.id, "$ ")
     world.end(ended.id)
     world.change(
@@ -107,5 +185,48 @@ async def lively(places: Places | None = None) -> MemoryWorld:
     world.fleet.screens[agent.id] = Screen(
         pane=agent.id, rows=rows, width=20, height=3, cursor_x=2, cursor_y=1, alternate=True, at=world.clock.now()
     )
+    world.history.recording.drawn += _film(world.fleet.screens[agent.id])
+    world.upkeep.runs += _upkeep(world.clock.now())
+    busy(world, shell_pane.id)
     await world.clock.advance(10)
     return world
+
+
+def busy(world: MemoryWorld, pane: PaneId) -> None:
+    """Somebody acted: a question is open, a permit and a reservation hold, and it is on record."""
+    now, asker = world.clock.now(), Actor(kind="robot", uid=1000, pid=77, name="builder")
+    action = {"type": "send_text", "pane": pane, "text": "make deploy", "enter": True, "into_screen": False}
+    reason = Reason(source="default", id="others.input", answer="ask", text="a caller of the kind robot")
+    until = now + 600 * NS
+    world.door.inbox.ask(
+        Approval(
+            at=now,
+            expires_at=until,
+            correlation="c0ffee",
+            action_hash="ab12",
+            kind="send_text",
+            actor=asker,
+            risk="input",
+            pane=pane,
+            place="pane 1 (local/work:1.0 %1, pid 1000, bash)",
+            shown=action,
+            reasons=(reason,),
+        )
+    )
+    scope = Scope(kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane)
+    world.door.inbox.given.append(Permit(id=1, at=now, expires_at=until, scope=scope, who="human:1000"))
+    world.door.reservations.held.append(Reservation(id=1, pane=pane, owner="alice", at=now, expires_at=until))
+    entry = AuditEntry(id=1, at=now, correlation="c0ffee", stage="asked", kind="send_text", actor=asker, pane=pane)
+    world.door.ledger.entries.append(
+        replace(entry, action=action, verdict=strictest((reason,)), observed={"command": "bash"}, hash="5eed")
+    )
+    world.door.outcome = Outcome(status="done", correlation="c0ffee", mux_pane="%4", pid=1000)
+    world.door.sent = Outcome(status="delivered", why="command_started", correlation="c0ffee", key="k1", bytes_sent=9)
+
+
+async def _put_snapshot(places: Places) -> None:
+    os.makedirs(places.data_dir, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        store = await Store.open(f"{folder}/visor.db", SystemClock())
+        await store.keeping.snapshot(places.snapshot_file)
+        await store.close()

@@ -3,7 +3,7 @@ still until it is told to go on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
@@ -11,19 +11,28 @@ import msgspec
 
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import NS
-from termvisor.errors import InvalidCursor
+from termvisor.errors import BadRequest, InvalidCursor
+from termvisor.model.action import Actor
+from termvisor.model.command import Command
 from termvisor.model.event import Event, Scalar
-from termvisor.model.health import Health, ProcessCost, ServerHealth
-from termvisor.model.ids import EpochId, EventId, MuxPaneId, PaneId, TargetName
+from termvisor.model.frame import Frame
+from termvisor.model.ids import EpochId, EventId, MuxPaneId, PaneId, ScreenId, TargetName
 from termvisor.model.output import Delta, Epoch, Gap, GapCause, Line
-from termvisor.model.pane import PaneFacts, PaneInstance, PaneView, ServerInstance
+from termvisor.model.pane import Activity, PaneFacts, PaneInstance, PaneView, ServerInstance
 from termvisor.model.question import Found, Hit, Question
 from termvisor.model.screen import Screen
 from termvisor.settings import Places, Settings
+from termvisor.stream import user_vars
+from termvisor.testing.commands import MemoryCommands
+from termvisor.testing.door import MemoryDoor
+from termvisor.testing.upkeep import MemoryUpkeep
 
 T = TypeVar("T")
 NOON = 1_767_268_800 * NS
 """2026-01-01T12:00:00Z, when every test begins."""
+
+NONCE = "5eed5eed"
+"""What proves a user variable here."""
 
 SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
 
@@ -97,8 +106,8 @@ class MemoryHistory:
         self.stored: list[Line] = []
         self.happened: list[Event] = []
         self.missing: list[Gap] = []
-        self.stretches: list[Epoch] = []
-        self.heard: list[tuple[PaneId, Delta]] = []
+        self.recording = MemoryRecording()
+        self.commands = MemoryCommands()
         self.question: Question | None = None
         self.is_complete = True
 
@@ -114,25 +123,41 @@ class MemoryHistory:
         """Lines that hold every word, newest first."""
         self.question = question
         words = question.text.lower().split()
+        rows = [hit for screen in self.recording.shown for hit in _rows(screen)]
+        every = sorted([*rows, *(Hit(line=line) for line in self.stored)], key=lambda hit: hit.line.at)
         hits = [
-            Hit(line=line, spans=_spans(line.text.lower(), words))
-            for line in reversed(self.stored)
-            if question.pane in (None, line.pane) and all(word in line.text.lower() for word in words)
+            msgspec.structs.replace(hit, spans=_spans(hit.line.text.lower(), words))
+            for hit in reversed(every)
+            if question.pane in (None, hit.line.pane) and all(word in hit.line.text.lower() for word in words)
         ]
         return Found(hits=tuple(hits[: question.limit]), is_complete=self.is_complete)
 
     async def events(
-        self, *, after: int | None = None, pane: PaneId | None = None, since: int | None = None, limit: int = 20
+        self,
+        *,
+        after: int | None = None,
+        pane: PaneId | None = None,
+        since: int | None = None,
+        kind: str | None = None,
+        limit: int = 20,
     ) -> list[Event]:
         if after is not None and after > len(self.happened):
             raise InvalidCursor(f"no event has cursor {after}", details={"oldest": "0"})
         fits = [event for event in self.happened if event.id > (after or 0) and pane in (None, event.pane)]
-        fits = [event for event in fits if since is None or event.at >= since]
+        fits = [event for event in fits if (since is None or event.at >= since) and kind in (None, event.kind)]
         return fits[:limit] if after is not None else fits[-limit:]
 
     async def gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
         fits = [gap for gap in self.missing if pane in (None, gap.pane)]
         return [gap for gap in fits if since is None or (gap.end_at or gap.start_at) >= since]
+
+
+class MemoryRecording:
+    def __init__(self) -> None:
+        self.stretches: list[Epoch] = []
+        self.heard: list[tuple[PaneId, Delta]] = []
+        self.drawn: list[Frame] = []
+        self.shown: list[Screen] = []
 
     async def epochs(self, pane: PaneId) -> list[Epoch]:
         return [epoch for epoch in self.stretches if epoch.pane == pane]
@@ -142,6 +167,27 @@ class MemoryHistory:
             if owner == pane and (since is None or delta.at >= since):
                 yield delta
 
+    async def frames(
+        self, pane: PaneId, *, since: int | None = None, until: int | None = None, interval: float = 1 / 30
+    ) -> AsyncGenerator[Frame, None]:
+        for frame in self.drawn:
+            if frame.pane == pane and (since or 0) <= frame.at and (until is None or frame.at <= until):
+                yield frame
+
+    async def screen_at(self, pane: PaneId, at: int) -> Screen | None:
+        fits = [screen for screen in self.shown if screen.pane == pane and screen.at <= at]
+        return fits[-1] if fits else None
+
+    async def screen(self, number: ScreenId) -> Screen | None:
+        return next((screen for screen in self.shown if screen.id == number), None)
+
+
+def _rows(screen: Screen) -> Iterator[Hit]:
+    """What a search finds on a stored screen."""
+    for text in filter(None, screen.rows):
+        line = Line(pane=screen.pane, number=0, at=screen.at, text=text, epoch=EpochId(1), source="screen")
+        yield Hit(line=line, screen=screen.id, last_at=screen.at)
+
 
 def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
     return tuple(sorted((text.index(word), text.index(word) + len(word)) for word in words))
@@ -150,7 +196,9 @@ def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
 class MemoryNews:
     """``listeners`` counts those who listen now."""
 
-    def __init__(self) -> None:
+    def __init__(self, world: "MemoryWorld") -> None:
+        self._world = world
+        self.is_flooded = False
         self._events: Bus[Event] = Bus()
         self._output: Bus[PaneId] = Bus()
         self.listeners = 0
@@ -170,6 +218,14 @@ class MemoryNews:
         finally:
             self.listeners -= 1
 
+    async def report(self, pane: PaneId, name: str, value: str) -> Event | None:
+        """As the daemon does; with ``is_flooded`` everything is too much."""
+        variable = user_vars.read(name, user_vars.plain(value), NONCE)
+        if variable is None:
+            raise BadRequest("no user variable of ours")
+        event = user_vars.event(pane, self._world.clock.now(), variable, 0, "call")
+        return None if self.is_flooded else self._world.record(event)
+
     def tell(self, event: Event) -> None:
         self._events.publish(event)
 
@@ -178,20 +234,25 @@ class MemoryNews:
 
 
 class MemoryWorld:
-    """What a test says happens, happens: `pane`, `say`, `begin`, `end`, `happen`, `lose`."""
+    """What a test says happens, happens: `pane`, `say`, `begin`, `start`, `finish`, `end`, `happen`, `lose`."""
 
     def __init__(self, places: Places | None = None, settings: Settings | None = None):
         self.clock = StillClock()
         self.fleet = MemoryFleet(self.clock)
         self.history = MemoryHistory()
-        self.news = MemoryNews()
+        self.news = MemoryNews(self)
         self._places = places or Places("/home/me/.config/termvisor", "/home/me/.local/share/termvisor", "/run/visor")
-        self._settings = settings or Settings()
-        self.is_recording = True
+        self.settings = settings or Settings()
+        self.upkeep = MemoryUpkeep(self)
+        self.door = MemoryDoor(self.clock)
+
+    def called_by(self, actor: Actor) -> "MemoryWorld":
+        self.door.actor = actor
+        return self
 
     @property
     def configuration(self) -> tuple[Places, Settings]:
-        return self._places, self._settings
+        return self._places, self.settings
 
     def pane(self, facts: PaneFacts, *, server: ServerInstance = SERVER) -> PaneView:
         """A pane appears."""
@@ -213,13 +274,39 @@ class MemoryWorld:
 
     def say(self, pane: PaneId, *texts: str) -> None:
         """The pane prints lines."""
-        count = sum(line.pane == pane for line in self.history.stored)
+        count = self._lines(pane)
         self.history.stored += [
             Line(pane=pane, number=number, at=self.clock.now(), text=text, epoch=EpochId(1))
             for number, text in enumerate(texts, count + 1)
         ]
         self.change(pane, last_output_at=self.clock.now(), lines=count + len(texts))
         self.news.tell_output(pane)
+
+    def show(self, pane: PaneId, *rows: str) -> Screen:
+        """The pane repaints, and what it shows now is stored."""
+        number = ScreenId(len(self.history.recording.shown) + 1)
+        screen = Screen(
+            pane=pane, rows=rows, width=80, height=len(rows), alternate=True, at=self.clock.now(), id=number
+        )
+        self.history.recording.shown.append(screen)
+        self.news.tell_output(pane)
+        return screen
+
+    def start(self, pane: PaneId, line: str) -> Command:
+        """A shell shows what was typed and runs it."""
+        self.say(pane, f"$ {line}")
+        self.change(pane, activity=Activity(kind="command", since=self.clock.now(), command_line=line, is_proven=True))
+        return self.history.commands.start(pane, line, self.clock.now(), self._lines(pane) + 1)
+
+    def finish(self, pane: PaneId, exit_code: int | None = 0) -> Command:
+        """What runs is over; without a status nobody knows how."""
+        self.change(pane, activity=Activity(kind="prompt", since=self.clock.now(), last_exit=exit_code, is_proven=True))
+        ended = self.history.commands.end(pane, exit_code, self.clock.now(), self._lines(pane))
+        self.news.tell_output(pane)
+        return ended
+
+    def _lines(self, pane: PaneId) -> int:
+        return sum(line.pane == pane for line in self.history.stored)
 
     def begin(self, pane: PaneId, text: str) -> None:
         """The pane prints the start of a line."""
@@ -228,14 +315,19 @@ class MemoryWorld:
         self.news.tell_output(pane)
 
     def print_bytes(self, pane: PaneId, data: bytes, epoch: int = 1) -> None:
-        start = sum(len(delta.data) for owner, delta in self.history.heard if (owner, delta.epoch) == (pane, epoch))
-        self.history.heard.append((pane, Delta(EpochId(epoch), start, data, self.clock.now())))
+        start = sum(
+            len(delta.data) for owner, delta in self.history.recording.heard if (owner, delta.epoch) == (pane, epoch)
+        )
+        self.history.recording.heard.append((pane, Delta(EpochId(epoch), start, data, self.clock.now())))
 
     def happen(self, kind: str, pane: PaneId | None = None, **data: Scalar) -> Event:
-        event = Event(id=EventId(len(self.history.happened) + 1), at=self.clock.now(), kind=kind, pane=pane, data=data)
-        self.history.happened.append(event)
-        self.news.tell(event)
-        return event
+        return self.record(Event(at=self.clock.now(), kind=kind, pane=pane, data=data))
+
+    def record(self, event: Event) -> Event:
+        stored = msgspec.structs.replace(event, id=EventId(len(self.history.happened) + 1))
+        self.history.happened.append(stored)
+        self.news.tell(stored)
+        return stored
 
     def end(self, pane: PaneId) -> None:
         """The pane goes away."""
@@ -251,32 +343,6 @@ class MemoryWorld:
         view = self.change(pane, gaps=sum(known.pane == pane for known in self.history.missing))
         self.happen("gap_recorded", view.id, cause=cause)
         return gap
-
-    async def health(self) -> Health:
-        panes = await self.fleet.panes()
-        server = ServerHealth(target="local", socket=SERVER.socket, mux_ok=True, client="control", panes=len(panes))
-        return Health(
-            version="0.1.0",
-            started_at=self.clock.now() - 3600 * NS,
-            servers=(server,),
-            panes_tracked=len(panes),
-            ingest_lag_max=0.031,
-            ingest_lag_avg=0.008,
-            ingest_backlog_bytes=0,
-            queue_depth=0,
-            db_writable=True,
-            db_bytes=12_400_000,
-            wal_pages=12,
-            raw_bytes=340_000_000,
-            gaps=len(self.history.missing),
-            restarts={},
-            corrections=0,
-            forks=7,
-            daemon=ProcessCost(pid=4242, rss_bytes=41_000_000, cpu_seconds=12.5, cpu_percent=0.7),
-            recorder=ProcessCost(pid=4243, rss_bytes=9_400_000, cpu_seconds=1.5, cpu_percent=0.1)
-            if self.is_recording
-            else None,
-        )
 
 
 def shell(mux_id: str = "%1", session: str = "work", window: int = 1, **facts: object) -> PaneFacts:

@@ -2,7 +2,8 @@
 
 A request is one line: ``!1`` and fields separated by 0x1f. The answer is frames: ``a <protocol>`` (heard you),
 ``o <length>`` and ``e <length>`` with that many bytes for stdout and stderr, ``f <length>`` with the path of a file
-that takes the place of stdout, ``l 0`` (run it yourself, no daemon is needed), and last ``x <status>``.
+that takes the place of stdout, ``q <length>`` with what a person should see before they confirm (the refusal for
+callers that nobody can ask follows), ``l 0`` (run it yourself, no daemon is needed), and last ``x <status>``.
 The head of a frame never changes, so that every version can tell a mismatch.
 Invariant: this file imports nothing, because `visor robot` must cost little more than an interpreter's start.
 """
@@ -33,6 +34,11 @@ class Asked:
 
     def __init__(self, argv: "tuple[str, ...]", is_robot: bool = False, cwd: str = "/", look: "Look | None" = None):
         self.argv, self.is_robot, self.cwd, self.look = argv, is_robot, cwd, look or Look()
+
+    def confirmed(self) -> "Asked":
+        """The same again, with a person's consent in it."""
+        end = self.argv.index("--") if "--" in self.argv else len(self.argv)
+        return Asked((*self.argv[:end], "--yes", *self.argv[end:]), self.is_robot, self.cwd, self.look)
 
     def fields(self) -> "dict[str, object]":
         """Everything in one flat dict, as the operations know a caller."""
@@ -110,14 +116,14 @@ class Frames:
 
     def _next(self) -> "tuple[bytes, int, bytes] | None":
         head, newline, rest = self._data.partition(b"\n")
+        if len(head) > 24:
+            raise Malformed("not a frame")
         if not newline:
-            if len(head) > 24:
-                raise Malformed("not a frame")
             return None
         kind, _, number = head.partition(b" ")
         if len(kind) != 1 or not number.isdigit() or int(number) > LINE_LIMIT:
             raise Malformed("not a frame")
-        length = int(number) if kind in b"oef" else 0
+        length = int(number) if kind in b"oefq" else 0
         if len(rest) < length:
             return None
         self._data = rest[length:]

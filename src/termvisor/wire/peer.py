@@ -7,6 +7,20 @@ OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
 """Arguments for getsockopt: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS. Both hold the uid in bytes 4 to 8."""
 
 
+class Peer:
+    """One caller: its user and its process."""
+
+    __slots__ = ("pid", "uid")
+
+    def __init__(self, uid: int, pid: int):
+        self.uid, self.pid = uid, pid
+
+
+def peer(credentials: bytes) -> Peer:
+    """Who it is, from what getsockopt(*OPTION) gave."""
+    return Peer(uid(credentials), pid(credentials))
+
+
 def uid(credentials: bytes) -> int:
     """The user of the peer, from what getsockopt(*OPTION) gave."""
     return int.from_bytes(credentials[4:8], sys.byteorder)

@@ -17,6 +17,9 @@ MACHINE = (
     (r"tmux [0-9.a-z]+", "tmux <version>"),
     (r"\d+\.\d GB free", "<n> GB free"),
     (r'"elapsed_ms":[0-9.]+', '"elapsed_ms":0'),
+    (r'"version":\d+', '"version":0'),
+    (r'("restored_from":"[^"]*","bytes":)\d+', r"\g<1>0"),
+    (r"schema \d+: (.*) \(\d+ KB\)", r"schema <n>: \1 (<n> KB)"),
 )
 """What differs from machine to machine."""
 
@@ -25,6 +28,7 @@ MACHINE = (
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     for name in ("VISOR_LOG", "VISOR_COLOUR", "NO_COLOR", "VISOR_TMUX_SOCKETS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
     return Places(*(str(tmp_path / name) for name in ("config", "data", "run")))
 
 
@@ -32,7 +36,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
 async def test_the_answer_to_machines_is_as_promised(
     name: str, places: Places, tmp_path: Path, golden: Callable[[str, str], None]
 ) -> None:
-    answered = await ask(await lively(places), "robot", *CALLS[name])
+    answered = await ask(await lively(places, name), "robot", *CALLS[name])
     lines = [msgspec.json.format(line.encode(), indent=2).decode() for line in _same(answered.out, tmp_path)]
     golden(f"{name}.json", "\n".join([*lines, ""]))
 
@@ -41,7 +45,7 @@ async def test_the_answer_to_machines_is_as_promised(
 async def test_the_answer_to_people_is_as_promised(
     name: str, places: Places, tmp_path: Path, golden: Callable[[str, str], None]
 ) -> None:
-    answered = await ask(await lively(places), *_human(CALLS[name]), width=100, is_terminal=True)
+    answered = await ask(await lively(places, name), *_human(CALLS[name]), width=100, is_terminal=True)
     golden(f"{name}.txt", "\n".join([*_same(answered.out, tmp_path), ""]))
 
 

@@ -24,7 +24,7 @@ class MemorySight:
         return await self.world.fleet.panes() if self.world else None
 
     async def health(self) -> Health | None:
-        return await self.world.health() if self.world else None
+        return await self.world.upkeep.health() if self.world else None
 
     async def newest_at(self) -> int | None:
         return self.newest

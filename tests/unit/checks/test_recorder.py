@@ -8,7 +8,7 @@ async def test_a_living_recorder_is_fine(sight: MemorySight) -> None:
 
 
 async def test_a_lost_recorder_fails(sight: MemorySight, world: MemoryWorld) -> None:
-    world.is_recording = False
+    world.upkeep.is_recording = False
     finding = await RecorderIsAlive().look(sight)
     assert (finding.status, bool(finding.hint)) == ("fail", True)
 

@@ -14,7 +14,7 @@ async def test_one_shell_with_marks_is_enough(sight: MemorySight, world: MemoryW
 async def test_silent_shells_are_a_warning(sight: MemorySight, world: MemoryWorld) -> None:
     world.pane(shell("%1"))
     finding = await MarksAreHeard().look(sight)
-    assert (finding.status, "OSC 133" in finding.hint) == ("warn", True)
+    assert (finding.status, "visor setup shell" in finding.hint) == ("warn", True)
 
 
 async def test_without_panes_there_is_nothing_to_hear(sight: MemorySight) -> None:

@@ -11,7 +11,7 @@ import pytest
 from termvisor.client.patience import until
 from termvisor.client.start import ensure_running, error_file, greet, is_running, stop
 from termvisor.errors import NewerDatabase, Unavailable
-from termvisor.settings import Places
+from termvisor.settings import Places, prepare
 from termvisor.spawn import ask
 from tests.unit.memory import command, env, private_places, reap, reaped
 
@@ -55,6 +55,14 @@ def test_a_daemon_that_crashes_at_its_start_is_told_with_its_last_words(folder: 
     assert error_file(places) in raised.value.hint
     assert stat.S_IMODE(os.stat(error_file(places)).st_mode) == 0o600
     reap()
+
+
+def test_a_folder_that_cannot_be_written_is_named(folder: str) -> None:
+    places = private_places(folder)
+    prepare(places)
+    os.mkdir(error_file(places))
+    with pytest.raises(Unavailable, match=r"daemon\.err cannot be written: Is a directory"):
+        ensure_running(places, command=command())
 
 
 def test_a_daemon_that_never_answers_is_given_up(folder: str) -> None:

@@ -1,16 +1,6 @@
-"""Short private folders for sockets."""
-
-from collections.abc import Iterator
+"""Where a daemon would listen."""
 
 import pytest
-
-from termvisor.testing.tmux import short_folder
-
-
-@pytest.fixture
-def folder() -> Iterator[str]:
-    with short_folder() as path:
-        yield path
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from termvisor.daemon.connection import Limits
 from termvisor.daemon.endpoint import Endpoint, bind
 from termvisor.errors import NotFound, UnknownCommand
 from termvisor.wire import face, rpc
+from termvisor.wire.peer import Peer
 
 
 class FakeDesk:
@@ -18,26 +19,30 @@ class FakeDesk:
         self.begun, self.cancelled, self.stopped = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.may_finish = asyncio.Event()
         self.keeps_recorder = False
+        self.reloads = 0
 
     def hello(self) -> rpc.Hello:
         return rpc.Hello("9.9.9", face.PROTOCOL, 4242, ("watch_numbers",))
 
-    async def answer(self, asked: face.Asked) -> AsyncGenerator[bytes, None]:
+    async def answer(self, asked: face.Asked, _who: Peer) -> AsyncGenerator[bytes, None]:
         yield face.output(b"o", " ".join(asked.argv).encode())
         yield face.output(b"e", b"by the way")
         await getattr(self, f"_{asked.argv[0]}")({"count": 1})
         yield face.frame(b"x", 3)
 
-    async def call(self, name: str, params: dict[str, Any]) -> Any:
+    async def call(self, name: str, params: dict[str, Any], _who: Peer) -> Any:
         found = getattr(self, f"_{name}", None)
         if found is None:
             raise UnknownCommand(f"there is no {name}", hint="Did you mean echo?", details={"nearest": ["echo"]})
         return await found(params)
 
-    async def stream(self, _name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    async def stream(self, _name: str, params: dict[str, Any], _who: Peer) -> AsyncGenerator[Any, None]:
         for number in range(params["count"]):
             yield number
         await self._wait({}) if params.get("forever") else None
+
+    async def reload(self) -> None:
+        self.reloads += 1
 
     def stop(self, *, keep_recorder: bool) -> None:
         self.keeps_recorder = keep_recorder

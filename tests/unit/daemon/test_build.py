@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from termvisor.daemon.build import nonce, open_world
+from termvisor.daemon.build import open_world
 from termvisor.errors import StorageError
 from termvisor.mux.tmux import client
 from termvisor.settings import Places, Settings, prepare
@@ -26,7 +26,7 @@ async def test_a_world_opens_watches_and_leaves_nothing_running(places):
         tmux.start(command="sh")
         async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
             (pane,) = await world.fleet.panes()
-            recorder = (await world.health()).recorder.pid
+            recorder = (await world.upkeep.health()).recorder.pid
             kinds = [event.kind for event in await world.history.events()]
         assert pane.facts.session_name == "work"
         assert kinds[:3] == ["daemon_started", "server_found", "pane_appeared"]
@@ -38,10 +38,10 @@ async def test_a_world_opens_watches_and_leaves_nothing_running(places):
 async def test_the_recorder_may_stay_for_the_next_daemon(places):
     settings = Settings(tmux_sockets=())
     async with open_world(places, settings) as world:
-        first = (await world.health()).recorder.pid
+        first = (await world.upkeep.health()).recorder.pid
         world.keeps_recorder = True
     async with open_world(places, settings) as world:
-        assert (await world.health()).recorder.pid == first
+        assert (await world.upkeep.health()).recorder.pid == first
 
 
 async def test_a_database_that_is_none_is_said_and_left_alone(places):
@@ -54,16 +54,9 @@ async def test_a_database_that_is_none_is_said_and_left_alone(places):
         assert file.read() == b"my shopping list\n" * 100
 
 
-def test_the_nonce_is_made_once_and_private(tmp_path):
-    path = str(tmp_path / "nonce")
-    first = nonce(path)
-    assert len(first) == 32
-    assert nonce(path) == first
-    assert os.stat(path).st_mode & 0o777 == 0o600
-
-
 HARMLESS = {
-    "capture-pane", "display-message", "if-shell", "kill-session", "list-panes", "pipe-pane", "refresh-client",
+    "capture-pane", "display-message", "if-shell", "kill-session", "list-clients", "list-panes",
+    "list-sessions", "list-windows", "pipe-pane", "refresh-client",
     "switch-client",
 }  # fmt: skip
 """All that may be asked of a server; a session is killed only when it is our own."""

@@ -2,9 +2,12 @@
 
 import pytest
 
-from termvisor.daemon.conversation import answer_face, answer_rpc
+from termvisor.daemon.conversation import Caller, answer_face, answer_rpc
 from termvisor.wire import face, rpc
+from termvisor.wire.peer import Peer
 from tests.unit.daemon.office import FakeDesk
+
+ME = Peer(1000, 42)
 
 
 class Ear:
@@ -25,32 +28,32 @@ class Ear:
 
 async def ask(method: str, to: int | str | None = 1, **params: object) -> list[rpc.Incoming]:
     ear = Ear()
-    await answer_rpc(FakeDesk(), rpc.Request(method, params, to), ear)
+    await answer_rpc(Caller(FakeDesk(), ME), rpc.Request(method, params, to), ear)
     return ear.answers
 
 
 async def test_a_command_line_is_acknowledged_answered_and_ends_with_its_status() -> None:
     ear = Ear()
-    await answer_face(FakeDesk(), face.encode(face.Asked(("echo", "hi"))), ear)
+    await answer_face(Caller(FakeDesk(), ME), face.encode(face.Asked(("echo", "hi"))), ear)
     assert ear.frames == [(b"a", 1, b""), (b"o", 7, b"echo hi"), (b"e", 10, b"by the way"), (b"x", 3, b"")]
 
 
 async def test_a_face_of_another_version_is_told_which_side_to_upgrade() -> None:
     ear = Ear()
-    await answer_face(FakeDesk(), b"!99\x1fsomething new", ear)
+    await answer_face(Caller(FakeDesk(), ME), b"!99\x1fsomething new", ear)
     assert "daemon is older" in ear.frames[1][2].decode()
     assert ear.frames[-1][:2] == (b"x", 69)
 
 
 async def test_a_malformed_command_line_is_refused() -> None:
     ear = Ear()
-    await answer_face(FakeDesk(), b"!1\x1fshort", ear)
+    await answer_face(Caller(FakeDesk(), ME), b"!1\x1fshort", ear)
     assert ear.frames[-1][:2] == (b"x", 2)
 
 
 async def test_a_failure_behind_a_face_becomes_a_message_and_a_status() -> None:
     ear = Ear()
-    await answer_face(FakeDesk(), face.encode(face.Asked(("boom",))), ear)
+    await answer_face(Caller(FakeDesk(), ME), face.encode(face.Asked(("boom",))), ear)
     assert b"visor: the request failed: ZeroDivisionError" in ear.frames[-2][2]
     assert ear.frames[-1][:2] == (b"x", 70)
 
@@ -83,7 +86,7 @@ async def test_an_error_is_told_with_its_code(method: str, number: int, code: st
 
 async def test_a_notification_is_done_and_not_answered() -> None:
     ear = Ear()
-    await answer_rpc(FakeDesk(), rpc.Request("missing"), ear)
+    await answer_rpc(Caller(FakeDesk(), ME), rpc.Request("missing"), ear)
     assert ear.data == b""
 
 
@@ -104,16 +107,16 @@ async def test_hello_in_another_protocol_is_refused(protocol: object, code: str)
 
 async def test_shutdown_is_answered_and_begins_the_stop() -> None:
     desk, ear = FakeDesk(), Ear()
-    await answer_rpc(desk, rpc.Request("shutdown", {"keep_recorder": True}, 1), ear)
+    await answer_rpc(Caller(desk, ME), rpc.Request("shutdown", {"keep_recorder": True}, 1), ear)
     assert ear.answers[0].result == {"stopping": True, "pid": 4242}
     assert (desk.stopped.is_set(), desk.keeps_recorder) == (True, True)
 
 
 async def test_a_result_that_cannot_be_encoded_is_our_bug_and_is_told() -> None:
     class Odd(FakeDesk):
-        async def call(self, _name: str, _params: dict[str, object]) -> object:
+        async def call(self, _name: str, _params: dict[str, object], _who: Peer) -> object:
             return object()
 
     ear = Ear()
-    await answer_rpc(Odd(), rpc.Request("echo", {}, 1), ear)
+    await answer_rpc(Caller(Odd(), ME), rpc.Request("echo", {}, 1), ear)
     assert ear.answers[0].error is not None

@@ -9,6 +9,9 @@ from termvisor.errors import UnknownCommand
 from termvisor.ops.answer import Stderr
 from termvisor.testing.world import MemoryWorld, shell
 from termvisor.wire import face
+from termvisor.wire.peer import Peer
+
+ME = Peer(1000, 42)
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def world() -> MemoryWorld:
 
 async def heard(world: MemoryWorld, *words: str, is_robot: bool = False) -> list[tuple[bytes, int, bytes]]:
     desk = OpsDesk(world, lambda: None)  # type: ignore[arg-type]
-    async with aclosing(desk.answer(face.Asked(words, is_robot))) as frames:
+    async with aclosing(desk.answer(face.Asked(words, is_robot), ME)) as frames:
         data = b"".join([frame async for frame in frames])
     return face.Frames().feed(data)
 
@@ -51,10 +54,10 @@ async def test_an_unknown_command_is_answered_here(world: MemoryWorld) -> None:
 async def test_calls_and_streams_reach_the_operations(world: MemoryWorld) -> None:
     desk = OpsDesk(world, lambda: None)  # type: ignore[arg-type]
     world.happen("alert")
-    assert (await desk.call("list_panes", {})).summary.panes == 1
-    assert [event.kind async for event in desk.stream("watch_events", {"once": True})] == ["alert"]
+    assert (await desk.call("list_panes", {}, ME)).summary.panes == 1
+    assert [event.kind async for event in desk.stream("watch_events", {"once": True}, ME)] == ["alert"]
     with pytest.raises(UnknownCommand):
-        await desk.call("nothing", {})
+        await desk.call("nothing", {}, ME)
 
 
 def test_hello_names_the_streams(world: MemoryWorld) -> None:

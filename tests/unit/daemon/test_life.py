@@ -11,7 +11,7 @@ import pytest
 from termvisor import spawn
 from termvisor.client.patience import until
 from termvisor.clock import SystemClock
-from termvisor.daemon.life import hold, on_stop_signal, recorder_pid, stop_recorder
+from termvisor.daemon.life import hold, on_reload_signal, on_stop_signal, recorder_pid, stop_recorder
 from termvisor.errors import Conflict
 from termvisor.recorder.options import Options
 from termvisor.settings import Places, prepare
@@ -63,6 +63,14 @@ async def test_sigterm_asks_for_the_stop_and_a_closing_terminal_does_not() -> No
     os.kill(os.getpid(), signal.SIGTERM)
     await stop.wait()
     signal.signal(signal.SIGHUP, before)
+
+
+async def test_sighup_asks_to_read_the_settings_again() -> None:
+    asked = asyncio.Event()
+    on_reload_signal(asked.set)
+    os.kill(os.getpid(), signal.SIGHUP)
+    await asked.wait()
+    asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
 
 
 def test_a_recorder_without_a_daemon_is_found_and_ended(places: Places) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from pathlib import Path
 
 from termvisor.client.line import Line, reach
 from termvisor.client.patience import until
@@ -47,6 +48,19 @@ def test_a_closing_terminal_and_a_second_wish_to_end_do_no_harm(folder: str) -> 
         one.call("shutdown", {})
         one.close()
         assert until(lambda: not is_running(places), 10.0)
+
+
+def test_sighup_makes_it_read_its_settings_again_and_wrong_ones_do_no_harm(folder: str) -> None:
+    with memory_daemon(folder) as places:
+        os.makedirs(places.config_dir)
+        for text, told in (
+            ("full_interval = 20\n", "settings taken over: full_interval; need a restart: none"),
+            ("full_interval = 'x'\n", "the settings were not taken over"),
+            ("full_interval = 30\nsegment_bytes = 65536\n", "full_interval; need a restart: segment_bytes"),
+        ):
+            Path(places.config_file).write_text(text)
+            os.kill(_pid(places), signal.SIGHUP)
+            assert until(lambda told=told: told in Path(places.log_file).read_text(), 10.0)
 
 
 def test_its_log_and_folders_are_private(folder: str) -> None:

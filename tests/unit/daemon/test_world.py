@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from termvisor.daemon.build import open_world
-from termvisor.daemon.world import coloured
 from termvisor.errors import NotFound
 from termvisor.model.question import Question
 from termvisor.settings import Places, Settings, prepare
@@ -49,7 +48,7 @@ async def test_what_a_pane_says_is_text_bytes_and_a_find(scene):
         assert await news.get() == pane.id
     await until(lambda: said(world, pane.id, "needle"))
     assert [hit.line.text for hit in (await world.history.search(Question(text="needle"))).hits] == ["needle"]
-    raw = b"".join([delta.data async for delta in world.history.raw(pane.id)])
+    raw = b"".join([delta.data async for delta in world.history.recording.raw(pane.id)])
     assert b"needle\r\n" in raw
     (view,) = await world.fleet.panes()
     assert view.bytes_heard == len(raw)
@@ -97,7 +96,7 @@ async def test_a_pane_that_is_gone_has_no_screen_but_its_past(scene):
 
 async def test_health_tells_what_we_cost(scene):
     world, tmux, _, _ = scene
-    health = await world.health()
+    health = await world.upkeep.health()
     assert [(server.socket, server.mux_ok, server.client) for server in health.servers] == [
         (tmux.socket, True, "control")
     ]
@@ -106,8 +105,3 @@ async def test_health_tells_what_we_cost(scene):
     assert health.recorder is not None
     assert health.db_writable
     assert health.alerts == ()
-
-
-def test_a_coloured_row_loses_its_colours_only_where_it_hides_a_secret():
-    rows = ["\x1b[32mfine\x1b[0m", f"\x1b[31msk-ant-\x1b[1mapi03-{KEY[13:]}\x1b[0m"]
-    assert coloured(rows) == [rows[0], "sk-ant-[redacted:anthropic_key]"]

@@ -1,23 +1,11 @@
-"""Private folders, a real tmux, a store that is being filled, and ears on a server; all are closed with the test."""
+"""A store that is being filled, and ears on a real server; all are closed with the test."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from termvisor.testing.tmux import PrivateTmux
 from tests.unit.ingest.scene import Listening, Memory, Watching
-
-
-@pytest.fixture
-def folder() -> Iterator[str]:
-    with short_folder() as path:
-        yield path
-
-
-@pytest.fixture
-def tmux(folder: str) -> Iterator[PrivateTmux]:
-    with private_tmux(folder) as server:
-        yield server
 
 
 @pytest.fixture

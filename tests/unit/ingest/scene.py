@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from termvisor.clock import SystemClock
 from termvisor.ingest.chronicle import Chronicle
-from termvisor.ingest.control_output import ControlOutputs
+from termvisor.ingest.control_output import ControlOutputs, Terms
 from termvisor.ingest.ears import Ears, Means
 from termvisor.ingest.epochs import Epochs
 from termvisor.ingest.lookout import Lookout
@@ -126,11 +126,17 @@ class Listening:
         await self.recorder.start()
         self.client = client or await self._attached()
         self.server = await identify(self.client, socket)
-        self.outputs = ControlOutputs(memory.epochs, "tmux", 1 << 20, lambda s, n: self.notices.append((s, n)))
+        self.forks: list[None] = []
+        self.outputs = ControlOutputs(
+            memory.epochs,
+            Terms("tmux", 1 << 20),
+            lambda s, n: self.notices.append((s, n)),
+            lambda: self.forks.append(None),
+        )
         left_open: dict[PaneId, list[Epoch]] = {}
         for epoch in await memory.store.output.open_epochs():
             left_open.setdefault(epoch.pane, []).append(epoch)
-        self.ears = Ears(Means(memory.epochs, self.recorder, self.outputs, left_open, 100), self.server)
+        self.ears = Ears(Means(memory.epochs, self.recorder, self.outputs, left_open, lambda: 100), self.server)
         return self
 
     async def _attached(self) -> ControlClient:

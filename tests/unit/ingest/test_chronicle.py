@@ -29,3 +29,14 @@ async def test_what_cannot_be_stored_is_not_told(memory):
         with pytest.raises(VisorError):
             await memory.chronicle.tell("alert", what="nobody keeps this")
         assert listener.drain() == []
+
+
+async def test_what_needs_a_person_is_told_once_and_once_more_when_it_is_over(memory):
+    chronicle = memory.chronicle
+    await chronicle.alert("recorder", "it keeps ending")
+    await chronicle.alert("recorder", "it still keeps ending")
+    assert chronicle.alerts == {"recorder": "it still keeps ending"}
+    await chronicle.all_clear("recorder")
+    await chronicle.all_clear("recorder")
+    assert chronicle.alerts == {}
+    assert await memory.events() == ["alert", "alert_cleared"]

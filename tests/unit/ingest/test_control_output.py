@@ -3,12 +3,14 @@
 import os
 import sys
 
+import msgspec
 import pytest
 
 from termvisor.errors import MuxError
 from termvisor.ingest.control_output import UNWRITABLE
 from termvisor.ingest.ear import Ear
 from termvisor.model.ids import MuxPaneId
+from termvisor.pipeline.epoch_text import Carry
 from tests.unit.waiting import until
 
 COUNTING = f'exec {sys.executable} -c "import itertools\nfor n in itertools.count(10**7): print(n)"'
@@ -35,9 +37,11 @@ def are_counted(digits: str) -> bool:
     return len(numbers) > 100 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
-async def screen_text(memory, pane) -> str:
-    lines = await memory.store.output.lines(pane, limit=5000)
-    return "".join(line.text for line in lines if line.source == "screen")
+async def screen_text(memory, epoch) -> str:
+    """All that the pane showed when the epoch began, the row of the cursor last."""
+    lines = await memory.store.output.lines(epoch.pane, limit=5000)
+    begun = msgspec.msgpack.decode(epoch.carry, type=Carry).begun
+    return "".join(line.text for line in lines if line.source == "screen") + begun.text
 
 
 async def test_a_pane_is_heard_from_exactly_what_it_showed(tmux, ears):
@@ -46,7 +50,7 @@ async def test_a_pane_is_heard_from_exactly_what_it_showed(tmux, ears):
         await until(lambda mux_id=mux_id: tmux.ask(mux_id, "#{history_size}") != "0")
         ear = await heard(ears, mux_id)
         await until(lambda ear=ear: ears.memory.epochs.size(ear.epoch) > 20_000)
-        seen, log = await screen_text(ears.memory, ear.pane), ears.memory.raw(ear.epoch)
+        seen, log = await screen_text(ears.memory, ear.epoch), ears.memory.raw(ear.epoch)
         assert are_counted(seen + log.decode().replace("\r\n", ""))
         tmux("kill-pane", "-t", mux_id)
         await ears.outputs.end(ear, "pane_exited")
@@ -62,7 +66,7 @@ async def test_going_over_to_a_pipe_loses_and_doubles_nothing(tmux, ears):
         assert await ears.outputs.join(ear, pipe, ears.server, command)
         await until(lambda epoch=pipe: ears.memory.epochs.size(epoch) > 5000)
         log = ears.memory.raw(control) + ears.memory.raw(pipe)
-        whole = (await screen_text(ears.memory, ear.pane)) + log.decode().replace("\r\n", "")
+        whole = (await screen_text(ears.memory, control)) + log.decode().replace("\r\n", "")
         assert are_counted(whole)
         assert (ear.plane, await ears.memory.ends(ear.pane)) == ("pipe", ["joined", None])
         assert await ears.memory.gaps(ear.pane) == []
@@ -83,7 +87,7 @@ async def test_a_pipe_that_is_taken_after_all_is_left_alone_and_hearing_goes_on(
 async def test_panes_of_one_session_share_a_client_and_the_last_one_lets_it_go(tmux, cat, ears):
     other, third = tmux.window("work", "cat"), tmux.start("second", "cat")
     first, second, alone = [await heard(ears, mux_id) for mux_id in (cat, other, third)]
-    assert ears.outputs.clients_started == 2
+    assert len(ears.forks) == 2
     assert sorted(ears.clients()) == ["_visor", "second", "work"]
     await ears.outputs.end(first, "joined")
     assert ears.outputs.hears(second)
@@ -107,7 +111,7 @@ async def test_a_session_that_ends_unattached_gets_no_client(tmux, cat, ears):
     ear.ends_unattached = True
     with pytest.raises(MuxError):
         await ears.outputs.hear(ear, ears.server, lines=0)
-    assert ears.outputs.clients_started == 0
+    assert len(ears.forks) == 0
     assert await ears.memory.epochs_of(ear.pane) == []
 
 

@@ -264,6 +264,22 @@ async def test_an_epoch_that_nobody_recorded_any_more_ended_with_its_last_byte(e
     assert await ears.memory.lines(pane) == ["recorded", "unfinished"]
 
 
+async def test_a_log_that_was_cut_while_no_daemon_ran_is_a_gap_and_the_pane_is_heard_anew(ears, cat):
+    pane = await ears.adopt(cat)
+    await ears.heard(cat)
+    await ears.say(cat, "first")
+    (epoch,) = await ears.memory.epochs_of(pane)
+    (raw,) = Path(ears.memory.pipeline.folder(epoch)).glob("*.raw")
+    os.truncate(raw, 3)
+    await ears.again()
+    await ears.adopt(cat)
+    assert await ears.memory.causes(pane) == ["log_truncated"]
+    await ears.heard(cat)
+    await ears.say(cat, "second")
+    assert await ears.memory.ends(pane) == ["log_truncated", None]
+    assert await ears.memory.causes(pane) == ["log_truncated"]
+
+
 async def test_of_two_epochs_that_were_left_open_the_older_ends_and_the_newer_goes_on(ears, cat):
     """The daemon was killed while a pane went over from control to its pipe."""
     pane = await ears.adopt(cat)
@@ -451,3 +467,24 @@ async def test_when_the_server_is_gone_every_pane_ends_with_one_gap(ears, cat):
         await ears.ears.step()
     (gap,) = await ears.memory.gaps(pane)
     assert (gap.cause, gap.end_at is None) == ("server_gone", False)
+
+
+async def test_an_output_client_that_keeps_ending_is_held_down_told_and_taken_up_again(ears, cat, folder):
+    ears.tmux("pipe-pane", "-O", "-t", cat, f"cat >> {folder}/theirs")
+    pane = await ears.adopt(cat)
+    for _ in range(5):
+        await ears.heard(cat, "control")
+        (client, _) = next(iter(ears.outputs._clients.values()))
+        os.kill(client.pid, signal.SIGKILL)
+        await ears.until(lambda: ears.plane(cat) == "none")
+        ears.memory.clock.ahead += 40
+    alerts = ears.memory.chronicle.alerts
+    assert f"listening to pane {pane} keeps failing" in alerts[f"panes:{ears.tmux.socket}"]
+    await ears.turn()
+    assert ears.plane(cat) == "none"
+    assert len(ears.forks) == 5
+    ears.memory.clock.ahead += 261
+    await ears.heard(cat, "control")
+    await ears.turn()
+    assert alerts == {}
+    assert (await ears.memory.events()).count("alert") == 1

@@ -4,6 +4,7 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import VisorError
+from termvisor.ingest.epochs import cursor_column
 from termvisor.model.output import Gap
 from termvisor.mux.base import Capture
 
@@ -27,6 +28,65 @@ async def test_what_a_pane_shows_at_first_is_its_first_text(memory):
     assert await memory.events() == ["epoch_opened"]
     memory.write(epoch, b"four\r\n")
     assert await memory.lines(pane) == ["one", "two", "", "three", "four"]
+
+
+def at_a_prompt(*rows: str, column: int, width: int = 80) -> Capture:
+    """The cursor stands in the last row, and the rest of the screen is blank."""
+    blank = ("",) * (24 - len(rows))
+    return Capture(rows=(*rows, *blank), width=width, height=24, cursor_x=column, cursor_y=len(rows) - 1)
+
+
+async def test_the_row_of_the_cursor_and_what_is_typed_there_are_one_line(memory):
+    pane = await memory.pane()
+    epoch = await memory.epochs.begin(await memory.reserved(pane), at_a_prompt("done", "$", column=2))
+    assert await memory.lines(pane) == ["done"]
+    assert memory.pipeline.current[pane].pending == "$"
+    memory.write(epoch, b"ec")
+    await memory.pipeline.settle()
+    await memory.again()
+    (left,) = await memory.store.output.open_epochs()
+    memory.pipeline.open(left)
+    memory.write(left, b"ho hi\r\nhi\r\n")
+    assert await memory.lines(pane) == ["done", "$ echo hi", "hi"]
+
+
+async def test_a_row_that_the_program_paints_anew_is_not_doubled(memory):
+    pane = await memory.pane()
+    epoch = await memory.epochs.begin(await memory.reserved(pane), at_a_prompt("12 % done", column=0))
+    memory.write(epoch, b"\r99 % done\r\n")
+    assert await memory.lines(pane) == ["99 % done"]
+
+
+async def test_a_prompt_that_nobody_used_is_stored_once_however_often_listening_begins(memory):
+    pane, shown = await memory.pane(), at_a_prompt("alpha", "beta", "gamma", "$", column=2)
+    for _ in range(3):
+        epoch = await memory.epochs.begin(await memory.reserved(pane), shown)
+        await memory.epochs.end(epoch, "stopped", 0)
+    assert await memory.lines(pane) == ["alpha", "beta", "gamma", "$"]
+
+
+async def test_a_half_typed_secret_is_masked_and_the_line_goes_on_behind_it(memory):
+    pane, row = await memory.pane(), f"$ login {KEY}"
+    epoch = await memory.epochs.begin(await memory.reserved(pane), at_a_prompt(row, column=len(row)))
+    memory.write(epoch, b" --now\r\n")
+    (line,) = await memory.lines(pane)
+    assert line.startswith("$ login ") and line.endswith(" --now") and KEY not in line
+    assert KEY.encode() not in (await memory.epochs_of(pane))[0].carry
+
+
+@pytest.mark.parametrize(
+    ("seen", "column"),
+    [
+        (at_a_prompt("one", "$", column=2), 2),
+        (Capture(rows=("x" * 25, ""), width=20, height=3, cursor_x=5, cursor_y=1), 25),
+        (Capture(rows=("日本" * 6, ""), width=20, height=3, cursor_x=4, cursor_y=1), 24),
+        (Capture(rows=("one", "two", ""), width=80, height=3, cursor_x=0, cursor_y=2), None),
+        (Capture(rows=("",), width=80, height=1), None),
+    ],
+)
+def test_the_cursor_is_found_in_joined_rows(seen, column):
+    count = len([row for row in seen.rows if row])
+    assert cursor_column(seen, count) == column
 
 
 async def test_a_secret_on_the_screen_does_not_reach_the_store(memory):

@@ -5,9 +5,11 @@ import os
 import signal
 
 import pytest
+from msgspec.structs import replace
 
-from termvisor.errors import Unavailable
+from termvisor.errors import MuxError, Unavailable
 from termvisor.ingest import lookout
+from termvisor.ingest.watch import ServerWatch
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.mux.tmux import client
@@ -133,12 +135,14 @@ async def test_a_recorder_that_keeps_ending_is_an_alert_until_it_starts(memory, 
             raise Unavailable("no room for it")
 
     waits: list[float] = []
-    await watching.look()
     memory.epochs.clock = Hasty()
+    watching._prepare()
+    await watching.look()
     monkeypatch.setattr(watching.recorder, "start", refuse)
     os.kill(watching.recorder.pid, signal.SIGKILL)
     await watching.told("recorder_started")
-    assert (await memory.events()).count("alert") == 1
+    events = await memory.events()
+    assert (events.count("alert"), events.count("alert_cleared")) == (1, 1)
     assert watching.lookout.alerts == {}
     assert max(waits[:4]) < 5
     assert min(waits[4:]) > 299
@@ -198,3 +202,64 @@ async def test_leaving_for_a_later_daemon_keeps_every_pipe(memory, tmux, second,
     await both.leave(keep_pipes=True)
     assert (tmux.ask(one, "#{pane_pipe}"), second.ask(other, "#{pane_pipe}")) == ("1", "1")
     assert len(await memory.store.output.open_epochs()) == 2
+
+
+async def held_down(memory, watching):
+    """Let every wait for the next try pass at once, until there are none for a while."""
+    while not watching.lookout.alerts:
+        memory.clock.ahead += 5
+        await asyncio.sleep(0.01)
+
+
+def breaks(error: Exception):
+    async def run(_watch: object) -> None:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("a bug of ours"), MuxError("tmux said: no")])
+async def test_a_watch_that_keeps_failing_is_held_down_told_and_taken_up_again(
+    memory, tmux, cat, watching, monkeypatch, error
+):
+    monkeypatch.setattr(lookout, "_SCAN_FOR", 0.01)
+    monkeypatch.setattr(ServerWatch, "_begin", breaks(error))
+    await watching.look()
+    await held_down(memory, watching)
+    assert watching.lookout.watch_restarts == 5
+    (alert,) = watching.lookout.alerts.values()
+    assert f"watching {tmux.socket} keeps failing" in alert
+    monkeypatch.undo()
+    memory.clock.ahead += 301
+    await watching.told("alert_cleared")
+    await watching.heard(tmux.socket, cat)
+    assert watching.lookout.alerts == {}
+
+
+async def test_an_alert_about_a_server_ends_with_the_server(memory, tmux, cat, watching, monkeypatch):
+    monkeypatch.setattr(lookout, "_SCAN_FOR", 0.01)
+    monkeypatch.setattr(ServerWatch, "_begin", breaks(MuxError("tmux said: no")))
+    await watching.look()
+    await held_down(memory, watching)
+    tmux.kill()
+    await watching.told("alert_cleared")
+
+
+async def test_a_missing_tmux_is_told_with_the_way_to_get_it_and_forgotten_when_it_is_there(memory, tmux, monkeypatch):
+    monkeypatch.setattr(lookout, "_SCAN_FOR", 0.01)
+    made = Watching(memory, tmux.socket)
+    made.kit.settings = replace(made.settings, tmux_program="/nowhere/tmux")
+    await made.look()
+    assert "apt-get install tmux" in made.lookout.alerts["tmux"]
+    made.kit.settings = made.settings
+    await made.told("alert_cleared")
+    await made.leave()
+    await made.recorder.quit()
+
+
+async def test_a_server_that_was_named_and_is_not_there_is_told(tmux, watching):
+    await watching.look()
+    (told,) = watching.lookout.unwatched()
+    assert (told.socket, told.mux_ok, told.client, told.detail) == (tmux.socket, False, "none", "nobody listens there")
+    await watching.heard(tmux.socket, tmux.start(command="cat"))
+    assert watching.lookout.unwatched() == []

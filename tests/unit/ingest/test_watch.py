@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.ingest.watch import ServerWatch
 from termvisor.mux.tmux import client
@@ -176,3 +177,72 @@ async def test_a_server_that_does_not_answer_for_a_while_is_not_gone(tmux, cat, 
     tmux.type(cat, "still-here")
     await watching.said(pane, "still-here")
     assert await watching.memory.gaps() == []
+
+
+async def lose_client(watch, tmux):
+    """Kill the control client, and wait until its end was noticed."""
+    lost = watch.server.client
+    os.kill(lost.pid, signal.SIGKILL)
+    await until(lambda: watch.server.client is not lost)
+
+
+async def test_a_control_client_that_keeps_ending_is_held_down_and_told(tmux, cat, watching):
+    watch = await watching.watch(tmux.socket)
+    clock = watching.memory.clock
+    for _ in range(4):
+        await lose_client(watch, tmux)
+        clock.ahead += 5
+        await until(lambda: watch.server.client.kind == "control")
+    await lose_client(watch, tmux)
+    await watching.told("alert")
+    assert f"the control client of {tmux.socket} keeps ending" in watching.lookout.alerts[f"control:{tmux.socket}"]
+    clock.ahead += 60
+    pane = await watching.heard(tmux.socket, cat)
+    tmux.type(cat, "heard-meanwhile")
+    await watching.said(pane, "heard-meanwhile")
+    assert watch.server.client.kind == "plain"
+    clock.ahead += 241
+    await watching.told("alert_cleared")
+    assert watch.server.client.kind == "control"
+    assert watching.lookout.alerts == {}
+    assert watching.lookout.restarts["control_client"] == 5
+
+
+async def test_after_a_reconnect_everything_is_read_again_at_once(tmux, cat, watching):
+    watching.kit.settings = replace(watching.settings, full_interval=600.0)
+    watch = await watching.watch(tmux.socket)
+    await watching.heard(tmux.socket, cat)
+    tmux("select-pane", "-t", cat, "-T", "a new title")
+    await lose_client(watch, tmux)
+    await until(lambda: watch.known[cat].facts.title == "a new title")
+
+
+async def test_what_nobody_announced_is_counted_as_a_correction_of_its_server(tmux, cat, watching):
+    watch = await watching.watch(tmux.socket)
+    await watching.heard(tmux.socket, cat)
+    await until(lambda: watch.known[cat].facts.piped and not watch._is_announced)
+    watch.known[cat].facts = replace(watch.known[cat].facts, window_name="something else")
+    await until(lambda: watch.health.corrections == 1)
+
+
+async def test_a_quiet_server_is_read_ever_more_seldom_until_something_happens(tmux, cat, watching):
+    watch = await watching.watch(tmux.socket)
+    pane = await watching.heard(tmux.socket, cat)
+    clock, full = watching.memory.clock, watch._full
+    looks: list[float] = []
+
+    async def counted():
+        looks.append(clock.monotonic())
+        await full()
+
+    watch._full = counted
+    for _ in range(12):
+        seen = len(looks)
+        clock.ahead += 61
+        watch._wake.set()
+        await until(lambda seen=seen: len(looks) > seen)
+    assert watch._full_for == 60.0
+    tmux.type(cat, "awake")
+    await watching.said(pane, "awake")
+    clock.ahead += 3
+    await until(lambda: watch._full_for == watching.settings.full_interval)

@@ -1,9 +1,11 @@
 import asyncio
 from contextlib import aclosing
 
+import msgspec
 import pytest
 
-from termvisor.errors import BadRequest, NotFound, UnknownCommand
+from termvisor.errors import BadRequest, NotFound, Unconfirmed, UnknownCommand
+from termvisor.ops import version
 from termvisor.ops.answer import Caller, Stderr, answer, call, stream
 from termvisor.ops.list_panes import PaneListing
 from termvisor.testing.asking import ask, collect, lively
@@ -61,6 +63,30 @@ async def test_a_hostile_argument_cannot_write_on_the_terminal() -> None:
     answered = await ask(await lively(), "get-text", "\x1b]0;x\x07\ud800")
     assert "\x1b" not in answered.err
     assert (await ask(await lively(), "robot", "get-text", "\ud800")).envelope["error"]["code"] == "pane_not_found"
+
+
+async def _refused(_world: object, _wanted: object) -> None:
+    raise Unconfirmed("this ends 3 programs", shown="- sleep 1\x1b[8m\n+\tnothing")
+
+
+async def test_what_must_be_confirmed_is_shown_before_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(version, "OP", msgspec.structs.replace(version.OP, run=_refused))
+    answered = await ask(MemoryWorld(), "version", colour=True)
+    seen = "\x1b[31m- sleep 1\x1b[0m\n\x1b[32m+\tnothing\x1b[0m\n"
+    assert (answered.shown, answered.status) == (seen + "this ends 3 programs\n", 2)
+    assert answered.err == f"{seen}visor: this ends 3 programs\nhint: {Unconfirmed.hint}\n"
+    assert (await ask(MemoryWorld(), "version", "-q")).err == "visor: this ends 3 programs\n"
+
+
+async def test_a_robot_gets_what_it_should_look_at_in_the_details(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(version, "OP", msgspec.structs.replace(version.OP, run=_refused))
+    answered = await ask(MemoryWorld(), "robot", "version")
+    assert answered.shown == ""
+    assert answered.envelope["error"] == {
+        "code": "unconfirmed",
+        "message": "this ends 3 programs",
+        "details": {"shown": "- sleep 1\x1b[8m\n+\tnothing"},
+    }
 
 
 async def test_an_unexpected_exception_is_internal_and_not_raised() -> None:

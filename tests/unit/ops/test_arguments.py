@@ -4,7 +4,8 @@ import pytest
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.ops.arguments import convert, explained, nearest, parse, render, usage
+from termvisor.ops.arguments import arguments, convert, explained, located, nearest, parse, render, usage
+from termvisor.ops.export import Export
 
 
 class Dish(Struct, frozen=True, kw_only=True):
@@ -100,3 +101,19 @@ def test_help_says_how_each_argument_is_written() -> None:
 def test_a_beginning_is_nearer_than_a_likeness() -> None:
     assert nearest("sess", ["--session", "sessions", "mess"])[0] == "sessions"
     assert nearest("zzz", ["sessions"]) == []
+
+
+def test_paths_are_meant_from_the_callers_folder() -> None:
+    assert located(Export(output="a/b"), "/home/me").output == "/home/me/a/b"
+    assert located(Export(output="/a"), "/home/me").output == "/a"
+    assert located(Export(), "/home/me") == Export()
+
+
+def test_what_a_value_names_is_known_for_completion() -> None:
+    class Call(Struct):
+        pane: str
+        to: Annotated[str, Meta(extra={"is_path": True})]
+        kind: Annotated[str, Meta(extra={"names": "event"})]
+        other: str
+
+    assert [argument.names for argument in arguments(Call)] == ["pane", "path", "event", ""]

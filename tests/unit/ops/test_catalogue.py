@@ -67,7 +67,7 @@ def test_a_misspelled_command_is_answered_with_the_nearest(word: str, hint: str)
 
 
 def test_half_a_command_says_what_is_missing() -> None:
-    with pytest.raises(UnknownCommand, match="needs one more word: init, show, validate, path"):
+    with pytest.raises(UnknownCommand, match="needs one more word: init, show, set, unset, reload, validate, path"):
         find(["config"], is_robot=False)
 
 

@@ -2,9 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.configuration import toml, where
+from termvisor.errors import BadRequest
+from termvisor.model.reload import Reloaded
+from termvisor.ops.configuration import merge, setting, toml, where
 from termvisor.ops.local import LocalWorld
-from termvisor.settings import Places
+from termvisor.settings import Places, Settings
 from termvisor.testing.world import MemoryWorld
 
 
@@ -20,3 +22,18 @@ def test_the_places_are_the_worlds_own_even_while_the_config_is_broken(tmp_path:
 )
 def test_values_are_written_as_in_the_file(value: object, text: str) -> None:
     assert toml(value) == text
+
+
+def test_settings_that_may_change_while_a_daemon_runs_are_merged_and_the_rest_is_named() -> None:
+    old = Settings(full_interval=20.0, tmux_program="tmux")
+    held, told = merge(old, Settings(full_interval=30.0, tmux_program="/bin/tmux", log_level="debug"))
+    assert (held.full_interval, held.tmux_program, held.log_level) == (30.0, "tmux", "debug")
+    assert told == Reloaded(applied=("full_interval", "log_level"), needs_restart=("tmux_program",))
+    assert merge(old, old) == (old, Reloaded())
+
+
+def test_a_setting_is_found_by_its_name_in_both_spellings() -> None:
+    assert setting("log-level").name == setting("log_level").name == "log_level"
+    with pytest.raises(BadRequest) as caught:
+        setting("xyz")
+    assert "config show" in caught.value.hint

@@ -40,3 +40,11 @@ async def test_a_pane_that_printed_nothing_has_a_beginning_too() -> None:
     world = MemoryWorld()
     world.pane(shell())
     assert await read(world, PaneId(1), "1:0") == 0
+
+
+async def test_where_no_line_is_kept_the_next_one_is_the_oldest(world: MemoryWorld) -> None:
+    world.history.stored.clear()
+    with pytest.raises(InvalidCursor, match="no longer kept") as caught:
+        await read(world, PaneId(1), "1:2")
+    assert caught.value.details == {"oldest": "1:3"}
+    assert await read(world, PaneId(1), "1:3") == await newest(world, PaneId(1)) == 3

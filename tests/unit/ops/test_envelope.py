@@ -40,6 +40,15 @@ def test_text_that_is_no_unicode_is_replaced_and_never_breaks_the_answer() -> No
     assert msgspec.json.decode(line)["data"] == {"names": ["a?b"], "?": 1}
 
 
+def test_what_a_terminal_would_obey_is_escaped_and_means_the_same() -> None:
+    data = {"text": "\x1b[2J\x7f\x9b31m\u202e\u2066\u061c\ufeff é日 \u2028"}
+    line = encode(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
+    assert msgspec.json.decode(line)["data"] == data
+    shown = line.decode()
+    assert [char for char in "\x1b\x7f\x9b\u202e\u2066\u061c\ufeff\u2028" if char in shown] == []
+    assert "é日" in shown
+
+
 def test_our_own_errors_are_told_as_they_are() -> None:
     error = NotFound("x")
     assert told(error) is error

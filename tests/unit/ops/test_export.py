@@ -3,13 +3,16 @@ import logging
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from termvisor.model.frame import Frame
 from termvisor.model.ids import PaneId
 from termvisor.testing.asking import ask, lively
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.testing.world import NOON, MemoryWorld, shell
 
 KEY = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 PANE = PaneId(1)
+FRAME = Frame(pane=PANE, at=NOON, width=10, height=2, rows=("$", ""))
 
 
 @pytest.fixture
@@ -89,3 +92,58 @@ async def test_a_secret_that_reached_the_store_stays_inside(world: MemoryWorld) 
     world.say(PaneId(2), f"token {KEY}")
     assert KEY not in (await ask(world, "export", "2")).out
     assert KEY not in msgspec.json.encode((await ask(world, "robot", "export", "2")).items).decode()
+
+
+async def filmed(world: MemoryWorld) -> MemoryWorld:
+    """A pane in which a command runs and ends, and then the shell."""
+    world.start(PANE, "make")
+    world.history.recording.drawn.append(FRAME)
+    await world.clock.advance(1)
+    world.history.recording.drawn.append(replace(FRAME, at=world.clock.now(), rows=("$ make", "ok")))
+    world.finish(PANE)
+    await world.clock.advance(1)
+    world.happen("pane_died", PANE, status=3, signal=None)
+    return world
+
+
+async def test_a_film_has_a_header_screens_markers_and_the_exit(world: MemoryWorld) -> None:
+    header, *events = (await ask(await filmed(world), "export", "1", "--cast")).items
+    assert (header["version"], header["term"]["cols"]) == (3, 10)
+    assert [(event[0], event[1]) for event in events] == [(0, "m"), (0, "o"), (1, "o"), (1, "m"), (0, "x")]
+    assert [event[2] for event in events if event[1] in "mx"] == ["$ make", "pane_died status=3", "3"]
+
+
+async def test_a_film_of_a_part_has_only_that_part(world: MemoryWorld) -> None:
+    _, *events = (await ask(await filmed(world), "export", "1", "--cast", "--since", "1s", "--until", "1s")).items
+    assert [event[1] for event in events] == ["o"]
+
+
+async def test_a_film_of_nothing_is_refused(world: MemoryWorld) -> None:
+    answered = await ask(world, "export", "2", "--cast", "--output", "x.cast")
+    assert (answered.status, answered.file) == (2, "")
+    assert "nothing of pane 2 was recorded" in answered.err
+
+
+async def test_programs_get_a_film_line_by_line(world: MemoryWorld) -> None:
+    items = (await ask(await filmed(world), "robot", "export", "1", "--cast")).items
+    assert {(item["form"], item["pane"]) for item in items} == {("cast", 1)}
+
+
+async def test_a_report_tells_of_one_pane_or_of_all(world: MemoryWorld) -> None:
+    text = (await ask(await filmed(world), "export", "--report")).out
+    assert "2 panes, 1 command (0 failed), 1 event, 0 gaps." in text
+    assert "| make |" in text
+    assert "1 pane, 0 commands" in (await ask(world, "export", "2", "--report")).out
+
+
+async def test_a_snapshot_goes_to_a_new_file_on_the_callers_side(world: MemoryWorld) -> None:
+    answered = await ask(world, "export", "--snapshot", "--output", "copy.db")
+    assert (answered.file, answered.out) == ("", "/copy.db: 8.2 KB\n")
+    assert (await ask(world, "export", "--snapshot", "--output", "/copy.db")).status == 75
+
+
+@pytest.mark.parametrize(
+    "argv", [("--cast",), ("--snapshot",), ("1", "--snapshot", "-o", "/x"), ("--report", "--cast", "1")]
+)
+async def test_forms_that_lack_something_are_refused(world: MemoryWorld, argv: tuple[str, ...]) -> None:
+    assert (await ask(world, "export", *argv)).status == 2

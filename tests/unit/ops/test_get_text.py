@@ -79,3 +79,59 @@ async def test_colours_come_from_the_screen(world: MemoryWorld) -> None:
     assert (data["source"], data["text"], data["cursor"]) == ("screen", row, "1:60")
     assert (await ask(world, "get-text", "1", "--escapes")).out == "red\n"
     assert "\x1b[31mred" in (await ask(world, "get-text", "1", "--escapes", colour=True)).out
+
+
+async def test_a_pane_that_repaints_and_printed_nothing_says_where_to_look() -> None:
+    world = await lively()
+    answered = await ask(world, "get-text", "2")
+    assert "visor get-screen 2" in answered.out
+    assert "source:screen --pane 2" in answered.out
+    assert (await ask(world, "get-text", "2", "-q")).out.strip() == ""
+    assert (await ask(world, "robot", "get-text", "2")).envelope["data"]["is_repainting"]
+    world.say(PaneId(2), "printed before")
+    assert (await ask(world, "get-text", "2")).out == "printed before\n"
+
+
+@pytest.fixture
+def ran(world: MemoryWorld) -> MemoryWorld:
+    """After sixty lines `ls` printed two, `false` nothing, and `make` printed one and goes on."""
+    for line, printed, status in (("ls", ("one", "two"), 0), ("false", (), 1)):
+        world.start(PaneId(1), line)
+        world.say(PaneId(1), *printed)
+        world.finish(PaneId(1), status)
+    world.start(PaneId(1), "make")
+    world.say(PaneId(1), "three")
+    world.begin(PaneId(1), "fo")
+    return world
+
+
+async def test_the_output_of_one_command(ran: MemoryWorld) -> None:
+    data = (await ask(ran, "robot", "get-text", "1", "--command", "1")).envelope["data"]
+    assert (data["text"], data["pending"], data["is_complete"], data["lines_gone"]) == ("one\ntwo", "", True, 0)
+    assert (data["command"]["command"], data["command"]["exit_code"], data["cursor"]) == ("ls", 0, "1:63")
+    assert (await ask(ran, "get-text", "1", "--command", "2")).out == ""
+
+
+async def test_the_last_command_may_still_run(ran: MemoryWorld) -> None:
+    answered = await ask(ran, "robot", "get-text", "1", "--command", "last")
+    data = answered.envelope["data"]
+    assert (data["text"], data["pending"], data["command"]["status"]) == ("three", "fo", "running")
+    assert (await ask(ran, "get-text", "1", "--command", "last")).out == "three\nfo\n"
+
+
+async def test_long_output_is_read_in_pages(ran: MemoryWorld) -> None:
+    first = (await ask(ran, "robot", "get-text", "1", "--command", "1", "--limit", "1")).envelope["data"]
+    argv = ("robot", "get-text", "1", "--command", "1", "--since", first["cursor"])
+    assert (first["text"], first["is_complete"]) == ("one", False)
+    assert (await ask(ran, *argv)).envelope["data"]["text"] == "two"
+
+
+async def test_what_is_no_longer_kept_of_it_is_told(ran: MemoryWorld) -> None:
+    del ran.history.stored[:62]
+    assert (await ask(ran, "get-text", "1", "--command", "1")).out == "[1 line no longer kept]\ntwo\n"
+
+
+async def test_an_unknown_command_is_an_error_of_its_own(ran: MemoryWorld) -> None:
+    answered = await ask(ran, "robot", "get-text", "1", "--command", "99")
+    assert (answered.status, answered.envelope["error"]["code"]) == (4, "command_not_found")
+    assert (await ask(ran, "robot", "get-text", "1", "--command", "first")).status == 2

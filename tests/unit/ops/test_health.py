@@ -11,7 +11,7 @@ async def test_health_tells_state_and_cost() -> None:
 
 async def test_without_a_recorder_all_is_not_well() -> None:
     world = await lively()
-    world.is_recording = False
+    world.upkeep.is_recording = False
     assert not (await ask(world, "robot", "health")).envelope["data"]["is_ok"]
     lines = (await ask(world, "health")).out.splitlines()
     assert lines[1].split(maxsplit=1) == ["health", "needs attention"]
@@ -22,3 +22,9 @@ async def test_people_see_what_it_costs() -> None:
     out = (await ask(await lively(), "health")).out
     assert "pid 4242, 41.0 MB, 0.7 % of a core, up 1h" in out
     assert "31 ms at most, 8 ms on average" in out
+
+
+async def test_what_had_to_be_corrected_is_told_for_each_server() -> None:
+    data = (await ask(await lively(), "robot", "health")).envelope["data"]
+    assert data["servers"][0]["corrections"] == 0
+    assert "CORRECTIONS" in (await ask(await lively(), "health")).out

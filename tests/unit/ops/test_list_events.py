@@ -44,3 +44,12 @@ async def test_an_unknown_kind_is_answered_with_the_nearest() -> None:
 async def test_people_read_what_happened() -> None:
     assert "gap_recorded    cause=pipe_stolen" in (await ask(await lively(), "events")).out
     assert (await ask(MemoryWorld(), "events")).out == "No events.\n"
+
+
+async def test_one_of_a_kind_is_found_behind_thousands_of_others() -> None:
+    world = MemoryWorld()
+    world.happen("server_found", socket="/s")
+    for _ in range(2500):
+        world.happen("alert", what="again")
+    data = (await ask(world, "robot", "events", "--kind", "server_found")).envelope["data"]
+    assert [item["cursor"] for item in data["items"]] == ["1"]

@@ -1,5 +1,7 @@
 import pytest
+from msgspec.structs import replace
 
+from termvisor.model.health import Health
 from termvisor.model.pane import Activity
 from termvisor.ops.list_panes import doing, item
 from termvisor.testing.asking import ask, lively
@@ -8,7 +10,7 @@ from termvisor.testing.world import MemoryWorld, shell
 
 async def test_panes_are_listed_in_the_promised_shape() -> None:
     data = (await ask(await lively(), "robot", "state")).envelope["data"]
-    assert list(data) == ["schema_version", "generated_at", "filters", "summary", "items"]
+    assert list(data) == ["schema_version", "generated_at", "filters", "summary", "items", "notes"]
     assert [pane["identity"]["id"] for pane in data["items"]] == [1, 2]
     assert data["summary"] == {
         "panes": 2,
@@ -72,3 +74,19 @@ def test_what_a_pane_does_is_said_in_a_few_words(activity: Activity, words: str)
 )
 def test_a_dead_program_is_told_with_its_status(facts: dict[str, object], words: str) -> None:
     assert doing(item(MemoryWorld().pane(shell(**facts)), 0)) == words
+
+
+async def test_where_nothing_is_listed_the_likely_reasons_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = MemoryWorld()
+    assert (await ask(world, "panes")).out == "No panes. `visor demo` starts some to try things on.\n"
+    health = await world.upkeep.health()
+    silent = replace(health.servers[0], mux_ok=False, socket="/run/x\x1b[2J")
+
+    async def troubled() -> Health:
+        return replace(health, servers=(silent,), alerts=("tmux is missing",))
+
+    monkeypatch.setattr(world.upkeep, "health", troubled)
+    assert (await ask(world, "panes")).out == (
+        "No panes. tmux is missing. No tmux server answers on /run/x. `visor demo` starts some to try things on.\n"
+    )
+    assert (await ask(world, "robot", "state", "--session", "none")).envelope["data"]["notes"] == []

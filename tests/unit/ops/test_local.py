@@ -20,7 +20,7 @@ async def test_everything_else_needs_one() -> None:
         with pytest.raises(Unavailable, match="no daemon is running"):
             getattr(world, name)
     with pytest.raises(Unavailable):
-        await world.health()
+        await world.upkeep.health()
 
 
 async def test_a_read_without_a_daemon_says_what_to_do() -> None:
@@ -32,11 +32,21 @@ def test_local_ops_are_those_that_need_no_daemon() -> None:
     assert {op.name for op in every() if op.effect == "local"} == {
         "config_init",
         "config_path",
+        "config_set",
         "config_show",
+        "config_unset",
         "config_validate",
+        "policy_test",
+        "db_restore",
         "help",
         "logs",
         "quick_start",
+        "setup_shell",
         "version",
     }
-    assert [op.name for op in every() if op.works_alone] == ["doctor"]
+    assert [op.name for op in every() if op.works_alone] == [
+        "doctor",
+        "setup_tmux",
+        "config_reload",
+        "completion",
+    ]

@@ -1,10 +1,16 @@
+import asyncio
 import os
+from contextlib import aclosing
 
 import pytest
 
+from termvisor.errors import BadRequest
+from termvisor.ops.answer import call, stream
 from termvisor.ops.local import LocalWorld
+from termvisor.ops.logs import Tail
 from termvisor.settings import Places
 from termvisor.testing.asking import ask
+from termvisor.testing.world import MemoryWorld
 
 
 @pytest.fixture
@@ -47,3 +53,53 @@ async def test_a_hostile_line_and_a_secret_are_harmless(places: Places) -> None:
         file.write("title \x1b]0;x\x07 token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5 end\n")
     out = (await ask(LocalWorld(places), "logs")).out
     assert out == "title  token ghp_[redacted:github_token] end\n"
+
+
+def _logged(path: str, *lines: str) -> None:
+    with open(path, "a") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+CALM = "2026-01-01 12:00:00,001 INFO    visor.daemon: starting"
+GRAVE = "2026-01-01 12:00:00,002 ERROR   visor.daemon: it fell"
+TRACE = "ZeroDivisionError: by accident"
+
+
+async def test_a_level_keeps_what_is_at_least_that_serious_with_its_trace(places: Places) -> None:
+    _logged(places.log_file, CALM, GRAVE, TRACE, CALM)
+    assert (await ask(LocalWorld(places), "logs", "--level", "warning")).out == f"{GRAVE}\n{TRACE}\n"
+    assert (await ask(LocalWorld(places), "logs", "--level", "debug")).out.count("\n") == 4
+    assert (await ask(LocalWorld(places), "logs", "--level", "loud")).status == 2
+
+
+async def test_following_tells_what_is_added_also_after_a_rotation(places: Places) -> None:
+    world = MemoryWorld(places)
+    _logged(places.log_file, "one", "two")
+    async with aclosing(stream(world, "logs", {"follow": True, "tail": 1})) as pieces:
+        assert (await anext(pieces)).lines == ("two",)
+        _logged(places.log_file, "three", "token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
+        assert (await anext(pieces)).lines == ("three", "token ghp_[redacted:github_token]")
+        _logged(places.log_file, "four")
+        os.replace(places.log_file, places.log_file + ".1")
+        _logged(places.log_file, "five")
+        coming = asyncio.ensure_future(anext(pieces))
+        await world.clock.until_asleep()
+        await world.clock.advance(1)
+        assert (await coming).lines == ("four", "five")
+
+
+async def test_half_a_line_waits_for_its_end_and_an_absent_file_for_its_beginning(places: Places) -> None:
+    tail = Tail(places.log_file)
+    assert tail.new_lines() == []
+    with open(places.log_file, "w") as file:
+        file.write("hal")
+        file.flush()
+        assert tail.new_lines() == []
+        file.write("f\nnext")
+        file.flush()
+        assert tail.new_lines() == ["half"]
+
+
+async def test_a_followed_log_is_a_stream_and_no_answer_to_a_call(places: Places) -> None:
+    with pytest.raises(BadRequest, match="logs is a stream"):
+        await call(MemoryWorld(places), "logs", {"follow": True})

@@ -10,6 +10,7 @@ from termvisor.ops.look import (
     clean_coloured,
     clean_lines,
     counted,
+    difference,
     escape,
     shorten,
     size,
@@ -131,3 +132,10 @@ def test_a_markdown_block_outgrows_the_fences_in_its_text() -> None:
 
 def test_counted_nouns() -> None:
     assert [counted(number, "pane") for number in (0, 1, 2)] == ["0 panes", "1 pane", "2 panes"]
+
+
+def test_a_difference_is_painted_by_us_and_by_nobody_else() -> None:
+    text = "@@ one @@\n+new\x1b[8m\n-old\n as before"
+    assert difference(text, Look()) == "@@ one @@\n+new\n-old\n as before"
+    painted = difference(text, Look(colour=True))
+    assert painted.split("\n")[1:3] == ["\x1b[32m+new\x1b[0m", "\x1b[31m-old\x1b[0m"]

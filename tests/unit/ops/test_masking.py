@@ -58,4 +58,10 @@ def test_a_private_key_is_followed_over_its_lines() -> None:
 
 def test_an_endless_line_is_not_held_for_ever() -> None:
     masking = Masking()
-    assert masking.feed(b"word " * 20_000) != b""
+    assert masking.feed(b"word " * 100_000) != b""
+
+
+def test_a_secret_painted_over_the_rows_of_a_screen_is_found() -> None:
+    out = _whole(b"\x1b[2;3H" + KEY + b"\x1b[3;3H" + KEY[:20] + b"\x1b[4;3H" + KEY[20:] + b"\x1b[5;3Hafter")
+    assert [piece for piece in (KEY[10:20], KEY[25:35]) if piece in out] == []
+    assert out.endswith(b"after")

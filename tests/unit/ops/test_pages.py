@@ -4,8 +4,11 @@ import pytest
 
 from termvisor.checks import BUILTIN
 from termvisor.errors import all_errors
+from termvisor.model.action import RISKS
 from termvisor.model.event import EVENT_KINDS
 from termvisor.model.output import GAP_CAUSES
+from termvisor.model.policy import COMMAND_CLASSES
+from termvisor.model.policy import keys as policy_keys
 from termvisor.ops.catalogue import NAMES
 from termvisor.ops.pages import main, pages, stale, write
 from termvisor.redact import kinds
@@ -28,6 +31,7 @@ def test_the_committed_pages_are_not_stale() -> None:
         ("gaps", list(GAP_CAUSES)),
         ("checks", [check.name for check in BUILTIN]),
         ("secrets", [kind.name for kind in kinds()]),
+        ("policy", [key.path for key in policy_keys()] + list(COMMAND_CLASSES) + list(RISKS)),
     ],
 )
 def test_everything_that_has_a_name_is_documented(page: str, names: list[str]) -> None:

@@ -22,7 +22,7 @@ def test_schemas_are_valid_and_have_their_own_id(op: Op) -> None:
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 async def test_real_answers_are_what_the_schemas_say(op: Op, tmp_path_factory: pytest.TempPathFactory) -> None:
     places = Places(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
-    answered = await ask(await lively(places), "robot", *CALLS[op.name])
+    answered = await ask(await lively(places, op.name), "robot", *CALLS[op.name])
     whole = [msgspec.json.decode(line) for line in answered.out.splitlines()]
     items = whole if op.is_stream else [whole[0]["data"]]
     envelopes = [] if op.is_stream else whole

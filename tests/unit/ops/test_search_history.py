@@ -80,3 +80,16 @@ async def test_snippets_are_short() -> None:
     hit = (await ask(world, "robot", "search", "needle", "--snippets")).envelope["data"]["items"][0]
     assert len(hit["text"]) < 140
     assert PaneId(hit["identity"]["id"]) == 1
+
+
+async def test_a_row_of_a_screen_says_so_and_names_its_screen() -> None:
+    world = await lively()
+    world.show(PaneId(2), "Do you want to proceed?")
+    hit = (await ask(world, "robot", "search", "proceed")).envelope["data"]["items"][0]
+    assert (hit["source"], hit["screen"], hit["number"], hit["last_at"]) == ("screen", 1, None, hit["at"])
+    assert (await ask(world, "search", "proceed")).out.startswith(
+        "2 agents 0s ago on screen 1: Do you want to proceed?"
+    )
+    assert ", screen 1, " in (await ask(world, "search", "proceed", "--format", "markdown")).out
+    line = (await ask(world, "robot", "search", "passed")).envelope["data"]["items"][0]
+    assert (line["source"], line["screen"], line["last_at"]) == ("stream", None, None)

@@ -25,7 +25,7 @@ def test_schemas_are_spelled_as_types(part: dict[str, object], text: str) -> Non
 def test_every_named_type_is_declared_once() -> None:
     text = types(every())
     declared = re.findall(r"^export interface (\w+)", text, re.MULTILINE)
-    used = set(re.findall(r"\b([A-Z]\w+)\b", re.sub(r'/\*\*.*?\*/|//.*|"[^"]*"', "", text)))
+    used = set(re.findall(r"\b([A-Z]\w+)\b", re.sub(r'/\*\*[\s\S]*?\*/|//.*|"[^"]*"', "", text)))
     assert len(declared) == len(set(declared))
     assert used - {"Array", "Record"} == set(declared)
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 import pytest
 
 from termvisor.model.ids import PaneId
+from termvisor.model.pane import Activity
+from termvisor.model.screen import Screen
 from termvisor.testing.asking import Answered, ask
 from termvisor.testing.world import MemoryWorld, settled, shell
 
@@ -163,3 +165,59 @@ async def test_a_secret_in_the_matching_line_is_not_told(world: MemoryWorld) -> 
     token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     world.say(PANE, f"token {token}")
     assert token not in (await ask(world, "robot", "wait-for", "1", "token")).out
+
+
+async def test_what_a_repainting_program_shows_counts_too(world: MemoryWorld) -> None:
+    world.change(PANE, activity=Activity(kind="alt_screen"))
+    rows = ("working", "Do you want to proceed?")
+    world.fleet.screens[PANE] = Screen(pane=PANE, rows=rows, width=80, height=2)
+    answered = await ask(world, "robot", "wait-for", "1", "want to")
+    assert answered.envelope["data"]["shown"] == "Do you want to proceed?"
+    assert (await ask(world, "wait-for", "1", "want to")).out == "Do you want to proceed?\n"
+
+
+async def test_the_command_that_runs_is_waited_for(world: MemoryWorld) -> None:
+    world.start(PANE, "make")
+    answered = await _while_waiting(
+        world, ("1", "--command-finished"), lambda: world.say(PANE, "output"), lambda: world.finish(PANE, 2)
+    )
+    data = answered.envelope["data"]
+    assert (data["outcome"], data["command"]["command"], data["command"]["exit_code"]) == ("finished", "make", 2)
+    assert (answered.status, data["cursor"], data["exit_status"]) == (0, "1:4", None)
+
+
+async def test_what_was_typed_after_a_cursor_is_found_though_it_is_over(world: MemoryWorld) -> None:
+    world.start(PANE, "ls")
+    world.finish(PANE, 0)
+    assert (
+        await ask(world, "wait-for", "1", "--command-finished", "--since", "1:2")
+    ).out == "ls: status 0 after 0.0s\n"
+
+
+async def test_what_has_not_started_yet_is_waited_for(world: MemoryWorld) -> None:
+    answered = await _while_waiting(
+        world,
+        ("1", "--command-finished", "--since", "1:2"),
+        lambda: world.start(PANE, "make"),
+        lambda: world.finish(PANE, 0),
+    )
+    assert answered.envelope["data"]["command"]["command"] == "make"
+
+
+async def test_a_command_whose_end_was_not_told_is_lost(world: MemoryWorld) -> None:
+    world.start(PANE, "ssh far")
+    answered = await _while_waiting(world, ("1", "--command-finished"), lambda: world.finish(PANE, None))
+    assert (answered.envelope["data"]["outcome"], answered.status) == ("lost", 0)
+
+
+async def test_a_command_in_a_pane_that_ends_is_not_waited_for(world: MemoryWorld) -> None:
+    world.start(PANE, "make")
+    answered = await _while_waiting(world, ("1", "--command-finished"), lambda: world.end(PANE))
+    assert (answered.status, answered.envelope["error"]["code"]) == (4, "pane_not_found")
+    assert "before a command was over" in answered.envelope["error"]["message"]
+
+
+async def test_a_shell_that_tells_no_commands_is_named_as_the_reason(world: MemoryWorld) -> None:
+    answered = await ask(world, "robot", "wait-for", "1", "--command-finished", "--timeout-secs", "0")
+    assert answered.status == 124
+    assert "visor setup shell" in answered.envelope["hint"]

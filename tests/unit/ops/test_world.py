@@ -4,10 +4,17 @@ import inspect
 
 import pytest
 
-from termvisor.daemon.world import LiveFleet, LiveHistory, LiveNews, LiveWorld
+from termvisor.daemon.recording import LiveRecording
+from termvisor.daemon.upkeep import LiveUpkeep
+from termvisor.daemon.world import LiveFleet, LiveHistory, LiveNews
 from termvisor.ops.local import LocalWorld
-from termvisor.ops.world import Fleet, History, News, World
-from termvisor.testing.world import MemoryFleet, MemoryHistory, MemoryNews, MemoryWorld
+from termvisor.ops.world import Fleet, History, News, Recording, Upkeep, World
+from termvisor.testing.upkeep import MemoryUpkeep
+from termvisor.testing.world import MemoryFleet, MemoryHistory, MemoryNews, MemoryRecording, MemoryWorld
+
+
+def _parts(cls: type) -> set[str]:
+    return {name for name, member in vars(cls).items() if isinstance(member, property)}
 
 
 def _shape(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
@@ -27,12 +34,18 @@ def _shape(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
         (History, LiveHistory),
         (News, MemoryNews),
         (News, LiveNews),
-        (World, MemoryWorld),
-        (World, LiveWorld),
-        (World, LocalWorld),
+        (Upkeep, MemoryUpkeep),
+        (Upkeep, LiveUpkeep),
+        (Recording, MemoryRecording),
+        (Recording, LiveRecording),
     ],
 )
 def test_a_world_keeps_the_protocol(protocol: type, made: type) -> None:
     promised, kept = _shape(protocol), _shape(made)
     assert promised
     assert {name: kept.get(name) for name in promised} == promised
+
+
+@pytest.mark.parametrize("world", [MemoryWorld(), LocalWorld()])
+def test_a_world_has_every_part(world: object) -> None:
+    assert _parts(World) <= {name for name in dir(world) if not name.startswith("_")}

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from termvisor.recorder.segment import CAPPED, READ, Segment, index_name, pack, raw_name, starts
+from termvisor.recorder.segment import CAPPED, READ, Segment, index_name, pack, raw_name, size_of, starts
 
 SECOND = 1_000_000_000
 
@@ -24,6 +24,18 @@ def put(tmp_path):
     yield put
     for segment in opened:
         segment.close()
+
+
+def test_what_is_no_plain_file_of_ours_is_no_segment(tmp_path):
+    for name in ("5.raw", "²³.raw", "000000000000000x.raw", "٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠.raw"):
+        (tmp_path / name).write_bytes(b"x")
+    assert starts(str(tmp_path)) == []
+    os.mkfifo(raw_name(str(tmp_path), 7))
+    (tmp_path / f"{9:016d}.raw").mkdir()
+    for start in starts(str(tmp_path)):
+        with pytest.raises(FileNotFoundError):
+            Segment(str(tmp_path), start)
+        assert size_of(raw_name(str(tmp_path), start)) == 0
 
 
 def test_names_sort_as_their_offsets_do():

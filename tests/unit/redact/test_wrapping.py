@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.redact import Redactor, redact
+from termvisor.redact import Redactor, may_be_rest, redact
 
 KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8x" * 2 + "Y0zC3fG5hJ7kL9nP1qR2sT4uV"
 """94 characters, shown at 60 columns."""
@@ -33,6 +33,29 @@ def test_a_box_of_three_rows_keeps_its_frame():
         f"│ > {MASK} │",
         f"│ > {MASK}{' ' * 26} │",
     ]
+
+
+def test_a_key_that_stands_right_below_another_is_one_of_its_own():
+    token = "eyJhbGciOi" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + ".eyJ" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + "." + "sT4uV6wX8y" * 4
+    assert Redactor().lines([*fold(KEY, 50), *fold(token, 50)]) == [
+        *(f"sk-ant-{MASK}", MASK),
+        *("eyJhbGciOi[redacted:jwt]", "[redacted:jwt]", "[redacted:jwt]"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (KEY[20:50], True),
+        (f"│ {KEY[20:30]} and more", True),
+        ("", False),
+        ("aB3dE5g", False),
+        ("ordinary-words-only here", False),
+        ("$ make test", False),
+    ],
+)
+def test_a_long_run_that_is_no_word_may_be_the_rest_of_a_secret(row, expected):
+    assert may_be_rest(row) == expected
 
 
 def test_what_follows_the_end_of_the_key_in_the_same_row_stays():

@@ -169,3 +169,80 @@ async def test_the_deepest_and_widest_query_that_parses_can_be_asked(ask, pane, 
         nested = f"(a OR b {nested})"
     assert await ask(f"error OR {nested}", limit=1) == ["no error here"]
     assert await ask("error (session:crowd OR session:work)", limit=1) == ["no error here"]
+
+
+@pytest.fixture
+async def agent(new_pane, show_rows):
+    """A pane that repaints: an error 45 s ago that is still shown 10 s ago, and another row since then."""
+    pane = await new_pane("%7", session_name="agents")
+    await show_rows(pane, "╭─ agent ─╮", "error: no such file", "status 1", at=NOW - 45 * NS)
+    await show_rows(pane, "╭─ agent ─╮", "error: no such file", "all done", "status 9", at=NOW - 10 * NS)
+    return pane
+
+
+async def test_lines_and_rows_of_screens_are_found_together_by_their_time(store, pane, agent):
+    found = await search(store, Question(text="error"), NOW)
+    assert [(hit.line.text, hit.line.source, hit.screen) for hit in found.hits] == [
+        ("no error here", "stream", None),
+        ("error: no such file", "screen", 1),
+        ("error: usage_limit reached", "stream", None),
+    ]
+    row = found.hits[1]
+    assert (row.line.pane, row.line.at, row.last_at) == (agent, NOW - 45 * NS, NOW - 10 * NS)
+    assert row.spans == ((0, 5),)
+
+
+async def test_the_limit_holds_for_both_together(ask, pane, agent):
+    assert await ask("error", limit=2) == ["no error here", "error: no such file"]
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("error source:screen", ["error: no such file"]),
+        ("error source:stream", ["no error here", "error: usage_limit reached"]),
+        ("error -source:stream", ["error: no such file"]),
+        ("error -source:screen", ["no error here", "error: usage_limit reached"]),
+        ("(error source:screen) OR cargo", ["error: no such file", "cargo build"]),
+        ("error source:transcript", []),
+        ("error since:20s", ["error: no such file"]),
+        ("error until:40s source:screen", ["error: no such file"]),
+        ("done until:40s", []),
+        ("error session:agents", ["error: no such file"]),
+        ("error pane:1", ["no error here", "error: usage_limit reached"]),
+        ('"no such"', ["error: no such file"]),
+        ("fil*", ["error: no such file"]),
+        ("error -file -limit", ["no error here"]),
+    ],
+)
+async def test_a_query_is_judged_row_by_row_too(ask, pane, agent, query, lines):
+    assert await ask(query) == lines
+    assert sorted(await ask(query, rank="relevance")) == sorted(lines)
+
+
+async def test_what_an_epoch_began_with_is_text_of_a_screen(store, ask, new_pane):
+    pane = await new_pane("%3")
+    epoch = await store.output.open_epoch(pane, "pipe", NOW)
+    blocks = (
+        Block(epoch=epoch, start=0, end=0, at=NOW, until=NOW, lines=("baseline apple",), source="screen"),
+        Block(epoch=epoch, start=0, end=0, at=NOW, until=NOW, lines=("printed apple",)),
+    )
+    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
+    assert await ask("apple source:screen") == ["baseline apple"]
+    assert await ask("apple") == ["printed apple", "baseline apple"]
+
+
+async def test_the_context_of_a_row_are_the_rows_of_its_screen(store, agent):
+    (hit,) = (await search(store, Question(text="error", context=1), NOW)).hits
+    assert (hit.before, hit.after) == (("╭─ agent ─╮",), ("status 1",))
+
+
+async def test_an_index_made_anew_finds_rows_of_screens_again(store, ask, agent):
+    await store.sightings._db.write(
+        lambda connection: connection.execute(
+            "INSERT INTO sighting_fts (sighting_fts) VALUES ('delete-all')"
+        ).fetchall()
+    )
+    assert await ask("error") == []
+    await store.output.rebuild_index()
+    assert await ask("error") == ["error: no such file"]

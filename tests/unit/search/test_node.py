@@ -12,6 +12,7 @@ from termvisor.search.node import (
     bounds,
     has_words,
     index_query,
+    sources,
     wanted,
 )
 
@@ -55,3 +56,20 @@ def test_times_that_must_all_hold_narrow_each_other():
     assert bounds(And((A, Within(1, None), And((Within(3, 9), Within(None, 7)))))) == Within(3, 7)
     assert bounds(Or((Within(1, 2), A))) == Within()
     assert bounds(Not(Within(1, 2))) == Within()
+
+
+@pytest.mark.parametrize(
+    ("node", "found"),
+    [
+        (A, "all"),
+        (From("screen"), {"screen"}),
+        (And((A, From("stream"))), {"stream"}),
+        (And((A, Not(From("stream")))), {"screen", "transcript"}),
+        (Or((And((A, From("screen"))), And((B, From("stream"))))), {"screen", "stream"}),
+        (Or((And((A, From("screen"))), B)), "all"),
+        (And((From("screen"), From("stream"))), set()),
+        (Not(A), "all"),
+    ],
+)
+def test_a_query_says_where_something_can_be_found(node, found):
+    assert sources(node) == ({"stream", "screen", "transcript"} if found == "all" else found)

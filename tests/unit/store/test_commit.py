@@ -2,7 +2,7 @@ import pytest
 
 from termvisor.errors import Broken
 from termvisor.model.output import Block
-from termvisor.store import Progress
+from termvisor.store import Progress, Stored
 
 
 def block(epoch, *lines, start=0, at=100):
@@ -25,7 +25,7 @@ async def texts(store, pane):
 
 async def test_lines_offset_and_carry_are_stored_together(store, pane, epoch):
     step = Progress(pane=pane, epoch=epoch, committed=10, carry=b"\x00\x01", blocks=(block(epoch, "a", "", "c"),))
-    assert await store.output.commit([step]) == {pane: 3}
+    assert await store.output.commit([step]) == Stored({pane: 3})
     assert await texts(store, pane) == ["a", "", "c"]
     (stored,) = await store.output.epochs(pane)
     assert (stored.committed, stored.carry) == (10, b"\x00\x01")
@@ -40,7 +40,7 @@ async def test_numbers_go_on_over_blocks_batches_and_epochs(store, pane, epoch):
     )
     later = await store.output.open_epoch(pane, "pipe", 2)
     last = await store.output.commit([Progress(pane=pane, epoch=later, committed=5, blocks=(block(later, "e"),))])
-    assert last == {pane: 5}
+    assert last == Stored({pane: 5})
     assert [(line.number, line.text, line.epoch) for line in await store.output.lines(pane)] == [
         (1, "a", epoch),
         (2, "b", epoch),
@@ -68,7 +68,7 @@ async def test_a_step_back_is_refused_and_the_whole_batch_with_it(store, pane, e
 
 async def test_standing_still_is_allowed(store, pane, epoch):
     step = Progress(pane=pane, epoch=epoch, committed=10)
-    assert await store.output.commit([step, step]) == {pane: 0}
+    assert await store.output.commit([step, step]) == Stored({pane: 0})
 
 
 async def test_an_epoch_of_another_pane_is_refused(store, pane, epoch, new_pane):
@@ -84,7 +84,7 @@ async def test_a_line_with_a_newline_is_refused(store, pane, epoch):
 
 async def test_a_block_without_lines_stores_nothing(store, pane, epoch):
     steps = [Progress(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch), block(epoch, "a")))]
-    assert await store.output.commit(steps) == {pane: 1}
+    assert await store.output.commit(steps) == Stored({pane: 1})
     assert await texts(store, pane) == ["a"]
 
 

@@ -1,13 +1,15 @@
+import asyncio
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from termvisor.errors import Broken, NewerDatabase, StorageError
-from termvisor.store.db import Database, tokeniser
+from termvisor.store.db import INCREMENTAL, PAGE, Database, tokeniser
 from termvisor.store.migration import latest
 
 
@@ -122,14 +124,47 @@ async def test_a_truncated_database_is_refused_and_left_as_it_is(path, tmp_path)
 
 
 async def test_damage_in_the_middle_is_told_when_it_is_met(path, tmp_path):
-    await (await Database.open(path)).close()
+    db = await Database.open(path)
+    page = await db.read(one("SELECT rootpage FROM sqlite_schema WHERE name = 'server'")) - 1
+    await db.close()
     data = bytearray((tmp_path / "visor.db").read_bytes())
-    data[8192:] = b"\xff" * (len(data) - 8192)
+    data[page * PAGE : (page + 1) * PAGE] = b"\xff" * PAGE
     (tmp_path / "visor.db").write_bytes(data)
     db = await Database.open(path)
-    assert await db.check() != "ok"
     with pytest.raises(StorageError, match="damaged"):
         await add_server(db)
+    await db.close()
+
+
+async def test_long_work_runs_beside_the_writer(db):
+    began, may_end = threading.Event(), threading.Event()
+
+    def work(connection):
+        began.set()
+        assert may_end.wait(10)
+        return connection.execute("SELECT count(*) FROM server").get
+
+    beside = asyncio.ensure_future(db.apart(work))
+    await asyncio.to_thread(began.wait, 10)
+    await add_server(db)
+    may_end.set()
+    assert await beside == 1
+
+
+async def test_a_new_file_can_give_room_back(db):
+    assert await db.read(one("PRAGMA auto_vacuum")) == INCREMENTAL
+
+
+async def test_a_small_file_that_could_not_give_room_back_learns_it(path, tmp_path):
+    await (await Database.open(path)).close()
+    with sqlite3.connect(path, isolation_level=None) as older:
+        older.execute("PRAGMA journal_mode = delete")
+        older.execute("PRAGMA auto_vacuum = 0")
+        older.execute("VACUUM")
+    older.close()
+    db = await Database.open(path)
+    assert await db.read(one("PRAGMA auto_vacuum")) == INCREMENTAL
+    assert await db.read(one("PRAGMA journal_mode")) == "wal"
     await db.close()
 
 

@@ -67,3 +67,11 @@ async def test_ids_are_not_given_again_when_all_events_are_deleted(store):
     assert await ids(store, after=2) == []
     (stored,) = await store.events.add([event(3)])
     assert stored.id == 3
+
+
+async def test_they_can_be_of_one_kind_however_rare_it_is(store):
+    rare = Event(at=1, kind="gap_recorded")
+    await store.events.add([rare, *(event(at) for at in range(2, 3000)), rare])
+    assert await ids(store, kind="gap_recorded") == [1, 3000]
+    assert await ids(store, kind="gap_recorded", after=1) == [3000]
+    assert await ids(store, kind="pane_gone") == []

@@ -143,7 +143,14 @@ def test_a_stage_that_dies_while_catching_up_still_gives_nothing_twice() -> None
     again = TextStage(*stage.checkpoint())
     again.feed(delta(b"a\x07"))
     third = TextStage(*again.checkpoint())
-    assert third.feed(delta(b"a\x07b\x07\x07")).marks == (Mark(kind="bell", offset=5),)
+    assert third.feed(delta(b"a\x07b\x07c\x07")).marks == (Mark(kind="bell", offset=6),)
+
+
+def test_bells_in_a_row_are_one_mark_however_they_are_cut() -> None:
+    stage = TextStage()
+    assert stage.feed(delta(b"a" + b"\x07" * 1000)).marks == (Mark(kind="bell", offset=2),)
+    again = TextStage(*stage.checkpoint())
+    assert again.feed(delta(b"a" + b"\x07" * 1001 + b"b\x07")).marks == (Mark(kind="bell", offset=1004),)
 
 
 def test_a_hole_between_two_deltas_is_our_bug() -> None:

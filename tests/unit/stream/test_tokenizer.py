@@ -20,6 +20,15 @@ def test_a_csi_has_parameters_and_a_final_byte() -> None:
     assert tokens(b"\x1b[?25;7h") == [Token("csi", 0, 8, "h", b"?25;7")]
 
 
+@pytest.mark.parametrize("byte", [b"\x07", b"\b", b"\t", b"\r"])
+def test_a_control_that_is_repeated_is_one_token(byte: bytes) -> None:
+    assert tokens(byte * 5 + b"x") == [Token("control", 0, 5, "", byte * 5), Token("text", 5, 6, "x", b"x")]
+
+
+def test_the_last_of_several_carriage_returns_belongs_to_the_newline() -> None:
+    assert [token.data for token in tokens(b"\r\r\r\n")] == [b"\r\r", b"\r\n"]
+
+
 @pytest.mark.parametrize("end", [b"\x07", b"\x1b\\", b"\x9c"])
 @pytest.mark.parametrize("start", [b"\x1b]", b"\x9d"])
 def test_an_osc_ends_at_bel_or_st_in_seven_or_eight_bits(start: bytes, end: bytes) -> None:

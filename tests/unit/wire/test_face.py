@@ -51,6 +51,17 @@ def test_bytes_that_are_no_frames_are_malformed(data: bytes) -> None:
         face.Frames().feed(data)
 
 
+def test_consent_is_put_before_the_words_that_are_no_options() -> None:
+    assert face.Asked(("db", "restore", "--", "-x"), cwd="/a").confirmed().argv == (
+        "db",
+        "restore",
+        "--yes",
+        "--",
+        "-x",
+    )
+    assert face.Asked(("setup", "shell"), cwd="/a").confirmed().cwd == "/a"
+
+
 def test_the_version_of_a_request_is_known_before_anything_else_of_it() -> None:
     assert face.version(b"!7\x1fwhatever this may mean") == 7
     with pytest.raises(face.Malformed):

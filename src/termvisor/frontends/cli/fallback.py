@@ -10,17 +10,19 @@ from termvisor.client.start import ensure_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
 from termvisor.frontends import courier
-from termvisor.ops.answer import Caller, Stderr, answer, find
+from termvisor.ops.answer import Caller, Shown, Stderr, answer, find
 from termvisor.ops.local import LocalWorld
 from termvisor.ops.world import World
 from termvisor.settings import places
 from termvisor.wire import face
 
+_KINDS: dict[type, bytes] = {Stderr: b"e", Shown: b"q"}
+
 
 def run(asked: face.Asked, why: int) -> int:
     """``why`` is what the courier came back with."""
     if why == courier.YOURSELF or (why == courier.NOBODY and not _needs_daemon(asked)):
-        return asyncio.run(_here(LocalWorld(), asked))
+        return _here(LocalWorld(), asked)
     try:
         if why == courier.LOST:
             raise Unavailable(
@@ -28,7 +30,7 @@ def run(asked: face.Asked, why: int) -> int:
             )
         return _through_new_daemon(asked)
     except VisorError as error:
-        return asyncio.run(_here(cast(World, _Unreached(error)), asked))
+        return _here(cast(World, _Unreached(error)), asked)
 
 
 def _needs_daemon(asked: face.Asked) -> bool:
@@ -48,12 +50,18 @@ def _through_new_daemon(asked: face.Asked) -> int:
     return status
 
 
-async def _here(world: World, asked: face.Asked) -> int:
+def _here(world: World, asked: face.Asked) -> int:
+    outlet = courier.Outlet()
+    status = asyncio.run(_answered(world, asked, outlet))
+    return _here(world, asked.confirmed()) if outlet.has_consent() else status
+
+
+async def _answered(world: World, asked: face.Asked, outlet: courier.Outlet) -> int:
     async with aclosing(answer(world, convert(asked.fields(), Caller))) as pieces:
         async for piece in pieces:
             if isinstance(piece, int):
                 return piece
-            courier.write(2 if isinstance(piece, Stderr) else 1, piece)
+            outlet.deliver(_KINDS.get(type(piece), b"o"), piece)
     raise AssertionError("an answer ends with its exit status")
 
 

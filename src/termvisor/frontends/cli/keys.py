@@ -1,6 +1,7 @@
 """Keys out of the bytes that a terminal sends; a sequence may come in pieces."""
 
 import re
+from collections.abc import Mapping
 
 _NAMES = {
     b"\x1b[A": "up",
@@ -30,7 +31,8 @@ _LONGEST = 32
 
 
 class Keys:
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[bytes, str] = _NAMES) -> None:
+        self._names = names
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:
@@ -39,4 +41,4 @@ class Keys:
         unfinished = _UNFINISHED.search(text)
         end = unfinished.start() if unfinished else len(text)
         self._rest = text[end:][:_LONGEST]
-        return [_NAMES[key] for key in _KEY.findall(text[:end]) if key in _NAMES]
+        return [self._names[key] for key in _KEY.findall(text[:end]) if key in self._names]

@@ -6,9 +6,11 @@ from typing import Any
 from msgspec import Struct
 
 from termvisor.errors import BadRequest, VisorError
-from termvisor.frontends.cli import daemon, demo, down, up
+from termvisor.frontends.cli import attach, daemon, demo, down, replay, up
 from termvisor.frontends.courier import write
 from termvisor.ops.arguments import explained, parse, usage
+from termvisor.ops.attach import Attach
+from termvisor.ops.replay import Replay
 
 
 class Command(Struct, frozen=True):
@@ -29,9 +31,16 @@ COMMANDS = {
 }
 
 
+SHOWN = {
+    "replay": Command(Replay, replay.run, "Play what a pane showed, like a film."),
+    "attach": Command(Attach, attach.run, "Look at a pane in this terminal, with tmux itself."),
+}
+"""On a terminal; elsewhere they are operations like the others."""
+
+
 def run(argv: Sequence[str]) -> int:
     name, words = argv[0], argv[1:]
-    command = COMMANDS[name]
+    command = COMMANDS.get(name) or SHOWN[name]
     if "-h" in words or "--help" in words:
         write(1, _help(name, command).encode())
         return 0

@@ -1,4 +1,4 @@
-"""The reader's terminal while the live table is on it. Whatever happens, it is given back as it was.
+"""The reader's terminal while the live table or the player is on it. Whatever happens, it is given back as it was.
 
 Signals are heard through a pipe, so that one wait hears keys, a changed size and the wish to end.
 """
@@ -55,9 +55,10 @@ class Terminal:
     def show(self, data: bytes) -> None:
         write(self._target, data)
 
-    def wait(self, seconds: float) -> bytes | None:
-        """Keys, or None when time went by or something else happened."""
-        ready, _, _ = select.select([self._source, self._wake], [], [], max(0.0, seconds))
+    def wait(self, seconds: float, also: int | None = None) -> bytes | None:
+        """Keys, or None when time went by or something else happened; ``also`` is another descriptor to listen to."""
+        heard = [self._source, self._wake, *([] if also is None else [also])]
+        ready, _, _ = select.select(heard, [], [], max(0.0, seconds))
         if self._wake in ready:
             os.read(self._wake, 4096)
         if self._source not in ready:

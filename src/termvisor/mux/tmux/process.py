@@ -25,3 +25,17 @@ def _from_ps(pid: int) -> int:
     if status != 0:
         return 0
     return int(datetime.strptime(out.decode().strip(), "%a %b %d %H:%M:%S %Y").astimezone().timestamp())
+
+
+def ancestors(pid: int) -> list[str]:
+    """The names of a process and of those it descends from, nearest first; empty where that cannot be known."""
+    names: list[str] = []
+    while pid > 1 and len(names) < 64:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                head, _, rest = file.read().rpartition(b")")
+        except OSError:
+            break
+        names.append(head.partition(b"(")[2].decode("utf-8", "replace"))
+        pid = int(rest.split()[1])
+    return names

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 _OUTPUT = re.compile(rb"%(?:output (%\d+) |extended-output (%\d+) \d+[^:]*: )(.*)", re.DOTALL)
-_OCTAL = re.compile(rb"\\([0-7]{3})")
+_OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 
 
 class Notice(Struct, frozen=True):
@@ -43,8 +43,14 @@ Item = Notice | Output | Reply
 
 
 def unescape(data: bytes) -> bytes:
-    """Undo control mode's octal escapes: exactly three digits for bytes below space and for the backslash."""
-    return _decode(data)
+    """Undo control mode's octal escapes: exactly three digits for bytes below space and for the backslash.
+
+    What tmux would never write is left as it is.
+    """
+    try:
+        return _decode(data)
+    except (ValueError, Warning):
+        return _by_pattern(data)
 
 
 def _by_pattern(data: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """One tmux server as a PaneSource, over whichever client reaches it."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -14,11 +15,13 @@ from termvisor.mux.tmux.client import PRIVATE_SESSION, Client
 from termvisor.mux.tmux.process import started
 from termvisor.mux.tmux.protocol import Reply, quote
 
-_IS_PRIVATE = f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
-_NO_OTHERS = f"#{{==:#{{S:#{{?{_IS_PRIVATE},,x}}}},}}"
+IS_PRIVATE = f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
+_NO_OTHERS = f"#{{==:#{{S:#{{?{IS_PRIVATE},,x}}}},}}"
 """True when only sessions of ours, or of another Termvisor, are left."""
 
-_GEOMETRY = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on}"'
+_ABOVE = 4
+"""Rows above the screen that tell how its first row begins."""
+_GEOMETRY = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"'
 
 
 class TmuxServer:
@@ -49,7 +52,7 @@ class TmuxServer:
         words = _words(reply)
         if is_refused(reply):
             return _refusal(words, pane)
-        if len(words) != 5 or reply.error:
+        if len(words) != 6 or reply.error:
             raise MuxError(f"tmux could not pipe {pane}: {reply.error or 'no answer'}")
         return _captured(words, reply.body)
 
@@ -57,15 +60,33 @@ class TmuxServer:
         await self.client.request(f"if-shell -F -t {pane} '#{{==:#{{pane_id}},{pane}}}' 'pipe-pane -t {pane}'")
 
     async def capture(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> Capture:
+        # Both are on their way before the first answer comes, so that nothing scrolls between them.
+        seen, above = await asyncio.gather(self._capture(pane, lines, escapes=escapes), self._above(pane))
+        if seen is None:
+            raise MuxError(f"pane {pane} is gone")
+        return seen if lines else replace(seen, above=above)
+
+    async def _above(self, pane: MuxPaneId) -> tuple[str, ...]:
+        has_some = f"#{{&&:#{{==:#{{pane_id}},{pane}}},#{{?alternate_on,0,#{{history_size}}}}}}"
+        reply = await self.client.request(
+            f"if-shell -F -t {pane} '{has_some}' {{ {{body}} }}", f"capture-pane -p -J -S -{_ABOVE} -E -1 -t {pane}"
+        )
+        return tuple(row.decode("utf-8", "replace") for row in reply.body)
+
+    async def looks(self, panes: Sequence[MuxPaneId]) -> list[Capture | None]:
+        """All requests are on their way before the first answer comes; each has a token of its own."""
+        if self.client.kind != "control":
+            return [None] * len(panes)
+        return await asyncio.gather(*(self._capture(pane) for pane in panes))
+
+    async def _capture(self, pane: MuxPaneId, lines: int = 0, *, escapes: bool = False) -> Capture | None:
         guard = f"#{{==:#{{pane_id}},{pane}}}"
         do = f"display-message -p -t {pane} {_GEOMETRY} ; {{body}}"
         reply = await self.client.request(
             f"if-shell -F -t {pane} '{guard}' {{ {do} }}", _capture_command(pane, lines, escapes=escapes)
         )
         words = _words(reply)
-        if len(words) != 5:
-            raise MuxError(f"pane {pane} is gone")
-        return _captured(words, reply.body)
+        return _captured(words, reply.body) if len(words) == 6 else None
 
     async def leave_if_last(self) -> None:
         """End our session when no other is left, so that the server ends when it would have ended without us."""
@@ -73,7 +94,7 @@ class TmuxServer:
 
     async def free_home(self, pid: int) -> str:
         """A name for our session that nobody has."""
-        reply = await self.client.request(f'display-message -p "#{{S:#{{?{_IS_PRIVATE},taken ,}}}}"')
+        reply = await self.client.request(f'display-message -p "#{{S:#{{?{IS_PRIVATE},taken ,}}}}"')
         return f"{PRIVATE_SESSION}-{pid}" if any(b"taken" in line for line in reply.printed) else PRIVATE_SESSION
 
     async def _ask(self, commands: str, body: str) -> tuple[bytes, ...]:
@@ -113,9 +134,17 @@ def _capture_command(pane: MuxPaneId, lines: int, *, escapes: bool = False) -> s
 
 
 def _captured(words: list[str], body: tuple[bytes, ...]) -> Capture:
-    width, height, x, y, alternate = (int(word or 0) for word in words)
+    width, height, x, y, alternate, shown = (int(word or 0) for word in words)
     rows = tuple(row.decode("utf-8", "replace") for row in body)
-    return Capture(rows=rows, width=width, height=height, cursor_x=x, cursor_y=y, alternate=bool(alternate))
+    return Capture(
+        rows=rows,
+        width=width,
+        height=height,
+        cursor_x=x,
+        cursor_y=y,
+        has_cursor=bool(shown),
+        alternate=bool(alternate),
+    )
 
 
 def _refusal(words: list[str], pane: MuxPaneId) -> Refusal:

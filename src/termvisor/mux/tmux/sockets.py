@@ -11,13 +11,16 @@ from termvisor.settings import Places, Settings, tmux_folder
 
 
 def candidates(places: Places, settings: Settings, folder: str | None = None) -> list[str]:
-    """Socket paths to watch, the demo's among them; whether anybody listens is another question."""
+    """Socket paths to watch, the demo's among them, never our own; whether anybody listens is another question."""
     where = tmux_folder() if folder is None else folder
-    if settings.tmux_sockets is not None:
-        named = [name if "/" in name else f"{where}/{name}" for name in settings.tmux_sockets]
-    else:
-        named = [f"{where}/default", *_sockets_in(where)]
-    return list(dict.fromkeys([*named, places.demo_socket]))
+    found = [f"{where}/default", *_sockets_in(where)] if settings.tmux_sockets is None else named(settings, where)
+    return [path for path in dict.fromkeys([*found, places.demo_socket]) if path != places.render_socket]
+
+
+def named(settings: Settings, folder: str | None = None) -> list[str]:
+    """The paths of the sockets that the settings name."""
+    where = tmux_folder() if folder is None else folder
+    return [name if "/" in name else f"{where}/{name}" for name in settings.tmux_sockets or ()]
 
 
 def answers(path: str) -> bool:

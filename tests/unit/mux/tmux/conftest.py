@@ -1,25 +1,13 @@
-"""A real tmux on a private socket, and clients on it that always leave."""
+"""Clients on a real tmux that always leave."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from termvisor.mux.tmux.client import ControlClient, PlainClient, control_argv
 from termvisor.mux.tmux.protocol import Notice
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from termvisor.testing.tmux import PrivateTmux
 from tests.unit.waiting import until
-
-
-@pytest.fixture
-def folder() -> Iterator[str]:
-    with short_folder() as path:
-        yield path
-
-
-@pytest.fixture
-def tmux(folder: str) -> Iterator[PrivateTmux]:
-    with private_tmux(folder) as server:
-        yield server
 
 
 @pytest.fixture

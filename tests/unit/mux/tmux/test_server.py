@@ -117,6 +117,20 @@ async def test_scrollback_comes_before_the_screen_and_a_long_line_is_one_row(tmu
     assert rows.index("60") < rows.index("100") < rows.index("x" * 250) < rows.index("end")
 
 
+async def test_the_rows_above_the_screen_come_along_to_tell_how_its_first_row_begins(tmux, server):
+    mux_id = tmux.window("work", f"printf '{'a' * 100}{'b' * 100}\\n'; seq 1 28; printf end; exec sleep 1000")
+    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "3")
+    seen = await server.capture(mux_id)
+    assert (seen.above, seen.rows[:2]) == (("a" * 100,), ("b" * 100, "1"))
+    assert (await server.capture(mux_id, lines=5)).above == ()
+
+
+async def test_nothing_stands_above_a_screen_without_scrollback_or_an_alternate_one(tmux, pane, server):
+    mux_id = tmux.window("work", r"seq 1 100; printf '\033[?1049hfull'; exec sleep 1000")
+    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "4")
+    assert [(await server.capture(one)).above for one in (pane, mux_id)] == [(), ()]
+
+
 async def test_the_alternate_screen_is_told(tmux, server):
     mux_id = tmux.window("work", r"printf '\033[?1049hfull'; exec sleep 1000")
     await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "4")
@@ -205,3 +219,17 @@ async def test_a_server_that_is_gone_answers_nothing(tmux, server):
     for call in (server.thin, server.facts, lambda: server.capture("%0"), server.leave_if_last):
         with pytest.raises(MuxError):
             await call()
+
+
+async def test_several_panes_are_looked_at_in_one_go(tmux, server, pane):
+    other = tmux.window("work", "printf '\\033[?1049h\\033[3;1Hpainted'; exec sleep 1000")
+    await until(lambda: tmux.ask(other, "#{alternate_on}") == "1")
+    first, gone, second = await server.looks([pane, "%99", other])
+    assert gone is None
+    assert (first.rows[0].rstrip(), first.alternate) == ("ready", False)
+    assert (second.rows[2].rstrip(), second.alternate, second.cursor_x, second.cursor_y) == ("painted", True, 7, 2)
+
+
+async def test_without_a_control_client_nothing_is_looked_at(tmux, pane, plain):
+    server = await identify(plain, tmux.socket)
+    assert await server.looks([pane, pane]) == [None, None]

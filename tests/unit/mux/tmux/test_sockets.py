@@ -5,7 +5,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from termvisor.mux.tmux.sockets import answers, candidates
+from termvisor.mux.tmux.sockets import answers, candidates, named
 from termvisor.settings import Places, Settings, tmux_folder
 from tests.unit.waiting import until
 
@@ -83,3 +83,9 @@ def test_a_socket_of_another_user_is_not_ours(folder, monkeypatch):
     with listening(f"{folder}/s") as path:
         monkeypatch.setattr(os, "getuid", lambda: os.stat(path).st_uid + 1)
         assert not answers(path)
+
+
+def test_only_what_the_settings_name_is_missed_when_it_is_not_there(folder):
+    stale(f"{folder}/a")
+    assert named(Settings(), folder) == []
+    assert named(Settings(tmux_sockets=("work", "/srv/x")), folder) == [f"{folder}/work", "/srv/x"]

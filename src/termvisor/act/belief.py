@@ -1,0 +1,240 @@
+"""What we believe of a pane just before we act on it, and whether that is reason not to. Pure.
+
+A Belief is fixed once, on the daemon's side; the guard made of it is checked again inside the multiplexer. What is not
+known counts against acting.
+"""
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from termvisor.act import screen
+from termvisor.clock import NS
+from termvisor.errors import BadRequest, ConfigError
+from termvisor.match import compile_patterns
+from termvisor.model.action import Action, Actor, Kill, SendKeys, SendText
+from termvisor.model.approval import Reservation
+from termvisor.model.pane import InputPlace, PaneView
+from termvisor.model.terms import Terms
+from termvisor.mux.control import Guard, Sight
+
+FRESH_FOR = 2.0
+"""Seconds after which a belief is too old to act on."""
+HUMAN_FOR = 3.0
+TEXT_LIMIT = 1 << 20
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
+    """Why nothing was done. ``why`` is a stable code; expected and actual say what did not fit."""
+
+    why: str
+    text: str
+    expected: str = ""
+    actual: str = ""
+
+
+class Belief(Struct, frozen=True, kw_only=True):
+    view: PaneView
+    sight: Sight
+    place: InputPlace
+    observed_at: int
+    is_in_gap: bool = False
+    is_ready: bool = False
+    tail: tuple[str, ...] = ()
+    reservation: Reservation | None = None
+
+    def guard(self, shows: str = "") -> Guard:
+        return Guard(
+            pane=self.sight.pane,
+            pid=self.sight.pid,
+            command=self.sight.command,
+            alternate=self.sight.alternate,
+            shows=shows,
+        )
+
+    @property
+    def typed(self) -> screen.Typed | None:
+        """What stands in the input of a shell at its prompt."""
+        return None if self.place.column is None else screen.at_prompt(self.sight, self.place.column)
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What is wanted, by whom, on which terms; and what the policy says about doubtful cases."""
+
+    action: Action
+    actor: Actor
+    terms: Terms
+    allows_unproven: bool = False
+    allows_typing_beside_people: bool = False
+
+
+Check = Callable[[Belief, Wish, int], Refusal | None]
+
+
+def refusal(belief: Belief, wish: Wish, now: int) -> Refusal | None:
+    """The first reason against it, or None."""
+    checks: list[Check] = [_as_known, _unreserved, _terms]
+    if isinstance(wish.action, SendText | SendKeys | Kill):
+        checks.append(_not_ourselves)
+    if isinstance(wish.action, SendText | SendKeys):
+        checks += [_listens, _alone, _whole]
+    if isinstance(wish.action, SendText):
+        checks += [_text, _prompt if wish.terms.into == "prompt" else _program]
+    for check in checks:
+        if (found := check(belief, wish, now)) is not None:
+            return found
+    return None
+
+
+def _as_known(belief: Belief, wish: Wish, now: int) -> Refusal | None:
+    """The pane is the one that is on record, and what we know of it is not old."""
+    view, sight = belief.view, belief.sight
+    if view.gone_at is not None:
+        return Refusal(why="pane_gone", text="the pane no longer exists")
+    if (view.instance.mux_id, view.facts.pid) != (sight.pane, sight.pid):
+        return _differs("stale_pid", "another process runs in the pane", str(view.facts.pid), str(sight.pid))
+    age = (now - belief.observed_at) / NS
+    if age > FRESH_FOR and not wish.terms.force_stale:
+        return _differs("stale_snapshot", "what is known of the pane is too old", f"{FRESH_FOR:g} s", f"{age:.1f} s")
+    return None
+
+
+def _unreserved(belief: Belief, wish: Wish, now: int) -> Refusal | None:
+    held = belief.reservation
+    if held is None or held.expires_at <= now or held.owner == wish.terms.owner:
+        return None
+    return _differs("reserved", f"the pane is reserved by {held.owner}", wish.terms.owner or "nobody", held.owner)
+
+
+def _not_ourselves(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    if wish.actor.pane is not None and wish.actor.pane == belief.view.id:
+        return Refusal(why="own_pane", text="this is the pane that the caller itself runs in")
+    return None
+
+
+def _listens(belief: Belief, _wish: Wish, _now: int) -> Refusal | None:
+    sight = belief.sight
+    for is_so, why, text in (
+        (sight.dead, "pane_dead", "the program in the pane has ended"),
+        (sight.in_mode, "copy_mode", "the pane is in copy mode, which would take the keys"),
+        (sight.input_off, "input_off", "the pane's input is switched off"),
+        (sight.synchronized, "synchronized", "the pane's input goes to other panes too"),
+    ):
+        if is_so:
+            return Refusal(why=why, text=text)
+    return None
+
+
+def _alone(belief: Belief, wish: Wish, now: int) -> Refusal | None:
+    """Nobody types there right now."""
+    typing = [person for person in belief.sight.people if (now - person.typed_at) / NS < HUMAN_FOR]
+    is_own = wish.actor.kind == "human" and isinstance(wish.action, SendKeys)
+    if not typing or wish.allows_typing_beside_people or is_own:
+        return None
+    return Refusal(
+        why="human_typing", text=f"somebody typed there within the last {HUMAN_FOR:g} s ({typing[0].client})"
+    )
+
+
+def _whole(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    if belief.is_in_gap and not wish.terms.force_stale:
+        return Refusal(why="recent_gap", text="the pane is not heard completely right now, so nothing can be proven")
+    return None
+
+
+def _text(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    text = wish.action.text if isinstance(wish.action, SendText) else ""
+    if not screen.squeeze(text):
+        return Refusal(why="nothing_to_see", text="a text of signs that cannot be seen apart from a prompt is not sent")
+    if len(text.encode("utf-8", "replace")) > TEXT_LIMIT:
+        return Refusal(why="too_long", text=f"the text is longer than {TEXT_LIMIT} bytes")
+    if found := _CONTROL.search(text):
+        return _differs("control_characters", "the text holds a control character", "none", repr(found[0]))
+    is_pasted = belief.place.is_paste_on is True
+    if "\n" in text and not is_pasted:
+        return Refusal(why="multi_line", text="the program there would run several lines one by one")
+    if "\t" in text and not is_pasted:
+        return Refusal(why="popup_text", text="a tab would be taken for a request to complete")
+    return None
+
+
+def _prompt(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    """A shell at its prompt, proven, with nothing typed yet."""
+    activity = belief.view.activity
+    if belief.sight.alternate:
+        return Refusal(why="alternate_screen", text="a full-screen program is in the pane")
+    if activity.kind != "prompt":
+        return _differs("not_at_prompt", "the pane shows no shell's prompt", "prompt", activity.kind)
+    if not (activity.is_proven or wish.allows_unproven):
+        return Refusal(why="unproven_prompt", text="the prompt's marks do not carry our nonce")
+    typed = belief.typed
+    if typed is None:
+        return Refusal(why="prompt_not_found", text="where the shell's input begins is not known")
+    if typed.before.strip() or typed.behind:
+        return Refusal(why="input_not_empty", text="something is typed there already")
+    return None
+
+
+def _program(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    text = wish.action.text if isinstance(wish.action, SendText) else ""
+    if belief.sight.alternate and not (isinstance(wish.action, SendText) and wish.action.into_screen):
+        return Refusal(why="alternate_screen", text="a full-screen program is in the pane")
+    if text[:1] in ("/", "@", "!", "#"):
+        return Refusal(why="popup_text", text=f"a text that begins with {text[0]!r} may open a menu there")
+    typed = screen.in_program(belief.sight)
+    if typed is None:
+        return Refusal(why="prompt_not_found", text="the cursor was not found on the screen")
+    if screen.squeeze(typed.before) or screen.squeeze(typed.behind):
+        return Refusal(why="input_not_empty", text="something stands in the input already")
+    return None
+
+
+def _terms(belief: Belief, wish: Wish, now: int) -> Refusal | None:
+    """What the caller asked to hold."""
+    terms, view = wish.terms, belief.view
+    last = view.last_output_at
+    quiet_for = None if last is None else (now - last) / NS
+    expectations = (
+        (terms.runtime, view.facts.pid, "if_runtime"),
+        (terms.state, view.activity.kind, "if_state"),
+        ("prompt" if terms.at_prompt else None, view.activity.kind, "if_prompt"),
+        (True if terms.is_ready else None, belief.is_ready, "if_ready"),
+    )
+    for expected, actual, why in expectations:
+        if expected is not None and expected != actual:
+            return _differs(why, f"--{why.replace('_', '-')} does not hold", str(expected), str(actual))
+    if terms.updated_within is not None and (quiet_for is None or quiet_for > terms.updated_within):
+        ago = "never" if quiet_for is None else f"{quiet_for:.1f} s ago"
+        return _differs("if_updated_within", "the pane printed too long ago", f"{terms.updated_within:g} s", ago)
+    return _shown(belief, terms, quiet_for)
+
+
+def _shown(belief: Belief, terms: Terms, quiet_for: float | None) -> Refusal | None:
+    if terms.screen is not None and not fits(terms.screen, "\n".join(screen.plain(belief.sight))):
+        return _differs("if_screen", "the screen does not show it", terms.screen, "not on the screen")
+    if terms.tail is None:
+        return None
+    if not fits(f"/{terms.tail}/", "\n".join(belief.tail[-terms.tail_lines :])):
+        return _differs("if_tail", "the last lines do not fit", terms.tail, belief.tail[-1] if belief.tail else "")
+    if quiet_for is not None and quiet_for < terms.stable_for:
+        return _differs("if_tail", "the last lines are too young", f"{terms.stable_for:g} s", f"{quiet_for:.1f} s")
+    return None
+
+
+def fits(pattern: str, text: str) -> bool:
+    """A text that stands in it, or a pattern between slashes."""
+    if len(pattern) <= 2 or not pattern[0] == pattern[-1] == "/":
+        return pattern in text
+    try:
+        matcher = compile_patterns({"wanted": pattern[1:-1]})
+    except ConfigError as error:
+        raise BadRequest(
+            f"{pattern}: {error.message}", hint="Look-around and back-references are not known."
+        ) from error
+    return bool(matcher.ids(text.encode("utf-8", "replace")))
+
+
+def _differs(why: str, text: str, expected: str, actual: str) -> Refusal:
+    return Refusal(why=why, text=text, expected=expected, actual=actual)

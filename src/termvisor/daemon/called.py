@@ -1,0 +1,45 @@
+"""The world as one caller may use it: everything to look at, and a door that knows who they are.
+
+The door is made when somebody stands before it: most calls only look, and need nothing of what is behind it.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from termvisor.clock import Clock
+from termvisor.ops.door import Door
+from termvisor.ops.world import Fleet, History, News, Upkeep, World
+from termvisor.settings import Places, Settings
+
+
+class CalledWorld:
+    def __init__(self, world: World, make_door: Callable[[], Door]):
+        self._world, self._make_door = world, make_door
+
+    @cached_property
+    def door(self) -> Door:
+        return self._make_door()
+
+    @property
+    def fleet(self) -> Fleet:
+        return self._world.fleet
+
+    @property
+    def history(self) -> History:
+        return self._world.history
+
+    @property
+    def news(self) -> News:
+        return self._world.news
+
+    @property
+    def clock(self) -> Clock:
+        return self._world.clock
+
+    @property
+    def configuration(self) -> tuple[Places, Settings]:
+        return self._world.configuration
+
+    @property
+    def upkeep(self) -> Upkeep:
+        return self._world.upkeep

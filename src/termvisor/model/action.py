@@ -1,0 +1,147 @@
+"""An Action is something we want done in the world. It is a value: judged, asked about and recorded before it is done.
+
+Every kind is one class here. What an action means is all in its fields, so that its hash stands for exactly it: an
+answer given to one action cannot be used for another.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from termvisor.model.ids import PaneId
+
+Risk = Literal["look", "reversible", "input", "process", "destructive", "outside"]
+"""What may go wrong at worst: nothing, something that can be put back, something typed into a program, a program
+started or told to end, something lost for good, something that leaves this machine."""
+
+ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
+
+
+class Actor(Struct, frozen=True, kw_only=True):
+    """Who wants it: what kind of caller, which user and process, and the name it gave itself."""
+
+    kind: ActorKind
+    uid: int
+    pid: int
+    name: str = ""
+    pane: PaneId | None = None
+    """The pane that the caller itself runs in, where that is known."""
+
+
+class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):
+    """Type a text into a pane and, unless told otherwise, press Enter once it was seen there."""
+
+    pane: PaneId
+    text: str
+    enter: bool = True
+    into_screen: bool = False
+    """The caller says that the full-screen program there is to get it."""
+
+
+class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
+    """Press named keys, such as ``C-c``, ``Escape``, ``Up`` or ``a``."""
+
+    pane: PaneId
+    keys: tuple[str, ...]
+
+
+class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
+    """Start a program in a new session, window or pane; no program means the user's shell."""
+
+    where: Literal["session", "window", "pane"]
+    target: str = "local"
+    server: str = ""
+    """The socket of the multiplexer's server; empty: the only one, or the default one."""
+    session: str = ""
+    """For a new session: its name. For a new window: where it opens, by name or as ``$3``."""
+    beside: PaneId | None = None
+    """For a new pane: the one that is split."""
+    is_horizontal: bool = False
+    command: tuple[str, ...] = ()
+    cwd: str = ""
+    env: dict[str, str] = {}
+    name: str = ""
+
+
+class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
+    """Send a signal to what runs in the foreground of a pane; or close the whole pane."""
+
+    pane: PaneId
+    signal: Literal["INT", "TERM", "KILL", "HUP", "QUIT"] = "INT"
+    closes_pane: bool = False
+
+
+class Activate(Struct, frozen=True, kw_only=True, tag="activate"):
+    """Make a pane the one that people see in its session, without resizing anything."""
+
+    pane: PaneId
+
+
+class Attach(Struct, frozen=True, kw_only=True, tag="attach"):
+    """Show a pane to the person at this terminal."""
+
+    pane: PaneId
+    client: str = ""
+
+
+class SetTitle(Struct, frozen=True, kw_only=True, tag="set_title"):
+    pane: PaneId
+    title: str
+
+
+class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
+    """Tell a person something, by one of the ways that are set up."""
+
+    title: str
+    text: str
+    pane: PaneId | None = None
+    way: Literal["terminal", "desktop", "webhook", "command"] = "terminal"
+
+
+class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
+    path: str
+    data: bytes
+
+
+class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
+    argv: tuple[str, ...]
+    cwd: str = ""
+
+
+Action = SendText | SendKeys | Spawn | Kill | Activate | Attach | SetTitle | Notify | WriteFile | RunProgram
+
+RISKS: dict[str, Risk] = {
+    "send_text": "input",
+    "send_keys": "input",
+    "spawn": "process",
+    "kill": "process",
+    "activate": "reversible",
+    "attach": "look",
+    "set_title": "reversible",
+    "notify": "outside",
+    "write_file": "destructive",
+    "run_program": "process",
+    "run_workflow": "process",
+    "model_call": "outside",
+    "browser_auth": "outside",
+}
+"""Every kind of action, also those that no part of the product can do yet: a policy may speak of all of them."""
+
+
+def kind_of(action: Action) -> str:
+    """The kind's name, as policy, audit and events call it."""
+    return str(type(action).__struct_config__.tag)
+
+
+def risk_of(action: Action) -> Risk:
+    """By kind; closing a pane and the hard signals lose something for good, a notification may stay on this machine."""
+    if isinstance(action, Kill) and (action.closes_pane or action.signal in ("KILL", "QUIT")):
+        return "destructive"
+    if isinstance(action, Notify) and action.way in ("terminal", "desktop"):
+        return "reversible"
+    return RISKS[kind_of(action)]
+
+
+def pane_of(action: Action) -> PaneId | None:
+    """The pane that is acted on, if there is one."""
+    return action.beside if isinstance(action, Spawn) else getattr(action, "pane", None)

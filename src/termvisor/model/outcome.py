@@ -1,0 +1,26 @@
+"""An Outcome is what came of an action that was allowed: done, or how far it came and why that is known."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from termvisor.model.ids import PaneId
+
+Status = Literal["done", "delivered", "typed_not_submitted", "unknown"]
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """``why`` is a stable code, ``text`` is for a person. ``correlation`` finds the whole story in the audit."""
+
+    status: Status
+    why: str = ""
+    text: str = ""
+    correlation: str = ""
+    key: str = ""
+    pane: PaneId | None = None
+    bytes_sent: int = 0
+    mux_pane: str = ""
+    """Of something that was started: what the multiplexer calls its pane, and its process."""
+    pid: int = 0
+    is_repeated: bool = False
+    """The same key was used before: this is what came of it then, and nothing was done now."""

@@ -1,0 +1,48 @@
+"""How tmux is told to start a program: in a new session, window or pane, without taking anybody's place on screen."""
+
+import re
+
+from termvisor.errors import BadRequest
+from termvisor.model.action import Spawn
+from termvisor.model.ids import MuxPaneId
+from termvisor.mux.tmux.protocol import quote
+
+_SESSION_ID = re.compile(r"\$\d+")
+_COMMANDS = {"session": "new-session", "window": "new-window", "pane": "split-window"}
+
+
+def spawn_command(wanted: Spawn, beside: MuxPaneId | None) -> str:
+    """One command; it prints the new pane's id and process."""
+    words = [_COMMANDS[wanted.where], "-d", "-P", "-F", "'#{pane_id} #{pane_pid}'", *_place(wanted, beside)]
+    if wanted.cwd:
+        words += ["-c", quote(_literal(wanted.cwd))]
+    for name, value in wanted.env.items():
+        words += ["-e", quote(f"{name}={value}")]
+    if wanted.name and wanted.where != "pane":
+        words += ["-n", quote(wanted.name)]
+    return " ".join([*words, *(["--", *_program(wanted.command)] if wanted.command else [])])
+
+
+def _place(wanted: Spawn, beside: MuxPaneId | None) -> list[str]:
+    if wanted.where == "session":
+        return ["-s", quote(wanted.session)] if wanted.session else []
+    if wanted.where == "pane":
+        if beside is None:
+            raise BadRequest("a new pane needs one that it is split from")
+        return ["-h" if wanted.is_horizontal else "-v", "-t", beside]
+    if not wanted.session:
+        raise BadRequest("a new window needs a session")
+    exactly = "" if _SESSION_ID.fullmatch(wanted.session) else "="
+    return ["-t", quote(f"{exactly}{wanted.session}:")]
+
+
+def _program(argv: tuple[str, ...]) -> list[str]:
+    """tmux hands a single word to a shell and several to the system; a program alone is quoted for the shell."""
+    if len(argv) > 1:
+        return [quote(word) for word in argv]
+    return [quote("exec '" + argv[0].replace("'", "'\\''") + "'")]
+
+
+def _literal(text: str) -> str:
+    """Text in which tmux finds no format."""
+    return text.replace("#", "##")

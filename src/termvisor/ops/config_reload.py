@@ -1,0 +1,52 @@
+"""The op `config_reload`: a running daemon reads the settings again."""
+
+from msgspec import Struct
+
+from termvisor.ops.base import Example, Op
+from termvisor.ops.configuration import setting
+from termvisor.ops.look import Look
+from termvisor.ops.world import World
+
+
+class ConfigReload(Struct, frozen=True, kw_only=True):
+    """Nothing to choose."""
+
+
+class ConfigReloaded(Struct, frozen=True, kw_only=True):
+    """``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each."""
+
+    applied: tuple[str, ...]
+    needs_restart: tuple[str, ...]
+    restart_with: dict[str, str]
+
+
+async def run(world: World, _wanted: ConfigReload) -> ConfigReloaded:
+    told = await world.upkeep.reload()
+    restart_with = {name: setting(name).restart for name in told.needs_restart}
+    return ConfigReloaded(applied=told.applied, needs_restart=told.needs_restart, restart_with=restart_with)
+
+
+def plain(told: ConfigReloaded, look: Look) -> str:
+    lines = [f"Taken over: {', '.join(told.applied)}."] if told.applied else []
+    lines += [
+        look.paint("yellow", f"{name} has changed too, but needs `{told.restart_with[name]}`.")
+        for name in told.needs_restart
+    ]
+    return "\n".join(lines) or "Nothing has changed."
+
+
+OP = Op(
+    name="config_reload",
+    summary="Make the running daemon read its settings again.",
+    doc="""What is safe is taken over at once; what needs a restart is named and keeps its old value. Settings that
+are wrong are an error, and the old ones go on to hold. The signal SIGHUP does the same. The environment that counts
+is the one in which the daemon was started.""",
+    Input=ConfigReload,
+    Output=ConfigReloaded,
+    run=run,
+    plain=plain,
+    effect="change",
+    works_alone=True,
+    exits=((69, "No daemon is running; it will read the settings when it starts."), (78, "The config is wrong.")),
+    examples=(Example("config reload", "take over what was changed"),),
+)

@@ -1,0 +1,60 @@
+"""The op `db_check`: is the database whole?"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from termvisor.ops.base import Example, Op
+from termvisor.ops.look import Look, clean
+from termvisor.ops.world import World
+
+
+class DbCheck(Struct, frozen=True, kw_only=True):
+    """How closely to look."""
+
+    thorough: Annotated[
+        bool, Meta(description="Read every row and compare the search index with the text; needs room for a copy.")
+    ] = False
+
+
+class CheckReport(Struct, frozen=True, kw_only=True):
+    """``wrong`` says what was found; empty when the database is whole."""
+
+    path: str
+    is_fine: bool
+    is_thorough: bool
+    wrong: str
+    duration_secs: float
+
+
+async def run(world: World, wanted: DbCheck) -> CheckReport:
+    found = await world.upkeep.check(thorough=wanted.thorough)
+    return CheckReport(
+        path=found.path,
+        is_fine=not found.wrong,
+        is_thorough=found.is_thorough,
+        wrong=found.wrong,
+        duration_secs=round(found.duration, 3),
+    )
+
+
+def plain(report: CheckReport, look: Look) -> str:
+    if report.is_fine:
+        return f"{clean(report.path)} is whole"
+    return f"{clean(report.path)}: {clean(report.wrong)}\nPut back a copy with `visor db restore`."
+
+
+OP = Op(
+    name="db_check",
+    summary="Check that the database is whole.",
+    doc="""Without options, SQLite's quick check and a count of the search index. With `--thorough` every row and
+index is read, and the search index is compared with the text, on a copy that is deleted again. Nobody has to wait
+meanwhile.""",
+    Input=DbCheck,
+    Output=CheckReport,
+    run=run,
+    plain=plain,
+    exit_status=lambda report: 0 if report.is_fine else 1,
+    exits=((0, "The database is whole."), (1, "Something is wrong with it.")),
+    examples=(Example("db check", "a quick look"), Example("db check --thorough", "everything")),
+)

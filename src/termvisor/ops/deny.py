@@ -1,0 +1,38 @@
+"""The op `deny`: a person says no to a question."""
+
+from msgspec import Struct
+
+from termvisor.ops.approve import Number
+from termvisor.ops.asked import Asked, told
+from termvisor.ops.base import Example, Op
+from termvisor.ops.door import ActingWorld
+from termvisor.ops.look import Look
+
+
+class Deny(Struct, frozen=True, kw_only=True):
+    """Which question."""
+
+    id: Number
+
+
+async def run(world: ActingWorld, wanted: Deny) -> Asked:
+    return told(await world.door.inbox.answer(wanted.id, "deny"), world.clock.now())
+
+
+def plain(asked: Asked, look: Look) -> str:
+    return f"question {asked.id} is {asked.state}: {asked.what}"
+
+
+OP = Op(
+    name="deny",
+    robot="deny",
+    summary="Say no to a question in the inbox.",
+    doc="Who asked gets `policy_denied`, and nothing is done. One no is enough, also where two people are asked.",
+    Input=Deny,
+    Output=Asked,
+    run=run,
+    plain=plain,
+    effect="change",
+    exits=((75, "The question is no longer open."),),
+    examples=(Example("deny 3", "it is not done"),),
+)

@@ -1,0 +1,82 @@
+"""An action in words, from its recorded fields. Redacted and clean: what it says may be shown to anybody."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from termvisor.model.action import Action, Actor, kind_of
+from termvisor.ops.look import clean, shorten
+from termvisor.redact import redact
+
+Fields = Mapping[str, Any]
+_LONGEST = 400
+"""Columns of one text that are told; the rest is in the record."""
+
+
+def described(kind: str, fields: Fields) -> str:
+    """What would be done, or was."""
+    word = _WORDS.get(kind)
+    try:
+        told = word(fields) if word else f"{kind} {_json(fields)}"
+    except (KeyError, TypeError):
+        told = f"{kind} {_json(fields)}"
+    return shorten(clean(redact(told)), _LONGEST)
+
+
+def action_in_words(action: Action) -> str:
+    return described(kind_of(action), msgspec.to_builtins(action))
+
+
+def who(actor: Actor) -> str:
+    """``human 1000``, ``robot 1000 (builder) in pane 4``."""
+    name = f" ({actor.name})" if actor.name else ""
+    place = f" in pane {actor.pane}" if actor.pane is not None else ""
+    return clean(redact(f"{actor.kind} {actor.uid}{name}{place}"))
+
+
+def masked(value: Any) -> Any:
+    """The same value with every text in it redacted."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list | tuple):
+        return [masked(one) for one in value]
+    if isinstance(value, Mapping):
+        return {redact(str(name)): masked(one) for name, one in value.items()}
+    return value
+
+
+def _text(fields: Fields) -> str:
+    end = "press Enter" if fields.get("enter", True) else "do not press Enter"
+    return f"type {fields['text']!r} and {end}"
+
+
+def _spawn(fields: Fields) -> str:
+    command = " ".join(fields.get("command") or ()) or "a shell"
+    where = {"pane": f"beside pane {fields.get('beside')}"}.get(fields["where"], f"in a new {fields['where']}")
+    folder = f" (in {fields['cwd']})" if fields.get("cwd") else ""
+    return f"start {command} {where}{folder}"
+
+
+def _kill(fields: Fields) -> str:
+    if fields.get("closes_pane"):
+        return "close the pane and end everything in it"
+    return f"send SIG{fields.get('signal', 'INT')} to the program in its foreground"
+
+
+_WORDS: dict[str, Callable[[Fields], str]] = {
+    "send_text": _text,
+    "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
+    "spawn": _spawn,
+    "kill": _kill,
+    "activate": lambda _fields: "make it the pane that people see",
+    "attach": lambda _fields: "show it to the person at this terminal",
+    "set_title": lambda fields: f"set its title to {fields['title']!r}",
+    "write_file": lambda fields: f"write {fields['path']}",
+    "run_program": lambda fields: f"run {' '.join(fields['argv'])}",
+    "notify": lambda fields: f"notify: {fields['title']}",
+}
+
+
+def _json(fields: Fields) -> str:
+    return msgspec.json.encode(fields).decode()

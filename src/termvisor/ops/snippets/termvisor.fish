@@ -1,0 +1,29 @@
+# Tells Termvisor where prompts and commands begin and end (OSC 133), what was typed, and in which folder (OSC 7).
+# Leaves $status, your prompt and what you see as they are. `visor setup shell fish --remove` takes it out again.
+if status is-interactive; and test "$TERM" != dumb; and test -n "$TMUX$WEZTERM_PANE$VISOR"; and not set -q __visor_tail
+    # The nonce proves that a mark is your shell's own. It is never exported: what you start must not know it.
+    set -l nonce
+    test -r @NONCE_FILE@; and read -l nonce <@NONCE_FILE@
+    string match -qr '^[0-9a-f]+$' -- "$nonce"; or set nonce
+    set -g __visor_is_new (string match -r '^[0-9]+' -- $FISH_VERSION)
+    test "$__visor_is_new" -ge 4; or set -g __visor_is_new ''
+
+    # From 4.0 on fish sends marks and its folder itself; ours are needed only as proof.
+    if test -n "$nonce" -o -z "$__visor_is_new"
+        set -g --unexport __visor_tail ";aid=$fish_pid"(test -n "$nonce"; and echo ";nonce=$nonce")\a
+
+        function __visor_prompt --on-event fish_prompt
+            printf '\e]133;A%s' $__visor_tail
+            test -n "$__visor_is_new"; or printf '\e]7;file://%s%s\a' "$hostname" (string escape --style=url -- "$PWD")
+        end
+
+        function __visor_start --on-event fish_preexec
+            set -l line (string sub -l 8192 -- (string escape --style=url -- "$argv[1]"))
+            printf '\e]133;C;cmdline_url=%s%s' "$line" $__visor_tail
+        end
+
+        function __visor_end --on-event fish_postexec
+            printf '\e]133;D;%s%s' $status $__visor_tail
+        end
+    end
+end

@@ -1,0 +1,18 @@
+"""THE MAP: start reading here. How bytes in the raw log become text that can be found.
+
+    recorder ─► raw log ─► SegmentReader ─► TextStage ─► Redactor ─► blocks ─► Store ─► news
+                 (the truth)     bytes       lines, marks   no secrets   rows    one transaction
+                                                │ stirs
+                   multiplexer ◄─► Eyes ◄───────┘
+                                    └─ looks ─► Sightings ─► Redactor ─► rows, screens ─► Store ─► news
+
+What comes in: which epochs exist and that they grew. What goes out: committed blocks and marks, then the news of them.
+The text of an epoch and the offset it was read up to are stored in one transaction, so a killed daemon reads again from
+exactly there: nothing is lost and nothing is stored twice.
+"""
+
+from termvisor.pipeline.epoch_text import EpochText, activity_of
+from termvisor.pipeline.flow import Pipeline
+from termvisor.pipeline.sightings import Sightings
+
+__all__ = ["EpochText", "Pipeline", "Sightings", "activity_of"]

@@ -1,0 +1,235 @@
+"""One epoch on its way from raw bytes to rows: read, made into text and marks, redacted, cut into blocks.
+
+Invariant: what `take` gives out and the offset in it belong together; stored in one transaction, they let a killed
+daemon go on from exactly there.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from termvisor.ingest.cadence import Stir
+from termvisor.model.event import Event
+from termvisor.model.mark import Mark
+from termvisor.model.output import NOTHING_BEGUN, Begun, Block, Delta, Epoch, Gap
+from termvisor.model.pane import Activity
+from termvisor.pipeline.repaint import Repaint
+from termvisor.pipeline.shell_story import Remembered, ShellStory
+from termvisor.recorder.format import SegmentReader
+from termvisor.redact import Redactor, redact
+from termvisor.store import Progress
+from termvisor.stream import user_vars
+from termvisor.stream.activity import Following, belief, follow
+from termvisor.stream.blocks import blocks
+from termvisor.stream.text import Derived, TextStage, carry_for
+from termvisor.stream.user_vars import PREFIX, Pace
+
+_NOT_STORED = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
+
+
+class Carry(msgspec.Struct, frozen=True, array_like=True):
+    """What must be known to go on at the committed offset. Its only texts of the pane are redacted."""
+
+    text: bytes = b""
+    redaction: bytes = b""
+    following: Following = Following()
+    end_mark: int = -1
+    """Where the program last said that this is the end."""
+    width: int = 0
+    """Columns of the pane when it was last looked at."""
+    begun: Begun = Begun()
+    """Holds until the first line ends."""
+    shells: Remembered = Remembered()
+    pace: Pace = Pace()
+    """Of user variables."""
+
+
+def first_carry(*, is_alternate: bool, at: int = 0, width: int = 0, begun: Begun = NOTHING_BEGUN) -> bytes:
+    """How an epoch begins whose pane is so wide and shows the alternate screen, or does not; never empty."""
+    known = Following()
+    if is_alternate:
+        known = follow(known, Mark(kind="alt_screen_on", offset=0), at, None)
+    return msgspec.msgpack.encode(
+        Carry(carry_for(is_alternate=is_alternate), following=known, width=width, begun=begun)
+    )
+
+
+class EpochText:
+    """One epoch on its way from raw bytes to rows."""
+
+    def __init__(self, epoch: Epoch, folder: str, nonce: str | None):
+        carry = msgspec.msgpack.decode(epoch.carry, type=Carry) if epoch.carry else Carry()
+        self.epoch, self.reader = epoch, SegmentReader(folder)
+        self.read_to = self.stored_to = epoch.committed
+        self.final_size: int | None = epoch.size
+        self.told_size = 0
+        """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
+        self.last_at = epoch.opened_at
+        self.following = carry.following
+        self.last_command_at = 0
+        """When the shell last said, with proof, that a command starts; as far as this daemon heard."""
+        self._holes: list[Gap] = []
+        self._end_mark = carry.end_mark
+        self._nonce = nonce
+        self._stage = TextStage(epoch.committed, carry.text)
+        self._stage.width = carry.width
+        self._begun = carry.begun
+        if epoch.committed == 0 and carry.begun.text:
+            self._stage.preset(carry.begun.text, carry.begun.column)
+        self._redactor = Redactor(state=carry.redaction)
+        self._blocks: list[Block] = []
+        self._marks: list[tuple[int, Mark]] = []
+        self._story = ShellStory(carry.shells)
+        self._pace = carry.pace
+        self._events: list[Event] = []
+        self._repaint = Repaint(epoch.pane, epoch.id)
+        self._is_changed = False
+
+    @property
+    def pending(self) -> str:
+        return redact(self._stage.pending)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the epoch is closed and every byte of it was read."""
+        return self.final_size is not None and self.read_to >= self.final_size
+
+    @property
+    def has_ended_well(self) -> bool:
+        """Whether the program's sign of its end is the last that came."""
+        return self._end_mark == self.read_to
+
+    def step(self, limit: int, is_over: Callable[[], bool] = lambda: False) -> int:
+        """Read on until the limit, or until the turn is over; how many bytes there were."""
+        began = self.read_to
+        if self.told_size > began:
+            limit = min(limit, self.told_size - began)
+        for offset, data, at in self.reader.pieces(self.read_to, limit):
+            if offset != self.read_to:
+                self._leap(offset, at)
+            self._keep(self._stage.feed(Delta(self.epoch.id, offset, data, at)), at)
+            self.read_to, self.last_at = offset + len(data), at
+            if is_over():
+                break
+        return self.read_to - began
+
+    def resize(self, width: int) -> None:
+        self._stage.width = width
+
+    def stir(self) -> Stir | None:
+        """Whether what was read since the last time was painted on a screen, and whether the picture is whole."""
+        if self.final_size is not None:
+            return self._repaint.over()
+        return self._repaint.stir(self.following.activity, self._stage.leaps)
+
+    def finish(self) -> None:
+        if self.final_size is not None and self.read_to < self.final_size:
+            self._miss(self.final_size, self.last_at)
+        if self._begun.is_stored and self._stage.checkpoint()[0] == 0 and self._stage.pending == self._begun.text:
+            self._stage.preset("", 0)
+        self._story.finish(self.read_to)
+        self._keep(self._stage.finish(self.last_at), self.last_at)
+        self.reader.close()
+
+    def take(self) -> Progress | None:
+        """What is to be stored since the last time."""
+        if not self._is_changed:
+            return None
+        committed, text = self._stage.checkpoint()
+        carry = msgspec.msgpack.encode(
+            Carry(
+                text=text,
+                redaction=self._redactor.state,
+                following=self.following,
+                end_mark=self._end_mark,
+                width=self._stage.width,
+                begun=self._begun if committed == 0 else Begun(),
+                shells=self._story.remembered,
+                pace=self._pace,
+            )
+        )
+        commands, edges = self._story.take()
+        progress = Progress(
+            pane=self.epoch.pane,
+            epoch=self.epoch.id,
+            committed=committed,
+            carry=carry,
+            blocks=tuple(self._blocks),
+            marks=tuple(self._marks),
+            commands=commands,
+            edges=edges,
+            events=tuple(self._events),
+        )
+        self._blocks, self._marks, self._events, self._is_changed = [], [], [], False
+        self.stored_to = committed
+        return progress
+
+    def take_holes(self) -> list[Gap]:
+        holes, self._holes = self._holes, []
+        return holes
+
+    def _leap(self, offset: int, at: int) -> None:
+        """Segments were deleted or cut: the text goes on behind the hole, and the hole is a gap."""
+        self._keep(self._stage.finish(self.last_at), self.last_at)
+        width = self._stage.width
+        self._stage = TextStage(offset, carry_for(is_alternate=self._stage.is_alternate))
+        self._stage.width = width
+        self._miss(offset, at)
+
+    def _miss(self, offset: int, at: int) -> None:
+        epoch, detail = self.epoch.id, f"bytes {self.read_to} to {offset} are no longer in the raw log"
+        gap = Gap(pane=self.epoch.pane, cause="log_truncated", start_at=self.last_at, end_at=at, detail=detail)
+        self._holes.append(replace(gap, after=epoch, before=epoch))
+
+    def _keep(self, derived: Derived, at: int) -> None:
+        self._is_changed = True
+        if derived.lines:
+            texts = self._redactor.lines([line.text for line in derived.lines])
+            self._blocks.extend(blocks(self.epoch.id, derived.lines, texts))
+        for raw in derived.marks:
+            if raw.kind == "user_var" and raw.params["name"].startswith(PREFIX):
+                self._heed(raw, at)
+            else:
+                self._hear(_clean(raw), at)
+        self._repaint.hear(derived.marks)
+        self._story.settle(derived.lines, self._stage.row)
+
+    def _hear(self, mark: Mark, at: int) -> None:
+        if mark.kind == "end_of_program":
+            self._end_mark = mark.offset
+        is_proven = belief(self.following, mark, self._nonce)
+        self._story.hear(mark, at, is_proven)
+        if mark.kind == "command_start" and is_proven:
+            self.last_command_at = at
+        self.following = follow(self.following, mark, at, self._nonce)
+        if mark.kind not in _NOT_STORED:
+            self._marks.append((at, _without_nonce(mark)))
+
+    def _heed(self, mark: Mark, at: int) -> None:
+        """A user variable for us is an event, no mark: its value may hold the nonce, which is stored nowhere."""
+        variable = user_vars.read(mark.params["name"], mark.text, self._nonce)
+        if variable is None:
+            return
+        before, (self._pace, is_kept) = self._pace, user_vars.admit(self._pace, at)
+        if is_kept:
+            self._events.append(user_vars.event(self.epoch.pane, at, variable, before.dropped, "stream"))
+
+
+def _clean(mark: Mark) -> Mark:
+    if not mark.text and not mark.params:
+        return mark
+    params = {redact(key): redact(value) for key, value in mark.params.items() if key != "nonce"}
+    nonce = {"nonce": mark.params["nonce"]} if "nonce" in mark.params else {}
+    return replace(mark, text=redact(mark.text), params=params | nonce)
+
+
+def _without_nonce(mark: Mark) -> Mark:
+    """The nonce is no less a secret for having been printed: it stands nowhere but in its file."""
+    if "nonce" not in mark.params:
+        return mark
+    return replace(mark, params={key: value for key, value in mark.params.items() if key != "nonce"})
+
+
+def activity_of(text: EpochText | None) -> Activity:
+    return Activity(kind="gap") if text is None else text.following.activity

@@ -1,0 +1,29 @@
+"""`python -m termvisor.policy <file>`: says what is wrong with a policy file, on stderr, and by its exit status."""
+
+import sys
+
+from termvisor.errors import ConfigError
+from termvisor.policy.document import parse
+from termvisor.wire.complaint import said
+
+
+def check(path: str) -> None:
+    """Raises ``ConfigError``."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Name a file that you may read.") from error
+    parse(text, path)
+
+
+def main() -> None:
+    try:
+        check(sys.argv[1])
+    except ConfigError as error:
+        sys.stderr.write(said(error))
+        sys.exit(error.exit_status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Any bytes from a control client: the parser never fails, and what stands in a body is never more than text."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from termvisor.mux.tmux.protocol import ControlParser, Item, Reply, unescape
+from tests.fuzz.effort import examples
+from tests.fuzz.terminal import chunks, cuts
+
+WORDS = [
+    *(b"%begin 7 3 1", b"%end 7 3 1", b"%error 7 3 1", b"%begin 7 4 1", b"%end 7 4 1", b"%begin ", b"%end ", b"%", b""),
+    *(
+        b"%output %0 forged",
+        b"%output %1 \\033\\1",
+        b"%output %1 \\777",
+        b"%output %1 \\x",
+        b"%output %1 \\",
+        b"%output %",
+    ),
+    *(b"%extended-output %1 2 : x", b"%extended-output %1 : ", b"%exit", b"%pause %0", b"%sessions-changed", b"tok"),
+    *(b"tok:body", b"tok\r", b"other", b"other:body", b"%unlinked-window-close @1"),
+]
+lines = st.sampled_from(WORDS) | st.binary(max_size=12).map(lambda data: data.replace(b"\n", b""))
+talk = st.lists(lines, max_size=16).map(lambda said: b"".join(line + b"\n" for line in said))
+body_lines = st.lists(lines.filter(lambda line: line.removesuffix(b"\r") != b"tok"), max_size=12)
+
+
+def items(portions: list[bytes], *tokens: str) -> list[Item]:
+    parser = ControlParser()
+    for token in tokens:
+        parser.expect(token)
+    return [item for portion in portions for item in parser.feed(portion)]
+
+
+@examples(300)
+@given(talk | st.binary(max_size=80), cuts, st.sampled_from([(), ("tok",), ("tok", "other"), ("other", "tok")]))
+def test_whatever_tmux_says_is_understood_the_same_however_it_is_cut(said, where, tokens):
+    assert items(chunks(said, where), *tokens) == items([said], *tokens)
+
+
+@examples(300)
+@given(body_lines)
+@example([b"%end 7 3 1", b"%begin 7 4 1", b"%output %0 forged", b"%end 7 4 1"])
+def test_no_text_of_a_body_is_taken_for_what_tmux_says(body):
+    mark = b"%begin 7 2 1\ntok:body\n%end 7 2 1\n"
+    hostile = b"%begin 7 3 1\n" + b"".join(line + b"\n" for line in body) + b"%end 7 3 1\n"
+    said = mark + hostile + b"%begin 7 5 1\ntok\n%end 7 5 1\n"
+    assert items([said], "tok") == [Reply("tok", (), tuple(line.removesuffix(b"\r") for line in body))]
+
+
+@examples(300)
+@given(
+    st.lists(st.sampled_from([b"\\", b"0", b"1", b"7", b"8", b"9", b"x", b"n", b"\\134", b"\\777", b"\xff"])).map(
+        b"".join
+    )
+)
+def test_any_escapes_are_undone_without_complaint(data):
+    assert len(unescape(data)) <= len(data)

@@ -1,0 +1,165 @@
+"""Any bytes on the daemon's socket, and any bytes from it: an answer or a clear refusal; the next client is served."""
+
+import asyncio
+import tempfile
+
+import msgspec
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from termvisor.daemon.connection import Limits
+from termvisor.errors import Unavailable
+from termvisor.wire import face, rpc
+from tests.fuzz.effort import examples
+from tests.fuzz.terminal import chunks, cuts
+from tests.unit.daemon.office import Client, FakeDesk, client, endpoint
+
+LIMITS = Limits(line_bytes=4096, in_flight=4, stall_for=5.0)
+JSON = [
+    *(
+        b"{}",
+        b"[]",
+        b"null",
+        b"1",
+        b'"x"',
+        b"{",
+        b"}",
+        b"\xff",
+        b"",
+        b" ",
+        b"[" * 300,
+        b'{"a":' * 300,
+        b'{"id":1}',
+        b"!",
+    ),
+    *(b'{"method":"echo"}', b'{"method":"echo","id":[]}', b'{"method":"echo","id":1e999}', b'{"method":1,"id":2}'),
+    *(
+        b'{"method":"echo","id":3,"params":[]}',
+        b'{"method":"boom","id":4}',
+        b'{"method":"","id":5}',
+        b"!1",
+        b"!2\x1f",
+        b"!99",
+    ),
+    *(b'{"method":"hello","id":6,"params":{"protocol":"x"}}', b'{"method":"hello","id":7,"params":{"protocol":9}}'),
+    *(
+        b'{"method":"cancel"}',
+        b'{"method":"cancel","params":{"id":{}}}',
+        b'{"method":"watch_numbers","id":8}',
+        b"x" * 5000,
+    ),
+    *(b'{"method":"_echo","id":9}', b'{"jsonrpc":"1.0","method":"echo","id":10}', b'{"method":"\\ud800","id":11}'),
+    *(
+        b"!1\x1f0\x1f80\x1f0\x1f0\x1f/\x1fecho",
+        b"!1\x1f0\x1f" + b"9" * 99 + b"\x1f0\x1f0\x1f/\x1fecho",
+        b"!1\x1f0\x1f-1\x1f\x1f\x1f",
+    ),
+    *(
+        "!1\x1f0\x1f²\x1f0\x1f0\x1f/\x1fecho".encode(),
+        b"!\xb2\x1f",
+        b"!1\x1f\xff\x1f\xff\x1f\xff\x1f\xff\x1f\xff",
+        b"\x00",
+    ),
+]
+talk = st.lists(st.sampled_from(JSON) | st.binary(max_size=12), max_size=8).map(
+    lambda said: b"".join(line + b"\n" for line in said)
+)
+
+
+async def answers(path: str, portions: list[bytes]) -> bytes:
+    async with client(path) as one:
+        for portion in portions:
+            one.send(portion)
+            await asyncio.sleep(0)
+        one.writer.write_eof()
+        try:
+            async with asyncio.timeout(10):
+                return await one.hear_end()
+        except ConnectionError:
+            return b""
+
+
+def check(heard: bytes) -> None:
+    """JSON-RPC answers line by line, then at most one answer of the face protocol."""
+    while heard and not heard.startswith(b"a "):
+        line, newline, heard = heard.partition(b"\n")
+        assert newline
+        assert msgspec.json.decode(line)["jsonrpc"] == "2.0"
+    frames = face.Frames().feed(heard)
+    assert [kind for kind, _, _ in frames][-1:] in ([], [b"x"])
+
+
+@examples(60)
+@given(st.lists(st.tuples(talk | st.binary(max_size=60), cuts), min_size=1, max_size=4))
+@example([(line + b"\n", []) for line in JSON])
+def test_whatever_a_client_sends_is_answered_and_harms_nobody_else(said):
+    async def law() -> None:
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            desk = FakeDesk()
+            async with endpoint(f"{folder}/d", desk, LIMITS), client(f"{folder}/d") as other:
+                for data, where in said:
+                    check(await answers(f"{folder}/d", chunks(data, where)))
+                    assert (await polite(other))["result"] == {"still": "here"}
+            assert not desk.stopped.is_set()
+
+    asyncio.run(law())
+
+
+async def polite(one: Client) -> dict:
+    return await one.ask("echo", to=1, still="here")
+
+
+@examples(200)
+@given(st.binary(max_size=80) | st.sampled_from(JSON))
+def test_any_request_line_is_a_request_or_malformed(line):
+    assert isinstance(rpc.parse_request(line), (rpc.Request, rpc.Answer))
+    try:
+        assert face.version(line) >= 0
+        assert 0 <= face.decode(line).look.width <= 10_000
+    except face.Malformed as refused:
+        assert str(refused)
+
+
+@examples(200)
+@given(st.binary(max_size=80) | st.sampled_from(JSON))
+def test_any_answer_line_is_an_answer_or_says_to_restart(line):
+    try:
+        assert isinstance(rpc.parse_incoming(line), rpc.Incoming)
+    except Unavailable as refused:
+        assert "visor daemon restart" in refused.hint
+
+
+pieces = st.sampled_from(
+    [
+        b"a 1\n",
+        b"o 3\nabc",
+        b"o 0\n",
+        b"x 0\n",
+        b"o ",
+        b"9" * 30,
+        b"\n",
+        b"x -1\n",
+        b"oo 1\n",
+        b"o 99999999999\n",
+        b"o \xb2\n",
+        b"o " + b"0" * 22,
+        b"3\nabc",
+    ]
+)
+
+
+@examples(200)
+@given(st.lists(pieces | st.binary(max_size=5), max_size=8).map(b"".join), cuts)
+@example(b"o " + b"0" * 26 + b"3\nabc", [0.8])
+@example(b"o " + b"9" * 5000 + b"\n", [])
+def test_any_frames_are_understood_the_same_however_they_are_cut(data, where):
+    assert understood(chunks(data, where)) == understood([data])
+
+
+def understood(portions: list[bytes]) -> list[tuple[bytes, int, bytes]] | None:
+    """The frames, or None where nonsense came: then the client hangs up."""
+    frames = face.Frames()
+    try:
+        return [frame for portion in portions for frame in frames.feed(portion)]
+    except face.Malformed:
+        return None

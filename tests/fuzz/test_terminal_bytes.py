@@ -1,0 +1,92 @@
+"""Any bytes at all: the reader never fails, leaves no byte out, keeps little, and does not care where they were cut."""
+
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.stream.text import TextStage
+from termvisor.stream.tokenizer import CSI_LIMIT, STRING_LIMIT, Reading, Token, Tokenizer
+from tests.fuzz.effort import examples
+from tests.fuzz.terminal import INTRODUCERS, QUERIES, chunks, cuts, streams
+from tests.property.test_chunk_splits import small_limits
+from tests.unit.stream.reading import delta, read, read_dying
+
+readings = st.sampled_from(["fresh", "lines", "exact", "marks"])
+
+
+def tokens_of(portions: list[bytes], reading: Reading) -> tuple[list[Token], Tokenizer]:
+    tokenizer, found = Tokenizer(), []
+    for portion in portions:
+        tokenizer.take(portion)
+        while (token := tokenizer.next(reading)) is not None:
+            found.append(token)
+    return found, tokenizer
+
+
+@examples(200)
+@given(streams | st.binary(max_size=120), cuts, readings)
+def test_tokens_lie_end_to_end_and_nothing_is_left_out(data: bytes, where: list[float], reading: Reading) -> None:
+    found, tokenizer = tokens_of(chunks(data, where), reading)
+    places = [0, *(token.end for token in found)]
+    assert [token.start for token in found] == places[:-1]
+    assert all(token.end > token.start for token in found)
+    assert data[tokenizer.position :] == tokenizer.rest
+
+
+@examples(150)
+@given(streams, cuts)
+def test_cuts_and_deaths_change_nothing(data: bytes, where: list[float]) -> None:
+    places = [int(cut * len(data)) for cut in where]
+    assert read_dying(data, places) == read(data, places) == read(data, range(1, len(data))) == read(data)
+
+
+@examples(100)
+@given(streams, cuts)
+def test_cuts_and_deaths_change_nothing_at_the_limits(data: bytes, where: list[float]) -> None:
+    places = [int(cut * len(data)) for cut in where]
+    with small_limits():
+        assert read_dying(data, places) == read(data, places) == read(data)
+
+
+@pytest.mark.parametrize("sequence", [*QUERIES, *(opener + b"payload\x1b\\" for opener in INTRODUCERS)])
+def test_half_a_sequence_at_every_place_is_the_whole_one(sequence: bytes) -> None:
+    data = b"before " + sequence + b" behind\r\n"
+    whole = read(data)
+    assert all(read(data, [at]) == whole for at in range(len(data)))
+    assert all(read(data[:at]).texts in ([], ["before"], whole.texts) for at in range(8, 8 + len(sequence) - 1))
+
+
+ENDLESS = [
+    *INTRODUCERS[::2],
+    *(b"\x1b[", b"x", b"\x1b", b"\t", b"\a", b"\0", b"\xe6", b"\r", b"\x1b[A", b"a\b", b"\x9b;"),
+]
+
+
+@pytest.mark.parametrize(
+    "unit", [b"x", b"\t", b"\a", b"\r", b"\0", b"\xff", b"\xe2\x94\x80", b"\x1b[m", b"\x1b]", b"a\b"]
+)
+@pytest.mark.parametrize("opener", ENDLESS)
+def test_whatever_never_ends_keeps_little(opener: bytes, unit: bytes) -> None:
+    stage, offset = TextStage(), 0
+    portion = unit * (10_000 // len(unit))
+    for data in [opener, *[portion] * 16]:
+        stage.feed(delta(data, offset))
+        offset += len(data)
+        kept = offset - stage.checkpoint()[0]
+        assert kept <= 2 * STRING_LIMIT + len(portion)
+        assert len(stage.pending) <= CSI_LIMIT
+
+
+def test_an_endless_string_in_countless_tiny_portions_costs_no_memory_and_little_time() -> None:
+    stage, offset = TextStage(), 0
+    tracemalloc.start()
+    try:
+        for data in [b"\x1b]0;", *[b"tiny"] * 30_000]:
+            stage.feed(delta(data, offset))
+            offset += len(data)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    assert [line.text for line in stage.feed(delta(b"\x07back\r\n", offset)).lines] == ["back"]

@@ -1,0 +1,41 @@
+"""Floods of the worst that a program can print: nothing crashes, memory stays bounded, and the line after it is found.
+
+The full sizes are in `make bench` (hostile).
+"""
+
+import pytest
+
+from termvisor.testing.tmux import short_folder
+from tests.live.conftest import watched_tmux
+from tests.live.flooding import KINDS, flood
+from tests.live.printing import pages
+
+MB = 1_000_000
+AMOUNT = {"osc": 4 * MB, "line": 8 * MB, "tiny": 50_000}
+SOME = 300_000
+DAEMON_MOST, RECORDER_MOST = 85 * MB, 15 * MB
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    with watched_tmux() as scene, short_folder() as folder:
+        scene.folder = folder
+        scene.pane = scene.tmux.start("flooded")
+        scene.ours = scene.heard(scene.pane)
+        scene.pids = scene.visor.daemon_pid, scene.visor.recorder_pid
+        yield scene
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flood_is_survived_and_what_follows_it_is_read(fleet, kind):
+    fleet.tmux.type(fleet.pane, flood(fleet.folder, kind, AMOUNT.get(kind, SOME)))
+    fleet.visor.robot("wait-for", str(fleet.ours), f"^{kind}-flood-is-over$", "--regex", "--timeout-secs", "50")
+    daemon, recorder = fleet.pids
+    assert pages(daemon) < DAEMON_MOST
+    assert pages(recorder) < RECORDER_MOST
+
+
+def test_after_all_floods_both_processes_are_the_same_and_nothing_is_missing(fleet):
+    assert (fleet.visor.daemon_pid, fleet.visor.recorder_pid) == fleet.pids
+    assert fleet.causes() == []
+    fleet.say(fleet.pane, "all-is-well")

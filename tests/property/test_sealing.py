@@ -1,0 +1,107 @@
+"""Laws of sealing: every byte and every time reads as before, and masking moves nothing and leaves no half secret."""
+
+import os
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.ingest.sealing import Wish, seal
+from termvisor.recorder import packed
+from termvisor.recorder.format import SegmentReader
+from termvisor.recorder.segment import starts
+from termvisor.redact import raw, redact
+from termvisor.redact.raw import EDGE, RawMask, mask
+from tests.property.test_redaction import planted
+from tests.property.test_segments import portions, segment_sizes, write
+
+redact("")
+JUNK = (b"\x1b[m\x1b[K", b"\r\n", b" \r", b" \xe2\x94\x82\r\n\xe2\x94\x82 ", b"\x1b[7;1H", b"\x1b[1;32m")
+
+
+def read(folder: str, step: int) -> list[object]:
+    """All that a reader can ask of a stream."""
+    reader = SegmentReader(folder)
+    end = reader.size()
+    found = [list(reader.pieces(offset, step)) for offset in range(0, end, step)]
+    times = [reader.time_of(offset) for offset in range(end + 1)]
+    ended = reader.ended()
+    reader.close()
+    return [end, found, times, ended]
+
+
+@settings(deadline=None, max_examples=40)
+@given(portions, segment_sizes, st.integers(1, 100), st.lists(st.booleans(), min_size=40, max_size=40))
+def test_packed_or_not_a_stream_reads_the_same(appends, segment_bytes, step, chosen):
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, segment_bytes, appends)
+        os.truncate(f"{folder}/{sorted(os.listdir(folder))[0]}", 16)  # some times are not known
+        before = read(folder, step)
+        for start, is_packed in zip(starts(folder), chosen, strict=False):
+            if is_packed:
+                seal(folder, start, Wish(masks=False))
+        assert read(folder, step) == before
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.binary(max_size=3000), st.integers(1, 500), st.integers(1, 700))
+def test_frames_of_any_size_give_any_slice(data, frame, place):
+    with tempfile.TemporaryDirectory() as folder:
+        packed.FRAME_BYTES, usual = frame, packed.FRAME_BYTES
+        try:
+            write(folder, 10_000, [(data, 5)] if data else [])
+            seal(folder, 0, Wish(masks=False)) if data else None
+        finally:
+            packed.FRAME_BYTES = usual
+        reader = SegmentReader(folder)
+        assert b"".join(piece for _, piece, _ in reader.pieces(place, 1 << 20)) == data[place:]
+        reader.close()
+
+
+noise = st.lists(
+    st.sampled_from([b"\x1b[H", b"\r", b"\n", b"sk-", b"ghp_", b" ", b"\xe2\x94\x82", b"a1B", b"\x1b]", b"\x07"])
+)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=400), noise)
+def test_masking_changes_single_bytes_to_zeros_and_nothing_else(data, tokens):
+    whole = data + b"".join(tokens)
+    masked = mask(whole)
+    assert all(new == old or new == ord("0") for new, old in zip(masked, whole, strict=True))
+
+
+@settings(deadline=None)
+@given(st.lists(noise.map(b"".join)), st.integers(1, 50))
+def test_masking_depends_on_no_cut(rows, step):
+    whole = b"".join(row[:90] + b"\r\n" for row in rows)
+    raw.CHUNK, usual = 100, raw.CHUNK
+    try:
+        masking = RawMask()
+        fed = b"".join(masking.feed(whole[at : at + step]) for at in range(0, len(whole), step))
+        fed += masking.finish()
+    finally:
+        raw.CHUNK = usual
+    assert fed == mask(whole)
+
+
+@settings(deadline=None, max_examples=50)
+@given(planted(), st.sampled_from(JUNK), st.integers(20, 60), st.integers(0, 200))
+def test_a_key_over_rows_is_masked_on_both_sides_of_a_border_of_segments(secret, junk, cut, border):
+    """The two segments are sealed one after the other; neither tells a part of the secret."""
+    text, hidden = (part.encode() for part in secret)
+    shown = b"the key is here: " + text[:cut] + junk + text[cut:] + b"\r\n"
+    filler = b"some words " * 9 + b"\r\n"
+    front = filler * (EDGE // len(filler) + 1)
+    whole = front + shown + front
+    border = len(front) + min(border, len(shown))
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, 1, [(whole[:border], 1), (whole[border:], 2)])
+        for start in starts(folder):
+            seal(folder, start, Wish())
+        reader = SegmentReader(folder)
+        masked = b"".join(data for _, data, _ in reader.pieces(0, 1 << 20))
+        reader.close()
+    assert masked == mask(whole)
+    left = masked.replace(junk, b"")
+    assert not any(hidden[at : at + 8] in left for at in range(len(hidden) - 7))

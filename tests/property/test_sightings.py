@@ -1,0 +1,94 @@
+"""The laws of sightings: rows of the captures, every settled row, none of them twice in a life, whoever goes on."""
+
+import asyncio
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.clock import SystemClock
+from termvisor.ingest.eyes import Look
+from termvisor.model.ids import EpochId, MuxPaneId, TargetName
+from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.sighting import Life
+from termvisor.mux.base import Capture
+from termvisor.pipeline import Pipeline, Sightings
+from termvisor.pipeline.sightings import rows_of
+from termvisor.store import Store
+from termvisor.stream.fold import fold
+
+KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+WIDTH = 30
+
+_PLAIN = ["", "  ", "hello", "Thinking… 1s", "Thinking… 22s", "⠋ Thinking… 3s", "| -", "\\", "x" * 70, "漢字" * 20]
+_DRAWN = ["─" * WIDTH, "❯ typed", "│ boxed │", "╭" + "─" * 10 + "╮", "╰" + "─" * 10 + "╯"]
+painted = st.sampled_from([*_PLAIN, *_DRAWN, f"token {KEY}", KEY[:25], KEY[25:]])
+rows = st.lists(painted | st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs", "Cc"]), max_size=40))
+screens = st.lists(st.tuples(rows, st.integers(0, 12), st.integers(0, 1), st.booleans()), min_size=1, max_size=8)
+"""Rows, the row of the cursor, which of two lives, and whether another daemon takes this look."""
+
+
+async def taken(store: Store, plan: list) -> list[Look]:
+    """Takes the looks, one after the other, and tells what was looked at."""
+    server, mux_id = ServerInstance(TargetName("local"), "/s", 1, 1), MuxPaneId("%1")
+    pane, _ = await store.panes.recognise(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
+    clock = SystemClock()
+    pipeline = Pipeline(store.output, raw_dir="/nowhere", clock=clock, flush_for=1)
+    stage = Sightings(store, pipeline, clock)
+    looks = []
+    for at, (texts, cursor, which, is_new_daemon) in enumerate(plan, 1):
+        if is_new_daemon:
+            await stage.note()
+            stage = Sightings(store, pipeline, clock)
+        seen = Capture(rows=tuple(texts), width=WIDTH, height=24, cursor_y=cursor, alternate=True)
+        looks.append(Look(Life(pane, EpochId(1), True, which), seen, at))
+        await stage.take(looks[-1:])
+    await stage.note()
+    return looks
+
+
+async def checked(store: Store, plan: list) -> None:
+    looks = await taken(store, plan)
+    query = "SELECT text, fold, first_at, last_at, screen FROM sighting"
+    stored = await store.sightings._db.read(lambda connection: list(connection.execute(query)))
+    shown = {(look.life.since, fold(row.text)) for look in looks for row in rows_of(look) if row.text}
+    texts = {(look.at, row.text, row.fold) for look in looks for row in rows_of(look) if row.text}
+
+    assert len({number for _, number, *_ in stored}) == len(stored) == len(shown)  # every one, and none twice
+    assert all((first, text, number) in texts for text, number, first, *_ in stored)  # a row of a capture
+    assert {number for _, number, *_ in stored} == {number for _, _, number in texts}
+    for _, number, _, last, _ in stored:
+        assert last == max(at for at, _, fold_of in texts if fold_of == number)
+    assert not any(KEY[10:30] in text for text, *_ in stored)
+    await check_screens(store, looks, {screen for *_, screen in stored})
+
+
+async def check_screens(store: Store, looks: list[Look], numbers: set[int]) -> None:
+    """A stored screen is exactly what the look saw, but for its input area."""
+    at = {look.at: look for look in looks}
+    for number in numbers:
+        screen = await store.sightings.screen(number)
+        expected = [row.text for row in rows_of(at[screen.at])]
+        while expected and not expected[-1] and len(expected) > len(screen.rows):
+            expected.pop()
+        assert list(screen.rows) == expected
+
+
+@settings(max_examples=25, deadline=None)
+@given(screens)
+def test_sightings_are_rows_of_the_captures_and_every_settled_row_is_there_once_a_life(plan):
+    async def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = await Store.open(f"{folder}/visor.db", SystemClock())
+            try:
+                await checked(store, plan)
+            finally:
+                await store.close()
+
+    asyncio.run(run())
+
+
+@given(st.text())
+def test_folding_is_blind_to_blanks_around_a_row_and_leaves_letters_alone(text):
+    assert fold(f"  {text}\t") == fold(text)
+    assert [char for char in fold(text) if char.isalpha()] == [char for char in text if char.isalpha()]

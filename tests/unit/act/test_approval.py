@@ -1,0 +1,113 @@
+"""The inbox: who is asked, who may answer, and how long that is good for."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.act.approval import Inbox
+from termvisor.act.judging import Judged
+from termvisor.act.record import Case
+from termvisor.clock import NS
+from termvisor.errors import NeedsApproval, Refused
+from termvisor.model.action import Kill, SendText
+from termvisor.model.ids import PaneId
+from termvisor.model.verdict import Reason, strictest
+from termvisor.store import Store
+from termvisor.testing.world import StillClock, settled
+from tests.unit.act.test_belief import ME, VIEW
+
+ANN = replace(ME, kind="human", pid=500)
+ACTION = SendText(pane=PaneId(1), text="make test")
+CASE = Case(action=ACTION, actor=ME, correlation="c", view=VIEW)
+JUDGED = Judged(action=ACTION, verdict=strictest((Reason(source="rule", id="r", answer="ask"),)), expires_for=60)
+
+
+@pytest.fixture
+async def clock() -> StillClock:
+    return StillClock()
+
+
+@pytest.fixture
+async def inbox(tmp_path, clock):
+    store = await Store.open(str(tmp_path / "visor.db"), clock)
+    yield Inbox(store, clock)
+    await store.close()
+
+
+async def asked(inbox: Inbox, case: Case = CASE) -> int:
+    with pytest.raises(NeedsApproval) as error:
+        await inbox.clear(case, JUDGED, 0)
+    return int(error.value.details["question"])
+
+
+async def test_an_answer_lets_the_same_action_through_once(inbox):
+    await inbox.answer(await asked(inbox), "allow", ANN)
+    await inbox.clear(CASE, JUDGED, 0)
+    await asked(inbox)
+
+
+async def test_an_answer_is_for_no_other_action(inbox):
+    await inbox.answer(await asked(inbox), "allow", ANN)
+    await asked(inbox, replace(CASE, action=replace(ACTION, text="make all")))
+
+
+async def test_who_waits_hears_the_answer(inbox):
+    waiting = asyncio.ensure_future(inbox.clear(CASE, JUDGED, 30))
+    with inbox.news.subscribe() as news:
+        await asyncio.sleep(0)
+        question = await news.get()
+    await inbox.answer(question.id, "allow", ANN)
+    await waiting
+
+
+async def test_a_no_is_a_no(inbox):
+    waiting = asyncio.ensure_future(inbox.clear(CASE, JUDGED, 30))
+    with inbox.news.subscribe() as news:
+        question = await news.get()
+    await inbox.answer(question.id, "deny", ANN)
+    with pytest.raises(Refused, match="said no"):
+        await waiting
+
+
+async def test_a_question_that_nobody_answers_ends(inbox, clock):
+    number = await asked(inbox)
+    await clock.advance(61)
+    await inbox.expire()
+    assert await asked(inbox) != number
+    await settled()
+
+
+async def test_whoever_asks_does_not_answer(inbox):
+    mine = replace(CASE, actor=replace(ME, pane=PaneId(4)))
+    number = await asked(inbox, mine)
+    with pytest.raises(Refused, match="this very pane"):
+        await inbox.answer(number, "allow", replace(ANN, pane=PaneId(4)))
+    assert (await inbox.answer(number, "allow", replace(ANN, pane=PaneId(5)))).state == "allowed"
+
+
+async def test_a_lasting_answer_spares_the_next_question_for_a_while(inbox, clock):
+    await inbox.answer(await asked(inbox), "allow", ANN, lasting=True)
+    other = replace(CASE, action=replace(ACTION, text="make all"))
+    await inbox.clear(other, JUDGED, 0)
+    with pytest.raises(NeedsApproval):
+        await inbox.clear(replace(CASE, action=Kill(pane=PaneId(1))), JUDGED, 0)
+    with pytest.raises(NeedsApproval):
+        await inbox.clear(replace(other, actor=replace(ME, uid=7)), JUDGED, 0)
+    await clock.advance(9 * 3600)
+    with pytest.raises(NeedsApproval):
+        await inbox.clear(other, JUDGED, 0)
+
+
+async def test_the_question_says_until_when_it_stands(inbox, clock):
+    with pytest.raises(NeedsApproval) as error:
+        await inbox.clear(CASE, JUDGED, 0)
+    assert error.value.details["expires_at"] == clock.now() + 60 * NS
+
+
+@pytest.mark.parametrize("kind", ["robot", "mcp", "workflow", "assistant", "agent"])
+async def test_a_program_cannot_say_yes_not_even_from_another_process(inbox, kind):
+    number = await asked(inbox)
+    with pytest.raises(Refused, match="only a person"):
+        await inbox.answer(number, "allow", replace(ME, kind=kind, pid=99_999))
+    assert (await inbox.answer(number, "deny", replace(ME, kind=kind, pid=99_999))).state == "denied"

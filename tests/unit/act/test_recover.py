@@ -1,0 +1,100 @@
+"""A daemon that dies at any step of a send: what the next one says of it is true, and nothing is typed twice."""
+
+import pytest
+
+from termvisor.mux.tmux.control import TmuxControl
+from termvisor.store.sends import Sends
+from termvisor.testing.tmux import short_folder
+from tests.unit.act.house import House, house
+from tests.unit.waiting import until
+
+
+class Killed(BaseException):
+    """The daemon is gone; nothing after this line happens."""
+
+
+@pytest.fixture
+async def home():
+    with short_folder() as folder:
+        async with house(folder) as opened:
+            yield opened
+
+
+def dies(monkeypatch, owner: type, name: str, *, before: bool, nth: int = 1) -> None:
+    """From now on the daemon dies right before, or right after, this call."""
+    real, calls = getattr(owner, name), []
+
+    async def call(*args, **kwargs):
+        calls.append(1)
+        is_last = len(calls) == nth
+        if is_last and before:
+            raise Killed
+        answer = await real(*args, **kwargs)
+        if is_last:
+            raise Killed
+        return answer
+
+    monkeypatch.setattr(owner, name, call)
+
+
+async def killed(home: House, pane, text: str) -> None:
+    with pytest.raises(Killed):
+        await home.send(pane, text, key="k")
+
+
+async def recovered(home: House, monkeypatch) -> tuple[str, str]:
+    monkeypatch.undo()
+    await home.world.fleet.settle()
+    assert await home.gate.recover() == 1
+    send = await home.store.sends.one("k")
+    assert send is not None and send.status is not None
+    assert await home.store.audit.verify() is None
+    return send.status, send.why
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "before", "status", "times"),
+    [
+        (TmuxControl, "write", True, "unknown", 0),
+        (TmuxControl, "write", False, "typed_not_submitted", 1),
+        (Sends, "step", True, "typed_not_submitted", 1),
+        (Sends, "step", False, "typed_not_submitted", 1),
+        (TmuxControl, "press", True, "typed_not_submitted", 1),
+        (TmuxControl, "press", False, "delivered", 1),
+        (Sends, "end", True, "delivered", 1),
+    ],
+)
+async def test_every_step_may_be_the_last(home, monkeypatch, owner, name, before, status, times):
+    mux_id, pane = await home.bash()
+    dies(monkeypatch, owner, name, before=before)
+    await killed(home, pane, "true one-of-a-kind")
+    await until(lambda: home.screen(mux_id).count("one-of-a-kind") == times)
+    is_done = status == "delivered"
+    await until(lambda: not is_done or home.world._parts.pipeline.current[pane].last_command_at > 0)
+    assert await recovered(home, monkeypatch) == (status, "interrupted")
+    again = await home.send(pane, "true one-of-a-kind", key="k")
+    assert (again.status, again.is_repeated) == (status, True)
+    assert home.screen(mux_id).count("one-of-a-kind") == times
+
+
+async def test_a_draft_that_is_not_ours_is_not_taken_for_it(home, monkeypatch):
+    mux_id, pane = await home.bash()
+    dies(monkeypatch, TmuxControl, "write", before=True)
+    await killed(home, pane, "echo ours")
+    home.tmux("send-keys", "-t", mux_id, "-l", "echo theirs")
+    await until(lambda: "theirs" in home.screen(mux_id))
+    assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+
+
+async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
+    mux_id, pane = await home.bash()
+    dies(monkeypatch, TmuxControl, "press", before=True)
+    await killed(home, pane, "true ours")
+    home.tmux("send-keys", "-t", mux_id, "C-u")
+    home.tmux.type(mux_id, "true theirs")
+    await until(lambda: home.world._parts.pipeline.current[pane].last_command_at > 0)
+    assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+
+
+async def test_nothing_to_recover_is_nothing(home):
+    assert await home.gate.recover() == 0

@@ -1,0 +1,65 @@
+"""What many unit tests stand on: a short private folder, a real tmux, a daemon and a real store in it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+import pytest
+
+from termvisor.clock import SystemClock
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+from termvisor.model.output import Block
+from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.settings import Places
+from termvisor.store import Progress, Store
+from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from tests.unit.memory import memory_daemon
+
+SERVER = ServerInstance(TargetName("local"), "/tmp/tmux-1/default", 100, 5000)
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    with short_folder() as path:
+        yield path
+
+
+@pytest.fixture
+def tmux(folder: str) -> Iterator[PrivateTmux]:
+    with private_tmux(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def daemon(folder: str) -> Iterator[Places]:
+    """A daemon with a world in memory."""
+    with memory_daemon(folder) as places:
+        yield places
+
+
+@pytest.fixture
+async def store(tmp_path) -> AsyncIterator[Store]:
+    opened = await Store.open(str(tmp_path / "visor.db"), SystemClock())
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def new_pane(store: Store) -> Callable[..., Awaitable[PaneId]]:
+    async def make(mux_id: str = "%1", **facts) -> PaneId:
+        instance = PaneInstance(SERVER, MuxPaneId(mux_id))
+        pane, _ = await store.panes.recognise(instance, PaneFacts(mux_id=MuxPaneId(mux_id), pid=7, **facts), at=10)
+        return pane
+
+    return make
+
+
+@pytest.fixture
+def write_lines(store: Store) -> Callable[..., Awaitable[int]]:
+    """Stores lines as one block in a new epoch of the pane, from ``at`` to ``until``; the last line's number."""
+
+    async def write(pane: PaneId, *lines: str, at: int = 100, until: int | None = None) -> int:
+        epoch = await store.output.open_epoch(pane, "pipe", at)
+        block = Block(epoch=epoch, start=0, end=9, at=at, until=at if until is None else until, lines=lines)
+        last = await store.output.commit([Progress(pane=pane, epoch=epoch, committed=9, blocks=(block,))])
+        return last.last_lines[pane]
+
+    return write

@@ -1,0 +1,53 @@
+"""A process that is killed in the middle of its file work: from a chosen call on, the system does nothing any more.
+
+A write that is met by the end leaves half of its bytes. What the code would do after that, also in `finally`, is not
+done either, as it is with `kill -9`.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+
+CALLS = ("open", "write", "fsync", "rename", "replace", "link", "unlink", "chmod", "fchmod", "utime", "rmdir")
+
+
+class Killed(BaseException):
+    """Nothing catches it but the test."""
+
+
+@contextmanager
+def dying_at(step: int) -> Iterator[None]:
+    """The ``step``-th of the calls, counted from 1, and all that follow are not made."""
+    made = 0
+    with pytest.MonkeyPatch.context() as patch:
+
+        def counted(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+            def instead(*args: Any, **options: Any) -> Any:
+                nonlocal made
+                made += 1
+                if made >= step:
+                    if made == step and name == "write":
+                        call(args[0], bytes(args[1])[: len(args[1]) // 2])
+                    raise Killed
+                return call(*args, **options)
+
+            return instead
+
+        for name in CALLS:
+            patch.setattr(os, name, counted(getattr(os, name), name))
+        yield
+
+
+def killed_at_every_step(work: Callable[[], object], prepare: Callable[[], None], judge: Callable[[], None]) -> int:
+    """Prepare, work until killed, judge what is left; for every step of the work. How many steps there were."""
+    step = 0
+    while True:
+        step += 1
+        prepare()
+        with suppress(Killed), dying_at(step):
+            work()
+            return step - 1
+        judge()

@@ -1,0 +1,29 @@
+"""The commands by which tmux starts programs; that they do it is shown with a real one in `test_control`."""
+
+import pytest
+
+from termvisor.errors import BadRequest
+from termvisor.model.action import Spawn
+from termvisor.mux.tmux.spawning import spawn_command
+
+
+def test_a_session_by_name():
+    assert spawn_command(Spawn(where="session", session="work", name="main"), None) == (
+        'new-session -d -P -F \'#{pane_id} #{pane_pid}\' -s "work" -n "main"'
+    )
+
+
+@pytest.mark.parametrize(("session", "target"), [("work", '"=work:"'), ("$3", '"\\0443:"')])
+def test_a_window_opens_in_exactly_that_session(session, target):
+    assert f"-t {target}" in spawn_command(Spawn(where="window", session=session), None)
+
+
+def test_a_pane_is_split_from_the_named_one():
+    assert "split-window -d" in spawn_command(Spawn(where="pane"), "%5")
+    assert "-h -t %5" in spawn_command(Spawn(where="pane", is_horizontal=True), "%5")
+
+
+@pytest.mark.parametrize("where", ["window", "pane"])
+def test_no_place_is_guessed(where):
+    with pytest.raises(BadRequest):
+        spawn_command(Spawn(where=where), None)

@@ -1,0 +1,74 @@
+import pytest
+
+from termvisor.model.ids import PaneId
+from termvisor.testing.asking import ask
+from termvisor.testing.world import MemoryWorld, shell
+
+PANE = PaneId(1)
+
+
+@pytest.fixture
+async def world() -> MemoryWorld:
+    """Four commands in two panes: one failed, one ran well, one is lost, one still runs."""
+    world = MemoryWorld()
+    world.pane(shell())
+    world.pane(shell("%2", session="other"))
+    for line, status in (("make Test", 2), ("ls", 0), ("ssh far", None)):
+        world.start(PANE, line)
+        await world.clock.advance(1.5)
+        world.finish(PANE, status)
+    await world.clock.advance(60)
+    world.start(PaneId(2), "make all")
+    await world.clock.advance(5)
+    return world
+
+
+async def test_commands_come_oldest_first_with_how_they_ended(world: MemoryWorld) -> None:
+    data = (await ask(world, "robot", "commands")).envelope["data"]
+    assert [(item["id"], item["status"], item["exit_code"], item["seconds"]) for item in data["items"]] == [
+        (1, "finished", 2, 1.5),
+        (2, "finished", 0, 1.5),
+        (3, "lost", None, None),
+        (4, "running", None, 5.0),
+    ]
+    assert data["summary"] == {"commands": 4, "failed": 1, "by_status": {"finished": 2, "lost": 1, "running": 1}}
+    assert data["items"][3]["identity"]["session_name"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("argv", "ids"),
+    [
+        (("--failed",), [1]),
+        (("--pane", "2"), [4]),
+        (("--text", "MAKE"), [1, 4]),
+        (("--since", "30s"), [4]),
+        (("--limit", "2"), [3, 4]),
+        (("--pane", "1", "--text", "nothing"), []),
+    ],
+)
+async def test_only_what_is_asked_for_is_listed(world: MemoryWorld, argv: tuple[str, ...], ids: list[int]) -> None:
+    data = (await ask(world, "robot", "commands", *argv)).envelope["data"]
+    assert [item["id"] for item in data["items"]] == ids
+
+
+async def test_people_read_a_table(world: MemoryWorld) -> None:
+    lines = (await ask(world, "commands", width=80)).out.splitlines()
+    assert lines[0].split() == ["ID", "PANE", "EXIT", "TOOK", "AGE", "CWD", "COMMAND"]
+    assert [line.split()[2] for line in lines[1:5]] == ["2", "0", "lost", "running"]
+    assert lines[-1] == "4 commands, 1 failed"
+
+
+async def test_a_secret_in_a_line_is_not_told_nor_is_the_terminal_moved(world: MemoryWorld) -> None:
+    key = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    world.start(PANE, f"login {key} \x1b]0;evil\x07")
+    answered = await ask(world, "commands")
+    assert "login" in answered.out and key not in answered.out and "\x1b" not in answered.out
+
+
+async def test_without_commands_the_way_to_get_them_is_told() -> None:
+    assert "visor setup shell" in (await ask(MemoryWorld(), "commands")).out
+    assert (await ask(MemoryWorld(), "commands", "--failed")).out == "No such command.\n"
+
+
+async def test_a_pane_that_does_not_exist_is_an_error(world: MemoryWorld) -> None:
+    assert (await ask(world, "commands", "--pane", "9")).status == 4

@@ -1,0 +1,71 @@
+"""One epoch's bytes become rows, and what is missing of them is told."""
+
+import os
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.output import Epoch
+from termvisor.pipeline import EpochText, activity_of
+from termvisor.pipeline.epoch_text import first_carry
+from termvisor.recorder.format import SegmentWriter
+
+EPOCH = Epoch(id=EpochId(3), pane=PaneId(1), source="pipe", opened_at=10)
+
+
+@pytest.fixture
+def folder(tmp_path) -> str:
+    return str(tmp_path / "3")
+
+
+def written(folder: str, *pieces: bytes, segment_bytes: int = 1 << 20) -> int:
+    writer = SegmentWriter(folder, segment_bytes)
+    for at, piece in enumerate(pieces, 100):
+        writer.append(piece, at)
+    writer.close()
+    return writer.offset
+
+
+def rows(text: EpochText) -> list[str]:
+    progress = text.take()
+    return [] if progress is None else [line for block in progress.blocks for line in block.lines]
+
+
+def test_what_is_taken_goes_on_in_a_text_that_is_built_from_it(folder):
+    written(folder, b"one\r\ntw", b"o\r\nthree\r\n")
+    text = EpochText(EPOCH, folder, None)
+    assert text.step(7) == 7
+    progress = text.take()
+    assert progress is not None and progress.committed == 5
+    after = EpochText(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
+    after.step(1000)
+    assert rows(after) == ["two", "three"]
+    assert text.take() is None
+
+
+def test_the_missing_end_of_a_closed_log_is_a_gap(folder):
+    size = written(folder, b"kept\r\n", b"cut away\r\n")
+    (raw,) = [name for name in os.listdir(folder) if name.endswith(".raw")]
+    os.truncate(f"{folder}/{raw}", 6)
+    text = EpochText(replace(EPOCH, size=size), folder, None)
+    text.step(1000)
+    assert not text.is_read
+    text.finish()
+    assert rows(text) == ["kept"]
+    (gap,) = text.take_holes()
+    assert (gap.cause, gap.start_at, gap.detail) == ("log_truncated", 100, "bytes 6 to 16 are no longer in the raw log")
+
+
+def test_a_log_that_is_all_there_has_no_hole(folder):
+    size = written(folder, b"kept\r\n")
+    text = EpochText(replace(EPOCH, size=size), folder, None)
+    text.step(1000)
+    text.finish()
+    assert text.take_holes() == []
+
+
+def test_a_pane_that_begins_in_the_alternate_screen_is_known_to_be_there(folder):
+    text = EpochText(replace(EPOCH, carry=first_carry(is_alternate=True, at=5, width=80)), folder, None)
+    assert (activity_of(text).kind, activity_of(text).since) == ("alt_screen", 5)
+    assert activity_of(None).kind == "gap"

@@ -1,0 +1,81 @@
+import pytest
+
+from tests.unit.policy.asking import classes
+
+DELETES = {"destructive_delete", "system_delete"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker exec -it -u 0 -w /x c rm -rf /",
+        "docker run --rm -e A=b --name n image rm -rf /",
+        "podman run i sh -c 'rm -rf /'",
+        "docker --context x exec c rm -rf /",
+        "docker compose -f f exec s rm -rf /",
+        "kubectl -n x exec p -c c -- rm -rf /",
+        "kubectl exec p rm -rf /",
+        "docker run --entrypoint rm image -rf /",
+        "docker exec -i c sh <<X\nrm -rf /\nX",
+    ],
+)
+def test_what_runs_inside_is_looked_at(line: str) -> None:
+    assert classes(line) == DELETES
+
+
+@pytest.mark.parametrize(
+    "option", ["--privileged", "-v /:/x", "--pid=host", "-v /var/run/docker.sock:/s", "--cap-add ALL"]
+)
+def test_a_way_out_of_the_container_is_a_privilege(option: str) -> None:
+    assert classes(f"docker run {option} image") == {"privilege"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker rm c",
+        "docker image prune",
+        "docker compose down",
+        "kubectl delete ns x",
+        "kubectl -n x scale d --replicas 0",
+        "terraform -chdir=x apply",
+        "terraform apply -destroy",
+        "helm delete x",
+        "ansible-playbook p",
+        "aws s3 rb s3://b",
+        "aws ec2 stop-instances",
+        "az group delete",
+        "gh release delete v1",
+    ],
+)
+def test_what_changes_the_infrastructure_is_told(line: str) -> None:
+    assert classes(line) == {"infrastructure"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker ps -a",
+        "docker compose logs",
+        "docker build .",
+        "kubectl describe p",
+        "kubectl apply -f x --dry-run=client",
+        "terraform plan",
+        "helm list",
+        "ansible-playbook --check p",
+        "aws s3 ls",
+        "gh pr view",
+        "docker run image ls",
+    ],
+)
+def test_what_only_looks_or_builds_is_not(line: str) -> None:
+    assert classes(line) == set()
+
+
+def test_secrets_of_a_cluster_or_cloud_are_credentials() -> None:
+    for line in ("kubectl get secrets", "kubectl get secret/x", "gh auth token", "aws secretsmanager get-secret-value"):
+        assert classes(line) == {"credential_read"}
+
+
+def test_an_unknown_verb_is_dynamic() -> None:
+    assert classes("docker $X c") == classes("kubectl $X") == {"dynamic"}

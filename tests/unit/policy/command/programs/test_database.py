@@ -1,0 +1,35 @@
+import pytest
+
+from tests.unit.policy.asking import classes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "psql -c 'drop  schema x'",
+        "psql -c 'TRUNCATE a'",
+        "mysql -e 'DELETE FROM a;'",
+        "sqlite3 f 'drop table a'",
+        "echo 'drop table a' | mysql",
+        "psql <<< 'drop role a'",
+        "mongosh --eval 'db.a.drop()'",
+        "redis-cli FLUSHDB",
+        "dropdb a",
+        "rake db:reset",
+        "manage.py flush",
+        "supabase db reset",
+    ],
+)
+def test_what_drops_or_empties_is_told(line: str) -> None:
+    assert classes(line) == {"database_drop"}
+
+
+@pytest.mark.parametrize(
+    "line", ["psql", "psql -c 'select dropped from a'", "mysql -e 'delete from a where b=1'", "dropdb", "rails db:seed"]
+)
+def test_other_statements_are_not(line: str) -> None:
+    assert classes(line) == set()
+
+
+def test_statements_that_are_not_here_are_not_known() -> None:
+    assert classes("cat dump.sql | psql") == {"dynamic"}

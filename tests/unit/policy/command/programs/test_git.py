@@ -1,0 +1,69 @@
+import pytest
+
+from tests.unit.policy.asking import classes, look
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "push -fu o b",
+        "push --force-with-lease=x",
+        "push o :b",
+        "rebase --onto a b",
+        "branch -M a",
+        "update-ref -d x",
+        "-c a.b=c push -f",
+        "--git-dir=x push -f",
+        "tag --delete x",
+        "push o --prune",
+        "reflog delete x",
+    ],
+)
+def test_history_is_rewritten(line: str) -> None:
+    assert classes(f"git {line}") == {"history_rewrite"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["reset --hard", "clean -xdf", "checkout a -- b", "checkout -- .", "restore -SW a", "switch -C a", "stash drop"],
+)
+def test_work_is_thrown_away(line: str) -> None:
+    assert classes(f"git {line}") == {"git_discard"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "push -u o b",
+        "push o a:b",
+        "rebase --abort",
+        "branch -d a",
+        "reset a",
+        "clean -nfd",
+        "checkout -b a o/a",
+        "stash",
+        "stash list",
+        "restore --staged .",
+        "reflog",
+        "gc",
+        "worktree remove a",
+        "log -p --",
+        "rm --cached a",
+    ],
+)
+def test_the_rest_is_daily_bread(line: str) -> None:
+    assert classes(f"git {line}") == set()
+
+
+def test_a_text_that_git_would_run_is_found() -> None:
+    assert classes("git rebase -x 'rm -rf /' main") == {"history_rewrite", "destructive_delete", "system_delete"}
+    assert classes("git submodule foreach 'rm -rf /'") == {"destructive_delete", "system_delete"}
+    assert classes("git bisect run rm -rf /") == {"destructive_delete", "system_delete"}
+    assert classes("git -c core.sshCommand=x fetch") == {"dynamic"}
+    assert classes("git -c alias.x=status x") == set()
+
+
+def test_hosts_are_known() -> None:
+    assert look("git clone git@a.example:b/c").hosts == ("a.example",)
+    assert look("git fetch https://me:pw@a.example:8443/b").hosts == ("a.example",)
+    assert look("git clone ../other").hosts == ()

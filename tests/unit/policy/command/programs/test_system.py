@@ -1,0 +1,64 @@
+import pytest
+
+from tests.unit.policy.asking import classes
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("apt-get -y install x", "package_change"),
+        ("npm --prefix a install", "package_change"),
+        ("yarn", "package_change"),
+        ("pacman -Syu", "package_change"),
+        ("rpm -e x", "package_change"),
+        ("uv tool install x", "package_change"),
+        ("pip $X", "dynamic"),
+        ("systemctl --user restart x", "service_change"),
+        ("service x restart", "service_change"),
+        ("ufw disable", "service_change"),
+        ("sysctl a=1", "service_change"),
+        ("crontab -u me -r", "service_change"),
+        ("mount a b", "service_change"),
+        ("kill -TERM 1", "process_kill"),
+        ("killall -9 x", "process_kill"),
+        ("parted /dev/sda mklabel gpt", "disk"),
+        ("usermod -aG sudo me", "permissions"),
+    ],
+)
+def test_what_changes_the_machine_is_told(line: str, found: str) -> None:
+    assert classes(line) == {found}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "apt list",
+        "npm run install-all",
+        "npm ls",
+        "pacman -Ss x",
+        "rpm -qa",
+        "uv pip list",
+        "systemctl list-units",
+        "systemctl is-active x",
+        "service x status",
+        "ufw status",
+        "sysctl a",
+        "crontab -l",
+        "mount",
+        "kill -0 1",
+        "kill -s 0 1",
+        "fuser 80/tcp",
+        "fdisk -l",
+        "parted -l",
+        "cargo test",
+        "go run .",
+        "pip show x",
+        "yarn test",
+    ],
+)
+def test_what_only_looks_is_not(line: str) -> None:
+    assert classes(line) == set()
+
+
+def test_what_is_planned_for_later_is_looked_at() -> None:
+    assert classes("at now <<< 'rm -rf /'") == {"service_change", "destructive_delete", "system_delete"}

@@ -1,0 +1,108 @@
+import pytest
+
+from termvisor.model.event import Event
+from termvisor.model.mark import Mark
+from termvisor.model.output import Gap
+from termvisor.model.question import Question
+from termvisor.search.find import search
+from termvisor.store import Progress
+from termvisor.store.aging import INDEXED, TABLES, Sweep, count, sweep
+
+
+def never():
+    return False
+
+
+async def swept(store, table, before):
+    aged = next(aged for aged in TABLES if aged.table == table)
+    state = await store._db.write(lambda connection: sweep(connection, Sweep(aged, before), never))
+    assert state.is_done
+    return state.deleted
+
+
+async def counted(store, table, before):
+    aged = next(aged for aged in TABLES if aged.table == table)
+    return await store._db.read(lambda connection: count(connection, aged, before))
+
+
+async def found(store, text):
+    return [hit.line.text for hit in (await search(store, Question(text=text), 10_000)).hits]
+
+
+async def test_old_lines_leave_with_their_words_in_the_index(store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "old words", at=100)
+    await write_lines(pane, "new words", at=900)
+    assert await counted(store, "block", 500) == 1
+    assert await swept(store, "block", 500) == 1
+    assert [(line.number, line.text) for line in await store.output.lines(pane)] == [(2, "new words")]
+    assert await found(store, "words") == ["new words"]
+    assert await store.check(thorough=True) == "ok"
+
+
+async def test_a_block_that_ended_later_is_not_old(store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "long", at=100, until=600)
+    await write_lines(pane, "short", at=200)
+    assert await swept(store, "block", 500) == 1
+    assert [line.text for line in await store.output.lines(pane)] == ["long"]
+
+
+async def test_after_everything_was_deleted_numbers_go_on_and_new_lines_are_found(store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "one", "two", at=100)
+    assert await swept(store, "block", 500) == 1
+    assert await write_lines(pane, "three", at=600) == 3
+    assert await found(store, "three") == ["three"]
+    assert await found(store, "two") == []
+    assert await store.check(thorough=True) == "ok"
+
+
+async def test_shelves_of_times_leave_with_their_last_block(store, new_pane, write_lines):
+    pane = await new_pane()
+    for number in range(600):
+        await write_lines(pane, f"line {number}", at=number)
+    await swept(store, "block", 550)
+    shelves = await store._db.read(lambda c: [row[0] for row in c.execute("SELECT shelf FROM block_time")])
+    assert shelves == [551 >> 8]
+    assert len(await found(store, "line")) == 20
+
+
+async def test_a_sweep_stops_when_its_turn_is_over_and_goes_on_later(store, new_pane, write_lines):
+    pane = await new_pane()
+    for number in range(40):
+        await write_lines(pane, f"line {number}", at=number)
+    state, reached = Sweep(TABLES[0], 500), []
+    while not state.is_done:
+        asked = iter([False])
+        await store._db.write(lambda c, asked=asked: sweep(c, state, lambda: next(asked, True)))
+        reached.append(state.deleted)
+    assert reached == [8, 16, 24, 32, 40, 40]
+
+
+async def test_events_marks_and_ended_gaps_age(store, new_pane):
+    pane = await new_pane()
+    epoch = await store.output.open_epoch(pane, "pipe", 100)
+    mark = (100, Mark(kind="prompt_start", offset=0))
+    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, marks=(mark,))])
+    await store.events.add([Event(at=100, kind="pane_appeared", pane=pane), Event(at=600, kind="pane_gone", pane=pane)])
+    await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=50, end_at=None))
+    await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=100, end_at=200))
+    deleted = {aged.table: await swept(store, aged.table, 500) for aged in TABLES}
+    assert {table: number for table, number in deleted.items() if number} == {"mark": 1, "event": 1, "gap": 1}
+    assert [gap.start_at for gap in await store.output.gaps()] == [50]
+
+
+@pytest.mark.parametrize("aged", TABLES, ids=lambda aged: aged.table)
+async def test_every_line_of_the_list_names_columns_that_exist(store, aged):
+    assert await swept(store, aged.table, 500) == await counted(store, aged.table, 500) == 0
+
+
+async def test_every_table_that_grows_is_in_the_list_or_named_here(store):
+    kept = {"server", "pane", "epoch", "audit", "send", "question", "voice", "permit", "reservation"}
+    own = {f"{table}_{part}" for table in INDEXED for part in ("time", "fts")}
+    query = (
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_fts_%'"
+    )
+    tables = await store._db.read(lambda connection: {row[0] for row in connection.execute(query)})
+    assert tables - kept - own == {aged.table for aged in TABLES}

@@ -1,0 +1,100 @@
+"""`kill -9` in the middle of what changes the database most: it opens again, is whole, and has lost nothing else."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from termvisor.clock import SystemClock
+from termvisor.store import Store
+from termvisor.store.copy import contents_of
+from termvisor.store.migration import latest
+from termvisor.store.restore import restore
+from tests.unit.dying import killed_at_every_step
+
+DIES = """
+import asyncio, os, signal, sys
+import apsw
+from termvisor.clock import SystemClock
+from termvisor.store import Store
+
+left = int(sys.argv[2])
+
+def trace(cursor, statement, bindings):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return True
+
+apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", trace))
+
+async def main():
+    store = await Store.open(sys.argv[1], SystemClock())
+    async for _ in store.keeping.delete_older(500):
+        pass
+    async for _ in store.keeping.give_back():
+        pass
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+def dies(path: str, step: int) -> int:
+    return subprocess.run([sys.executable, "-c", DIES, path, str(step)], check=False).returncode
+
+
+@pytest.mark.parametrize("step", [1, 20, 45, 70, 95, 110])
+async def test_killed_while_it_is_made_or_migrated_it_is_made_anew(tmp_path, step):
+    path = str(tmp_path / "visor.db")
+    assert dies(path, step) == -signal.SIGKILL
+    store = await Store.open(path, SystemClock())
+    assert await store.check(thorough=True) == "ok"
+    assert await store._db.read(lambda connection: connection.pragma("user_version")) == latest()
+    await store.close()
+
+
+@pytest.mark.parametrize("step", [60, 90, 130, 165])
+async def test_killed_while_old_rows_are_deleted_the_rest_is_whole_and_goes_later(store, new_pane, write_lines, step):
+    pane = await new_pane()
+    for number in range(60):
+        await write_lines(pane, f"old {number}", at=number)
+    await write_lines(pane, "new", at=900)
+    await store.close()
+    assert dies(store._db.path, step) == -signal.SIGKILL
+    again = await Store.open(store._db.path, SystemClock())
+    assert await again.check(thorough=True) == "ok"
+    numbers = [line.number for line in await again.output.lines(pane, limit=100)]
+    assert numbers == list(range(numbers[0], 62))
+    await again.close()
+    assert dies(store._db.path, 1 << 30) == 0
+    again = await Store.open(store._db.path, SystemClock())
+    assert [line.text for line in await again.output.lines(pane)] == ["new"]
+    assert await again.check(thorough=True) == "ok"
+    await again.close()
+
+
+async def test_killed_at_any_step_of_a_restore_there_is_a_whole_database(store, new_pane, write_lines, tmp_path):
+    path, copy = (str(tmp_path / name) for name in ("visor.db", "copy.db"))
+    await write_lines(await new_pane(), "before")
+    await store.keeping.copy(copy)
+    await write_lines(await new_pane(), "after")
+    await store.close()
+    (tmp_path / "kept").write_bytes((tmp_path / "visor.db").read_bytes())
+
+    def prepare():
+        for left in tmp_path.glob("visor.db*"):
+            left.unlink()
+        (tmp_path / "visor.db").write_bytes((tmp_path / "kept").read_bytes())
+
+    def judge():
+        done = restore(copy, path, 0)
+        assert done.present is not None
+        assert done.backup.lines == 1
+        assert done.present.lines in (1, 2)
+        kept = [contents_of(str(name)).lines for name in tmp_path.glob("visor.db.1970*")]
+        assert 2 in kept
+
+    assert killed_at_every_step(lambda: restore(copy, path, 0), prepare, judge) >= 5
