@@ -24,7 +24,9 @@ async def test_a_shell_at_its_prompt_is_its_own_foreground(tmux, bash):
 async def test_a_command_is_in_the_foreground_and_gets_the_signal_while_its_shell_goes_on(tmux, bash):
     pane, pid = bash
     tmux.type(pane, "sleep 600")
-    await until(lambda: not foreground(pid).is_pane)
+    # Before that it is still a copy of the shell, which takes no notice.
+    await until(lambda: tmux.ask(pane, "#{pane_current_command}") == "sleep")
+    assert not foreground(pid).is_pane
     assert send_signal(foreground(pid).group, "INT")
     await until(lambda: foreground(pid).is_pane)
     tmux.type(pane, "echo status-$?")
