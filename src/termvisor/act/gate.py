@@ -9,6 +9,7 @@ denied, refused or failed. A pane gets one action at a time.
 import asyncio
 import os
 from collections import defaultdict
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Protocol
 
@@ -189,12 +190,7 @@ class Gate:
         earlier = await self._means.store.sends.begin(send, intent)
         if earlier is not None:
             return _repeated(earlier, case.action_hash)
-        sender = Sender(self._means.panes.control(action.pane), self._means.panes, self._means.clock)
-
-        async def step(step: SendStep) -> None:
-            await self._means.store.sends.step(key, step, self._means.clock.now())
-
-        ended = await sender.send(Journey(action, belief, terms.into == "prompt", step))
+        ended = await self._travelled(send, Journey(action, belief, terms.into == "prompt", self._steps_of(key)))
         await self._end(key, case, ended)
         await self._means.judge.after(attempt.judged, ended.status, ended.why)
         if ended.status == "refused":
@@ -209,6 +205,21 @@ class Gate:
             pane=action.pane,
             bytes_sent=sent,
         )
+
+    async def _travelled(self, send: Send, journey: Journey) -> Ended:
+        sender = Sender(self._means.panes.control(send.pane), self._means.panes, self._means.clock)
+        try:
+            return await sender.send(journey)
+        except asyncio.CancelledError:
+            # Who asked has left in the middle of it: what came of it is on record all the same.
+            await self._look_at(await self._means.store.sends.one(send.key) or send)
+            raise
+
+    def _steps_of(self, key: str) -> Callable[[SendStep], Awaitable[None]]:
+        async def step(step: SendStep) -> None:
+            await self._means.store.sends.step(key, step, self._means.clock.now())
+
+        return step
 
     async def _perform(self, attempt: Attempt) -> Outcome:
         case, judged = attempt.case, attempt.judged

@@ -9,9 +9,7 @@ from msgspec.structs import replace
 from termvisor.act.screen import squeeze
 from termvisor.model.action import Action, Actor, kind_of, pane_of
 from termvisor.model.audit import AuditEntry, Stage
-from termvisor.model.event import Scalar
 from termvisor.model.pane import PaneView
-from termvisor.model.verdict import Verdict
 from termvisor.redact import redact
 
 _SHOWN = 4096
@@ -83,8 +81,3 @@ def _shown(value: object) -> object:
     if isinstance(value, dict):
         return {redact(str(name)): _shown(one) for name, one in value.items()}
     return value
-
-
-def observed(verdict: Verdict | None, **facts: Scalar) -> dict[str, object]:
-    """The two fields of an entry that say what was found."""
-    return {"verdict": verdict, "observed": facts}

@@ -1,5 +1,7 @@
 """A daemon that dies at any step of a send: what the next one says of it is true, and nothing is typed twice."""
 
+import asyncio
+
 import pytest
 
 from termvisor.mux.tmux.control import TmuxControl
@@ -94,6 +96,20 @@ async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
     home.tmux.type(mux_id, "true theirs")
     await until(lambda: home.world._parts.pipeline.current[pane].last_command_at > 0)
     assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+
+
+async def test_a_caller_who_leaves_in_the_middle_leaves_no_send_without_an_outcome(home):
+    mux_id, pane = await home.bash()
+    sending = asyncio.ensure_future(home.send(pane, "true left-alone", key="k"))
+    await until(lambda: "left-alone" in home.screen(mux_id))
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+    send = await home.store.sends.one("k")
+    assert send is not None and send.status in ("typed_not_submitted", "delivered", "unknown")
+    assert await home.store.sends.open() == []
+    assert [one.stage for one in await home.store.audit.list()] == ["intent", "outcome"]
+    assert home.screen(mux_id).count("left-alone") == 1
 
 
 async def test_nothing_to_recover_is_nothing(home):
