@@ -11,8 +11,7 @@ from termvisor.errors import StorageError
 from termvisor.model.output import Epoch
 from termvisor.pipeline import Pipeline, activity_of
 from termvisor.recorder.format import SegmentWriter
-from termvisor.testing.tmux import short_folder
-from tests.unit.ingest.scene import AheadClock, Memory
+from tests.unit.ingest.scene import AheadClock
 from tests.unit.waiting import until
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -24,27 +23,6 @@ class HastyClock(AheadClock):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(0)
-
-
-@pytest.fixture
-async def memory():
-    with short_folder() as folder:
-        opened = await Memory(folder).open()
-        yield opened
-        await opened.close()
-
-
-@pytest.fixture
-async def pane(memory):
-    return await memory.pane()
-
-
-@pytest.fixture
-async def epoch(memory, pane) -> Epoch:
-    """An epoch that has just begun."""
-    opened = await memory.reserved(pane)
-    memory.pipeline.open(opened)
-    return opened
 
 
 async def reopened(memory) -> Epoch:

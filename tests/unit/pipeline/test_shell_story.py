@@ -6,8 +6,6 @@ from termvisor.model.command import Command, Edge
 from termvisor.model.mark import Mark
 from termvisor.pipeline.shell_story import _EDGES, Remembered, ShellStory
 from termvisor.stream.text import Settled
-from termvisor.testing.tmux import short_folder
-from tests.unit.ingest.scene import Memory
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 
@@ -23,26 +21,6 @@ PROMPT = A + b"$ " + B
 def typed(line: str) -> bytes:
     """A prompt, what is typed in it, Enter, and the marks that bash's PS0 prints."""
     return PROMPT + line.encode() + b"\r\n" + osc(f"E;{line}") + C
-
-
-@pytest.fixture
-async def memory():
-    with short_folder() as folder:
-        opened = await Memory(folder).open()
-        yield opened
-        await opened.close()
-
-
-@pytest.fixture
-async def pane(memory):
-    return await memory.pane()
-
-
-@pytest.fixture
-async def epoch(memory, pane):
-    opened = await memory.reserved(pane)
-    memory.pipeline.open(opened)
-    return opened
 
 
 async def commands(memory, pane) -> list[Command]:
