@@ -231,6 +231,9 @@ class Gate:
         except VisorError as error:
             await self._tell(attempt, "failed", error.code)
             raise
+        except asyncio.CancelledError:
+            await self._tell(attempt, "unknown", "interrupted")
+            raise
         await self._tell(attempt, outcome.status, outcome.why)
         await self._means.judge.after(judged, outcome.status, outcome.why)
         return replace(outcome, correlation=case.correlation)

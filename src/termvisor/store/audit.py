@@ -12,6 +12,8 @@ from termvisor.model.ids import PaneId
 from termvisor.store.db import Connection, Database
 
 _PAGE = 500
+_Page = list[tuple[int, tuple[Any, ...], str, str, str]]
+"""Of each entry: its number, what stands in its columns, its text, the hash before it and its own."""
 _ENTRY = msgspec.json.Decoder(AuditEntry)
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
 
@@ -42,7 +44,7 @@ class Audit:
     async def verify(self) -> BrokenChain | None:
         """The first entry that was changed, removed or slipped in; None when the chain is whole."""
         previous, last = "", 0
-        while page := await self._db.read(lambda connection, last=last: _page(connection, last)):  # type: ignore[misc]
+        while page := await self._after(last):
             for number, stored, entry, previous_hash, own in page:
                 if number != last + 1 or previous_hash != previous:
                     return BrokenChain(number, f"it does not follow entry {last}")
@@ -50,6 +52,9 @@ class Audit:
                     return BrokenChain(number, "its content was changed")
                 previous, last = own, number
         return await self._db.read(lambda connection: _cut(connection, last))
+
+    async def _after(self, last: int) -> "_Page":
+        return await self._db.read(lambda connection: _page(connection, last))
 
 
 def add_entries(connection: Connection, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
@@ -80,7 +85,7 @@ def _hash(previous: str, entry: str) -> str:
     return _blake2.blake2b(f"{previous}\n{entry}".encode(), digest_size=32).hexdigest()
 
 
-def _page(connection: Connection, after: int) -> list[tuple[int, tuple[Any, ...], str, str, str]]:
+def _page(connection: Connection, after: int) -> _Page:
     rows = connection.execute(
         "SELECT id, at, correlation, stage, kind, pane, actor, entry, previous, hash FROM audit"
         " WHERE id > ? ORDER BY id LIMIT ?",
