@@ -1,7 +1,9 @@
 # The habits of this repository. Every target sets up what it needs; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: run test test-live test-all check fix bench golden docs demo help
+.PHONY: run test test-live test-all check fix bench accuracy golden docs demo help
 BIN := .venv/bin
+# Tests start hundreds of short processes: where bytecode may not be kept, every one compiles all it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 run: ## set up what is missing, start the daemon and show all panes
 	@.ci/setup run
@@ -14,13 +16,14 @@ demo: ## start a private tmux server with five lively panes to try things on
 test: check ## everything that needs only Python and tmux
 	$(BIN)/pytest -m "not live" -n 3 $(ARGS)
 
-test-live: ## what needs further parts installed
+test-live: ## what needs further parts installed, and the full sizes
 	@.ci/setup live
-	$(BIN)/pytest -m live $(ARGS)
+	$(BIN)/pytest -m live -n 2 --dist loadfile $(ARGS)
 
-test-all: ## both, as continuous integration runs them
+test-all: ## both, and a longer search for what breaks a law, as continuous integration runs them
 	$(MAKE) test
 	$(MAKE) test-live
+	FUZZ=5 $(BIN)/pytest tests/property tests/fuzz -n 3 -o timeout=600
 
 check: ## lint, format, types, import contracts, generated pages fresh
 	@.ci/setup dev
@@ -38,6 +41,10 @@ fix: ## let the tools mend what they can
 bench: ## measure against the budgets; fails when one is missed
 	@.ci/setup dev
 	$(BIN)/python tests/bench/run.py
+
+accuracy: ## how well agents' states are known, on recordings of the real programs; fails when a budget is missed
+	@.ci/setup dev
+	$(BIN)/python tests/accuracy/run.py
 
 golden: ## write the golden files anew, on purpose, and show what changed
 	@.ci/setup dev

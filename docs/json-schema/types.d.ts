@@ -6,6 +6,8 @@ export interface Activate {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -20,6 +22,7 @@ export interface Activate {
 export interface ActivityItem {
   kind: "alt_screen" | "command" | "gap" | "prompt" | "unknown";
   since: string | null;
+  age: number | null;
   command_line: string | null;
   last_exit: number | null;
   is_proven: boolean;
@@ -33,19 +36,99 @@ export interface Advice {
   is_followed?: boolean | null;
 }
 
-/** Which question. */
+/** A pane and the agent in it. Without one, ``agent`` and ``state`` are null and ``presence`` is `unmanaged`.
+
+    ``evidence_mode`` is the tier of what the state rests on; `deterministic` is the agent's own word. ``reason`` says
+    why a state is `unknown`. ``cost`` is US dollars; what nobody told is null. */
+export interface AgentRow {
+  identity: PaneIdentity;
+  presence: "managed" | "unmanaged";
+  agent: string | null;
+  runtime: number | null;
+  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  reason: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unsupported_signal" | null;
+  evidence_mode: "deterministic" | "heuristic" | "none";
+  source: string;
+  confidence: "high" | "low" | "medium" | null;
+  state_since: string | null;
+  state_age: number | null;
+  state_version: number;
+  last_event: string | null;
+  needs: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
+  needs_action: boolean;
+  flags: FlagItem | null;
+  agent_title: string;
+  model: string;
+  tokens: number | null;
+  cost: number | null;
+  context_used: number | null;
+}
+
+/** Sessions, oldest first. */
+export interface AgentSessionListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: SessionsUse;
+  items: Array<SessionUse>;
+}
+
+/** Which sessions. */
+export interface AgentsSessions {
+  /** At most so many. */
+  limit?: number;
+  /** Only this pane; any reference. */
+  pane?: string | null;
+  /** Only those of this agent. */
+  agent?: string | null;
+  /** Only those that went on after this: ISO 8601, today, or an age such as 2h. */
+  since?: string | null;
+}
+
+/** ``script`` is what all of the hooks run. */
+export interface AgentsSetup {
+  script: string;
+  items: Array<HookSetup>;
+}
+
+/** Which question, and how. */
 export interface Approve {
   /** The question's number in `visor inbox`. */
   id: number;
+  /** With --edit: the text to type instead; all further words. */
+  text?: string;
   /** And the same caller may do this kind of thing in this pane for eight hours. */
   session?: boolean;
+  /** Type another text instead: the words that follow, or what your editor gives back. */
+  edit?: boolean;
+}
+
+/** ``instead`` is what came of the edited text. */
+export interface Approved {
+  id: number;
+  state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
+  kind: string;
+  risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
+  what: string;
+  action: Record<string, unknown>;
+  by: string;
+  pane: number | null;
+  place: string;
+  why: Array<string>;
+  answers: number;
+  needs: number;
+  asked_at: string;
+  expires_at: string;
+  left: number | null;
+  correlation: string;
+  instead?: Deed | null;
 }
 
 /** ``what`` is the action in words, ``action`` its fields, ``place`` where. ``answers`` of ``needs`` people allowed
     it. ``left`` are the seconds until it counts as a no; of a closed one there are none. */
 export interface Asked {
   id: number;
-  state: "allowed" | "denied" | "expired" | "open" | "used";
+  state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
   kind: string;
   risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
   what: string;
@@ -68,6 +151,8 @@ export interface Attach {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -98,7 +183,7 @@ export interface Attach {
 
 /** ``outside`` is the program to run in a terminal of its own, ``inside`` in one that shows the same tmux server. */
 export interface Attached {
-  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
@@ -117,14 +202,31 @@ export interface Audit {
   pane?: string | null;
   /** Only this kind of action, for example send_text. */
   kind?: string | null;
+  /** Only this caller: human, robot, …, or the name it gave. */
+  actor?: string | null;
+  /** Only what came to this. */
+  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
+  /** Only the story of this action. */
+  correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
+  /** Not newer than this: ISO 8601, or an age such as 5m. */
+  until?: string | null;
   /** The first ones after this cursor, not the newest. */
   after?: number | null;
+  /** Go on with what is put on record. */
+  follow?: boolean;
+}
+
+/** Where to. */
+export interface AuditExport {
+  /** Write to this file (made private) instead. */
+  output?: string | null;
 }
 
 /** One entry. An action has several: `judged` or `asked`, `answered`, `intent`, `outcome`, joined by
-    ``correlation``. ``hash`` covers this entry and all before it. */
+    ``correlation``. ``undoes`` is the correlation of the action that this one takes back. ``hash`` covers this entry
+    and all before it. */
 export interface AuditItem {
   id: number;
   at: string;
@@ -141,10 +243,24 @@ export interface AuditItem {
   observed: Record<string, string | number | number | boolean | null>;
   outcome: string;
   why: string;
+  undoes: string;
   hash: string;
 }
 
-/** Entries, oldest first. ``cursor`` is where the next call goes on, as `--after`. */
+/** One entry: ``entry`` is its text to the byte (JSON in itself), ``hash`` the BLAKE2b-256 of ``previous``, a
+    newline and that text; the first one has no ``previous``. ``is_masked``: a secret was taken out of it now, so only
+    its place can be proven. The last line has no entry but ``entries``, how many there are, and ``hash``, the newest. */
+export interface AuditLine {
+  id?: number;
+  previous?: string;
+  hash?: string;
+  entry?: string | null;
+  is_masked?: boolean;
+  entries?: number | null;
+}
+
+/** Entries, oldest first. ``cursor`` is where the next call goes on, as `--after`. ``is_continued``: these came
+    after the first piece of a `--follow`. */
 export interface AuditListing {
   schema_version?: number;
   generated_at: string;
@@ -152,13 +268,18 @@ export interface AuditListing {
   summary: AuditSummary;
   items: Array<AuditItem>;
   cursor: number;
+  is_continued?: boolean;
 }
 
-/** ``entry`` is the first one that does not fit those before it, ``what`` is wrong with it. */
+/** ``entry`` is the first one that does not fit those before it, ``what`` is wrong with it. Of a file: how many
+    ``entries`` are proven, the newest ``hash``, and how many are ``masked``, whose content cannot be proven. */
 export interface AuditState {
   is_whole: boolean;
   entry?: number | null;
   what?: string;
+  entries?: number | null;
+  hash?: string;
+  masked?: number;
 }
 
 export interface AuditSummary {
@@ -166,8 +287,12 @@ export interface AuditSummary {
   by_stage: Record<string, number>;
 }
 
-/** Nothing to choose. */
+/** What to check. */
 export interface AuditVerify {
+  /** A file that `audit export` wrote; no daemon is needed. */
+  file?: string | null;
+  /** A `hash` that you kept elsewhere; it must be in the record. */
+  kept?: string;
 }
 
 /** ``version`` is the schema's. The copy holds text, events and all else, but no raw bytes. */
@@ -354,6 +479,14 @@ export interface Contents {
   newest_at?: number | null;
 }
 
+/** ``by`` is the source that has been seeing ``state`` since then. */
+export interface ContradictionItem {
+  since: string;
+  age: number;
+  by: string;
+  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input";
+}
+
 /** Where to. */
 export interface DbBackup {
   /** The path of a new file. */
@@ -393,7 +526,7 @@ export interface DbVacuum {
 /** What came of it. ``why`` is a stable code; ``correlation`` finds the whole story in the audit. ``foreseen`` is
     all there is of a dry run. */
 export interface Deed {
-  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
@@ -405,6 +538,8 @@ export interface Deed {
 export interface Deny {
   /** The question's number in `visor inbox`. */
   id: number;
+  /** You do it in other words yourself; who asked is told so. */
+  edited?: boolean;
 }
 
 /** ``is_fine`` is false when a check failed; warnings and skipped checks do not count. */
@@ -435,7 +570,7 @@ export interface EventItem {
   data: Record<string, string | number | number | boolean | null>;
 }
 
-/** Events, oldest first. ``cursor`` is where the next call, or `watch-events`, goes on. */
+/** Events, oldest first. ``cursor`` is where the next call, or `watch-events`, goes on: beyond all passed over. */
 export interface EventListing {
   schema_version?: number;
   generated_at: string;
@@ -448,6 +583,38 @@ export interface EventListing {
 export interface EventsSummary {
   events: number;
   by_kind: Record<string, number>;
+}
+
+/** One stored signal. ``event_at`` is the source's own time, ``heard_at`` ours; ``payload`` is what it said, with
+    secrets taken out. */
+export interface EvidenceItem {
+  signal: number;
+  source: string;
+  tier: "deterministic" | "heuristic";
+  kind: "exited" | "heartbeat" | "no_agent" | "note" | "source_down" | "state" | "task_began" | "task_ended";
+  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  session: string;
+  event_id: string;
+  event_at: string;
+  heard_at: string;
+  age: number;
+  title: string;
+  payload: Record<string, string | number | number | boolean | null>;
+}
+
+/** Of which pane. */
+export interface Explain {
+  /** The pane; any reference. */
+  pane: string;
+}
+
+/** ``evidence`` is the signal that decided; null when it aged away or nothing decided. */
+export interface Explained {
+  agent: AgentRow;
+  reference: string;
+  evidence: EvidenceItem | null;
+  witnesses: Array<WitnessItem>;
+  would_change: Array<ProspectItem>;
 }
 
 /** What to export, and in which form; text where none is named. */
@@ -489,6 +656,17 @@ export interface Finding {
   status: "fail" | "ok" | "skip" | "warn";
   message: string;
   hint?: string;
+}
+
+/** What is true beside the state. ``resets_in`` is seconds until the usage limit ends. */
+export interface FlagItem {
+  usage_limited: boolean;
+  resets_at: string | null;
+  resets_in: number | null;
+  compacting: boolean;
+  auth_needed: boolean;
+  subtasks: number;
+  contradicted: ContradictionItem | null;
 }
 
 /** What would be said of it now: the policy's ``answer`` with its ``path``, and ``refused``, the first thing about
@@ -590,6 +768,19 @@ export interface GetText {
 export interface GetVersion {
 }
 
+/** ``name`` is what they have in common. */
+export interface GroupItem {
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
+  name: string;
+  panes: Array<number>;
+}
+
 /** ``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started.
 
     ``looks_per_minute`` is how often panes that repaint are looked at now, all together. */
@@ -668,6 +859,30 @@ export interface HitsSummary {
   is_complete: boolean;
 }
 
+/** What the agent's hook was given, and from where it calls. */
+export interface HookPermission {
+  /** Whose hook this is. */
+  agent: "claude_code" | "codex";
+  /** The request, as JSON; the command line takes it from stdin. */
+  text?: string;
+  /** The agent's TMUX variable. */
+  tmux?: string;
+  /** The agent's TMUX_PANE variable. */
+  tmux_pane?: string;
+  /** Seconds to wait for a person. */
+  wait_secs?: number;
+}
+
+/** ``kept`` is where the file as it was before is, ``change`` what a dry run foresees. */
+export interface HookSetup {
+  agent: "claude_code" | "codex" | "copilot" | "gemini" | "opencode";
+  path: string;
+  outcome: "foreseen" | "installed" | "removed" | "skipped" | "unchanged" | "updated";
+  note?: string;
+  kept?: string | null;
+  change?: string;
+}
+
 /** Which questions, and whether to wait for one. */
 export interface Inbox {
   /** Also those that are closed. */
@@ -698,6 +913,8 @@ export interface Kill {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -728,6 +945,33 @@ export interface Kill {
   signal?: "HUP" | "INT" | "KILL" | "QUIT" | "TERM";
   /** Close the pane itself, with all that runs in it. */
   close?: boolean;
+}
+
+/** ``version`` is that of the contract which its adapter speaks; ``sources`` are where it speaks, the best first;
+    ``panes`` are those in which it lives now. ``failures`` counts what went wrong in the adapter itself. */
+export interface KindItem {
+  name: string;
+  version: string;
+  is_enabled: boolean;
+  capabilities: Array<string>;
+  sources: Array<string>;
+  panes: Array<number>;
+  failures: number;
+}
+
+/** In the order in which they are asked whether a process is theirs. */
+export interface KindListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: KindsSummary;
+  items: Array<KindItem>;
+}
+
+export interface KindsSummary {
+  known: number;
+  enabled: number;
+  by_agent: Record<string, number>;
 }
 
 /** Which commands to list. */
@@ -770,12 +1014,22 @@ export interface ListGaps {
   since?: string | null;
 }
 
+/** Nothing to choose. */
+export interface ListKinds {
+}
+
 /** Which panes to list. */
 export interface ListPanes {
   /** Only this session. */
   session?: string | null;
   /** Only this target. */
   target?: string | null;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  state?: string | null;
+  /** Only agents that need a person. */
+  needs_action?: boolean;
   /** Only this pane; any reference. */
   pane?: string | null;
   /** Also panes that ended. */
@@ -796,8 +1050,26 @@ export interface ListSessions {
   session?: string | null;
   /** Only this target. */
   target?: string | null;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  state?: string | null;
+  /** Only agents that need a person. */
+  needs_action?: boolean;
   /** Only this pane; any reference. */
   pane?: string | null;
+  /** What is one session: that of one server, or all of one name. */
+  group_by?: "session-name" | "target-session";
+  /** With the states of each kind of agent. */
+  agent_summary?: boolean;
+}
+
+/** Which sources to list. */
+export interface ListSources {
+  /** Only those of this agent. */
+  agent?: string | null;
+  /** Only those that are doing so. */
+  status?: "absent" | "down" | "quiet" | "well" | null;
 }
 
 /** Which windows to list. */
@@ -806,14 +1078,74 @@ export interface ListWindows {
   session?: string | null;
   /** Only this target. */
   target?: string | null;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  state?: string | null;
+  /** Only agents that need a person. */
+  needs_action?: boolean;
   /** Only this pane; any reference. */
   pane?: string | null;
+  /** With a row for each agent in them. */
+  with_agent_status?: boolean;
 }
 
 export interface LogLines {
   path: string;
   level: "debug" | "error" | "info" | "warning" | null;
   lines: Array<string>;
+}
+
+/** Among which agents, and whether to go there. */
+export interface Next {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only in this session. */
+  session?: string | null;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+  /** Pass over so many that come first. */
+  skip?: number;
+  /** Look at it in this terminal, as `attach` does. */
+  go?: boolean;
+}
+
+/** ``found`` is null when nobody needs a person; ``waiting`` counts all that do. ``attached`` is there with
+    `--go`. */
+export interface NextUp {
+  found: AgentRow | null;
+  waiting: number;
+  attached?: Attached | null;
+}
+
+/** ``ways`` in the order in which they were named. */
+export interface Notified {
+  pane: PaneIdentity | null;
+  ways: Array<Telling>;
+}
+
+/** What is told, and how. */
+export interface Notify {
+  /** What it is about. */
+  title: string;
+  /** What there is to say; all further words. */
+  text?: string;
+  /** The pane that it is about; whoever looks at it is not told. */
+  pane?: string | null;
+  /** terminal, desktop, webhook or command; may be repeated. None: those of `notify_ways`. */
+  way?: Array<"command" | "desktop" | "terminal" | "webhook">;
+  /** Say what would be decided, and tell nobody. */
+  dry_run?: boolean;
 }
 
 /** ``id`` is our number, never reused; ``pane_id`` is the multiplexer's own, such as `%5`. */
@@ -827,6 +1159,26 @@ export interface PaneIdentity {
 
 export interface PaneItem {
   identity: PaneIdentity;
+  presence: "managed" | "unmanaged";
+  agent: string | null;
+  runtime: number | null;
+  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  reason: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unsupported_signal" | null;
+  evidence_mode: "deterministic" | "heuristic" | "none";
+  source: string;
+  confidence: "high" | "low" | "medium" | null;
+  state_since: string | null;
+  state_age: number | null;
+  state_version: number;
+  last_event: string | null;
+  needs: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
+  needs_action: boolean;
+  flags: FlagItem | null;
+  agent_title: string;
+  model: string;
+  tokens: number | null;
+  cost: number | null;
+  context_used: number | null;
   reference: string;
   server: string;
   window_name: string;
@@ -838,7 +1190,6 @@ export interface PaneItem {
   title: string;
   width: number;
   height: number;
-  presence: string;
   activity: ActivityItem;
   heard_by: "control" | "none" | "pipe";
   first_seen_at: string;
@@ -869,6 +1220,14 @@ export interface PanesSummary {
   by_activity: Record<string, number>;
   by_target: Record<string, number>;
   gaps: number;
+  agents: Summed;
+}
+
+/** ``text`` is what the hook prints, in the agent's own form. ``correlation`` finds the story in the audit. */
+export interface PermissionAnswer {
+  decision: "allow" | "deny";
+  text: string;
+  correlation: string;
 }
 
 /** ``caller`` may do ``kind`` in ``pane`` (null: in all) for ``left`` seconds; ``given_by`` said so. */
@@ -947,6 +1306,13 @@ export interface ProcessCost {
   rss_bytes: number;
   cpu_seconds: number;
   cpu_percent: number;
+}
+
+/** ``at`` is when time alone does it; null where something must happen. */
+export interface ProspectItem {
+  what: string;
+  at: string | null;
+  in_secs: number | null;
 }
 
 /** Nothing to choose. */
@@ -1103,6 +1469,8 @@ export interface SendKeys {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -1139,6 +1507,8 @@ export interface SendText {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -1165,8 +1535,12 @@ export interface SendText {
   stable?: number;
   /** The pane; any reference. */
   pane: string;
-  /** The text; all further words. */
-  text: string;
+  /** The text; all further words. `-`: read it from stdin. */
+  text?: string;
+  /** Read the text from stdin. A text of just `-` says the same. */
+  stdin?: boolean;
+  /** Read the text from this file; `-` is stdin. */
+  file?: string | null;
   /** Type it and do not press Enter. */
   no_newline?: boolean;
   /** A name for this call; the same one again types nothing twice. */
@@ -1189,7 +1563,7 @@ export interface SendText {
 
     ``pattern_matched`` is null where nothing was waited for; ``wait_ended`` says how the waiting ended. */
 export interface Sent {
-  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
@@ -1221,16 +1595,27 @@ export interface SessionIdentity {
   session_name: string;
 }
 
+/** ``agent_states`` are there with `--agent-summary`. Sessions that were merged by name may have several targets:
+    then ``identity.target`` is empty. */
 export interface SessionItem {
-  identity: SessionIdentity;
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
   server: string;
-  attached: number;
-  windows: number;
   panes: Array<number>;
   by_activity: Record<string, number>;
   last_output_at: string | null;
   last_output_age: number | null;
   gaps: number;
+  identity: SessionIdentity;
+  attached: number;
+  windows: number;
+  by_target: Record<string, number>;
+  agent_states: Record<string, Record<string, number>>;
 }
 
 /** Sessions, by server and name. */
@@ -1242,11 +1627,42 @@ export interface SessionListing {
   items: Array<SessionItem>;
 }
 
+/** One conversation. ``external_id`` is the agent's own name for it. ``tokens``, ``cost`` (US dollars) and the rest
+    of ``usage`` are null where the agent did not tell them. ``resume`` takes it up again; empty where nothing does. */
+export interface SessionUse {
+  id: number;
+  identity: PaneIdentity;
+  agent: string;
+  external_id: string;
+  title: string;
+  model: string;
+  version: string;
+  cwd: string;
+  started_at: string;
+  ended_at: string | null;
+  end_reason: "completed" | "error" | "limit_reached" | "manual" | "pane_gone" | null;
+  seconds: number;
+  tokens: number | null;
+  cost: number | null;
+  usage: Usage;
+  resume: string;
+}
+
 export interface SessionsSummary {
   sessions: number;
   windows: number;
   panes: number;
   by_target: Record<string, number>;
+}
+
+/** ``tokens`` and ``cost`` are the sums of what was told, null where nobody told any; ``without_cost`` counts the
+    sessions that told no cost. */
+export interface SessionsUse {
+  sessions: number;
+  by_agent: Record<string, number>;
+  tokens: number | null;
+  cost: number | null;
+  without_cost: number;
 }
 
 /** Which pane, and its title. */
@@ -1255,6 +1671,8 @@ export interface SetTitle {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -1274,6 +1692,20 @@ export interface SettingItem {
   origin: string;
   env: string;
   doc: string;
+}
+
+/** Which agents, whose settings, and what to do with them. */
+export interface SetupAgents {
+  /** Only this agent; may be repeated. Without it all installed ones. */
+  agent?: Array<"claude_code" | "codex" | "copilot" | "gemini" | "opencode">;
+  /** Your own settings, or those of the project in this folder. */
+  scope?: "project" | "user";
+  /** Take our hooks out again. */
+  remove?: boolean;
+  /** Do it without asking. */
+  yes?: boolean;
+  /** Only show the change to each file. */
+  dry_run?: boolean;
 }
 
 /** Which shell, and what to do with its start file. */
@@ -1302,12 +1734,46 @@ export interface ShellSetup {
   snippet?: string;
 }
 
+/** ``status``: `well` speaks, `quiet` has nothing new, `absent` is not there (yet), `down` cannot be heard.
+
+    ``lag`` is seconds from the agent's own time to ours. ``dropped`` counts signals that changed nothing. */
+export interface SourceItem {
+  agent: string;
+  source: string;
+  where: string;
+  status: "absent" | "down" | "quiet" | "well";
+  detail: string;
+  heard_at: string | null;
+  heard_age: number | null;
+  records: number;
+  signals: number;
+  dropped: number;
+  lag: number | null;
+}
+
+/** Sources, by agent. */
+export interface SourceListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: SourcesSummary;
+  items: Array<SourceItem>;
+}
+
+export interface SourcesSummary {
+  sources: number;
+  by_status: Record<string, number>;
+  by_agent: Record<string, number>;
+}
+
 /** What to start, and where. */
 export interface Spawn {
   /** Say what would be decided and done, and do nothing. */
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -1336,7 +1802,7 @@ export interface Spawn {
 
 /** ``pane`` is the pane beside which it was made; ``new`` is the new one once it was seen. */
 export interface Spawned {
-  status: "delivered" | "done" | "foreseen" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
@@ -1353,6 +1819,8 @@ export interface Split {
   dry_run?: boolean;
   /** A person at a terminal says yes to what would be asked. */
   yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
   /** Under whose reservation it is done. */
   owner?: string;
   /** Wait so many seconds for a person, where one must be asked. */
@@ -1381,6 +1849,52 @@ export interface Start {
   notes: Array<string>;
 }
 
+/** Which agents, and how they are put together. */
+export interface Status {
+  /** Only this session. */
+  session?: string | null;
+  /** Only this target. */
+  target?: string | null;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  state?: string | null;
+  /** Only agents that need a person. */
+  needs_action?: boolean;
+  /** What is summed up: sessions of one server, all of one name, windows, targets or agents. */
+  group_by?: "agent" | "session-name" | "target" | "target-session" | "window";
+}
+
+/** ``text`` is empty where there is no agent, and no daemon. */
+export interface StatusLine {
+  text: string;
+  numbers: Record<string, number>;
+}
+
+/** ``items`` are the agents that need a person, by what waiting costs, and of one kind the oldest first; those with
+    ``needs_action`` cannot go on without one. ``down`` are the sources that cannot be heard. */
+export interface StatusReport {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: StatusSummary;
+  items: Array<AgentRow>;
+  groups: Array<GroupItem>;
+  down: Array<SourceItem>;
+}
+
+export interface StatusSummary {
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
+  panes: number;
+  by_target: Record<string, number>;
+}
+
 export interface Step {
   run: string;
   does: string;
@@ -1396,6 +1910,28 @@ export interface StorageStatus {
   checkpoint_age_secs: number | null;
   raw_bytes: number;
   maintenance: Array<UpkeepStep>;
+}
+
+/** Agents together. ``top_state`` is the one that speaks for all, by precedence; null where there is no agent.
+    ``waiting`` counts those that wait for a permission or an answer, ``needs_action`` all that need a person. */
+export interface Summed {
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
+}
+
+/** What came of one way. ``why`` is a stable code; ``correlation`` finds it in the audit. */
+export interface Telling {
+  way: "command" | "desktop" | "terminal" | "webhook";
+  status: "denied" | "done" | "failed" | "foreseen" | "suppressed" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  foreseen?: Foretold | null;
 }
 
 /** ``text`` are settled lines; ``pending`` is the unfinished last one. ``cursor`` is where to go on reading. */
@@ -1427,6 +1963,44 @@ export interface TmuxAdvice {
   items: Array<Advice>;
 }
 
+/** What to say of which agents. */
+export interface TmuxStatus {
+  /** The line, with fields in braces: agents waiting needs_action limited error waiting_approval waiting_input running completed idle unknown. Without it, what is not 0 in short. */
+  template?: string | null;
+  /** Only this session. */
+  session?: string | null;
+}
+
+/** Which action. */
+export interface Undo {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Its `correlation`, or `last`: your own last one. */
+  which?: string;
+}
+
+/** ``undoes`` is the correlation of the action that is taken back, ``what`` is done for it. */
+export interface Undone {
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: Foretold | null;
+  undoes: string;
+  what: string;
+}
+
 /** ``rows`` and ``bytes`` are what was deleted, sealed or given back, of what ``operation`` names. */
 export interface UpkeepStep {
   operation: string;
@@ -1439,6 +2013,17 @@ export interface UpkeepStep {
   is_foretold?: boolean;
 }
 
+/** Tokens and money, as far as the agent told them. None means that it did not say. */
+export interface Usage {
+  total?: number | null;
+  input?: number | null;
+  output?: number | null;
+  cached?: number | null;
+  reasoning?: number | null;
+  cost?: number | null;
+  context_used?: number | null;
+}
+
 /** ``schema_version`` is that of the JSON answers. */
 export interface Version {
   version: string;
@@ -1447,7 +2032,7 @@ export interface Version {
   platform: string;
 }
 
-/** What to wait for: a pattern, or `--command-finished`, or `--gone`, or `--quiet-for`. */
+/** What to wait for: a pattern, or `--command-finished`, `--state`, `--gone`, `--quiet-for`. */
 export interface WaitFor {
   /** The pane; any reference. */
   pane: string;
@@ -1463,6 +2048,8 @@ export interface WaitFor {
   since?: string | null;
   /** Wait until a command is over: the one that runs now, or that starts after --since. */
   command_finished?: boolean;
+  /** Wait until its agent is in this state or one of these: waiting,completed,idle. */
+  state?: string | null;
   /** Wait until the pane, or the program in it, ends. */
   gone?: boolean;
   /** Wait until it printed nothing for so many seconds. */
@@ -1470,17 +2057,41 @@ export interface WaitFor {
 }
 
 /** What matched is ``line``, or ``pending`` while the line is unfinished, or ``shown``: a row of a screen that
-    repaints. ``command`` is what finished, or was lost. ``cursor`` is where to read on. */
+    repaints. ``command`` is what finished, or was lost. ``agent`` is the one whose state was waited for. ``cursor`` is
+    where to read on. */
 export interface Waited {
   identity: PaneIdentity;
-  outcome: "died" | "finished" | "gone" | "lost" | "matched" | "quiet";
+  outcome: "died" | "finished" | "gone" | "lost" | "matched" | "quiet" | "state";
   waited_secs: number;
   cursor: string;
   line?: TextLine | null;
   pending?: string | null;
   shown?: string | null;
   command?: CommandFacts | null;
+  agent?: AgentRow | null;
   exit_status?: number | null;
+}
+
+/** What to watch, and from where on. */
+export interface Watch {
+  /** Only this session. */
+  session?: string | null;
+  /** Only this target. */
+  target?: string | null;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  state?: string | null;
+  /** Only agents that need a person. */
+  needs_action?: boolean;
+  /** Tell each agent, or only what windows or sessions come to. */
+  scope?: "panes" | "sessions" | "windows";
+  /** Begin after this cursor; without it, with how it is now. */
+  since_cursor?: string | null;
+  /** Tell what is there, then stop. */
+  once?: boolean;
+  /** Seconds between two pieces at least; nothing is left out. */
+  interval?: number;
 }
 
 /** From where to watch, and for what. */
@@ -1495,22 +2106,47 @@ export interface WatchEvents {
   once?: boolean;
 }
 
+/** One line. `state`: how an agent is at the start. `state_changed`, `agent_began`, `agent_ended`: what was stored,
+    beside ``agent`` as it is by now; that is null once it is gone, and only its ``name`` is left. `summary_changed`:
+    what all of them, or those of one ``place``, come to. ``cursor`` is where to go on. */
+export interface WatchItem {
+  kind: "agent_began" | "agent_ended" | "state" | "state_changed" | "summary_changed";
+  at: string;
+  cursor: string;
+  pane?: number | null;
+  name?: string;
+  agent?: AgentRow | null;
+  before?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  after?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  place?: string;
+  summary?: Summed | null;
+}
+
 export interface WindowIdentity {
   target: string;
   session_name: string;
   window_id: string;
 }
 
+/** ``agent_rows`` are there with `--with-agent-status`. */
 export interface WindowItem {
-  identity: WindowIdentity;
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
   server: string;
-  index: number;
-  name: string;
   panes: Array<number>;
   by_activity: Record<string, number>;
   last_output_at: string | null;
   last_output_age: number | null;
   gaps: number;
+  identity: WindowIdentity;
+  index: number;
+  name: string;
+  agent_rows?: Array<AgentRow>;
 }
 
 /** Windows, by server, session and index. */
@@ -1528,10 +2164,31 @@ export interface WindowsSummary {
   by_target: Record<string, number>;
 }
 
+/** One source: what it last said of the state, when it was last heard, and what became of it. */
+export interface WitnessItem {
+  source: string;
+  tier: "deterministic" | "heuristic";
+  rank: number;
+  role: "agrees" | "contradicts" | "decides" | "down" | "gap" | "overtaken" | "silent" | "stale" | "suppressed" | "unsettled";
+  meaning: string;
+  said: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  since: string | null;
+  age: number;
+  evidence: EvidenceItem | null;
+}
+
 export interface Ops {
   list_panes: { input: ListPanes; output: PaneListing };
   list_windows: { input: ListWindows; output: WindowListing };
   list_sessions: { input: ListSessions; output: SessionListing };
+  status: { input: Status; output: StatusReport };
+  next: { input: Next; output: NextUp };
+  explain: { input: Explain; output: Explained };
+  watch: { input: Watch; items: WatchItem };
+  agents_list: { input: ListKinds; output: KindListing };
+  agents_sessions: { input: AgentsSessions; output: AgentSessionListing };
+  list_sources: { input: ListSources; output: SourceListing };
+  tmux_status: { input: TmuxStatus; output: StatusLine };
   get_text: { input: GetText; output: Text };
   get_screen: { input: GetScreen; output: ScreenText };
   search_history: { input: SearchHistory; output: HitListing };
@@ -1548,16 +2205,19 @@ export interface Ops {
   activate: { input: Activate; output: Deed };
   attach: { input: Attach; output: Attached };
   set_title: { input: SetTitle; output: Deed };
+  notify: { input: Notify; output: Notified };
+  undo: { input: Undo; output: Undone };
   reserve: { input: Reserve; output: Reserved };
   release: { input: Release; output: Released };
   list_reservations: { input: ListReservations; output: ReservationListing };
   inbox: { input: Inbox; output: InboxListing };
-  approve: { input: Approve; output: Asked };
+  approve: { input: Approve; output: Approved };
   deny: { input: Deny; output: Asked };
   list_permits: { input: ListPermits; output: PermitListing };
   revoke_permit: { input: RevokePermit; output: RevokedPermit };
   audit: { input: Audit; output: AuditListing };
   audit_verify: { input: AuditVerify; output: AuditState };
+  audit_export: { input: AuditExport; items: AuditLine };
   policy_show: { input: PolicyShow; output: PolicyInForce };
   policy_explain: { input: PolicyExplain; output: Foretold };
   policy_test: { input: PolicyTest; output: PolicyTested };
@@ -1569,6 +2229,8 @@ export interface Ops {
   logs: { input: ReadLogs; output: LogLines };
   setup_shell: { input: SetupShell; output: ShellSetup };
   setup_tmux: { input: SetupTmux; output: TmuxAdvice };
+  setup_agents: { input: SetupAgents; output: AgentsSetup };
+  hook_permission: { input: HookPermission; output: PermissionAnswer };
   config_init: { input: ConfigInit; output: ConfigMade };
   config_show: { input: ConfigShow; output: ConfigShown };
   config_set: { input: ConfigSet; output: ConfigChanged };

@@ -12,6 +12,8 @@ from termvisor.wire import face
 
 OWN = ("up", "down", "demo", "daemon")
 """Commands about the daemon itself; all others are operations."""
+STATUS_LINE = "tmux-status"
+"""tmux asks for it every few seconds: it starts nothing, and without a daemon it says nothing."""
 
 
 def main() -> int:
@@ -32,10 +34,14 @@ def _run(argv: list[str]) -> int:
         from termvisor.frontends.cli import own
 
         return own.run(argv)
+    if argv[:1] == ["hook"] and not os.isatty(0) and not {"-h", "--help"}.intersection(argv):
+        from termvisor.frontends import hook
+
+        return hook.run(courier.socket_path(os.environ), tuple(argv))  # noqa: TID251 - as below
     asked = _asked(argv)
     status = courier.carry(courier.socket_path(os.environ), asked)  # noqa: TID251 - settings cost too much here
-    if status >= 0:
-        return status
+    if status >= 0 or _is_status_line(argv):
+        return max(0, status)
     from termvisor.frontends.cli import fallback
 
     return fallback.run(asked, status)
@@ -44,7 +50,12 @@ def _run(argv: list[str]) -> int:
 def _is_played(argv: list[str]) -> bool:
     """Whether somebody sits there to watch a film or a pane; programs and pipes get what the operation says."""
     asks_otherwise = any(word.startswith(("--json", "--format", "-h", "--help", "-q", "--quiet")) for word in argv)
-    return argv[0] in ("replay", "attach") and not asks_otherwise and os.isatty(0) and os.isatty(1)
+    is_played = argv[0] in ("replay", "attach") or (argv[0] == "next" and "--go" in argv)
+    return is_played and not asks_otherwise and os.isatty(0) and os.isatty(1)
+
+
+def _is_status_line(argv: list[str]) -> bool:
+    return argv[:1] == [STATUS_LINE] and "-h" not in argv and "--help" not in argv
 
 
 def _asked(argv: list[str]) -> face.Asked:
@@ -54,6 +65,8 @@ def _asked(argv: list[str]) -> face.Asked:
         cwd = "/"
     if argv[:1] == ["robot"]:
         return face.Asked(tuple(argv[1:]), True, cwd)
+    if _is_status_line(argv):
+        return face.Asked(tuple(argv), False, cwd)
     from termvisor.frontends.human import look
 
     return face.Asked(tuple(argv), False, cwd, look())

@@ -79,6 +79,13 @@ class Unsupported(BadRequest):
     hint = "See the message for what is supported."
 
 
+class NoInverse(BadRequest):
+    """It was done, and nothing takes it back."""
+
+    code = "no_inverse"
+    hint = "`visor undo --help` says what can be taken back; `visor audit` what was done."
+
+
 class NotFound(VisorError):
     """What was named does not exist."""
 
@@ -92,6 +99,13 @@ class NoSuchCommand(NotFound):
 
     code = "command_not_found"
     hint = "`visor list-commands` shows them; a shell tells them once `visor setup shell` was run."
+
+
+class NoAgent(NotFound):
+    """The pane exists, but no agent is in it, or it ended."""
+
+    code = "agent_not_found"
+    hint = "`visor panes` shows which panes have one."
 
 
 class Ambiguous(VisorError):

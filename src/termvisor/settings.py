@@ -15,10 +15,14 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import ConfigError, StorageError, Unavailable
 from termvisor.match import dialect
+from termvisor.model import program_rule
+from termvisor.model.agent_settings import AgentSettings
+from termvisor.model.notice import complaints
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON, _ALL = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
 """What a changed value waits for; without it, a reload is enough. The recorder outlives the daemon's restart."""
+_ON_LINES = frozenset({"redact_patterns", "notify_command", "agent_programs"})
 _SOCKET_PATH_LIMIT = 100
 """A Unix socket path may have 107 bytes; ours ends in a name of at most seven more."""
 
@@ -59,6 +63,16 @@ class Places(Struct, frozen=True):
         return f"{self.data_dir}/nonce"
 
     @property
+    def spool_dir(self) -> str:
+        """Where agents' hooks leave word."""
+        return f"{self.data_dir}/spool"
+
+    @property
+    def hook_file(self) -> str:
+        """The program that they run."""
+        return f"{self.data_dir}/hook.sh"
+
+    @property
     def daemon_socket(self) -> str:
         return f"{self.runtime_dir}/daemon"
 
@@ -79,7 +93,7 @@ class Places(Struct, frozen=True):
         return f"{self.runtime_dir}/render"
 
 
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a user may set, in `config.toml` or as `VISOR_<NAME>` in the environment."""
 
     tmux_sockets: Annotated[
@@ -119,7 +133,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 2 << 30
     retention: Annotated[
-        float, Meta(description="Days that text, events and gaps are kept; 0 keeps them for ever.", ge=0, le=36_500)
+        float,
+        Meta(description="Days that text, events, ended sends and questions are kept; 0: for ever.", ge=0, le=36_500),
     ] = 30.0
     raw_retention: Annotated[
         float | None,
@@ -178,7 +193,7 @@ def rows() -> list[Row]:
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
     return [
         Row(name, _type_name(hint), defaults[name], _meta(hint).description or "", _env(name, hint), _restart(hint))
-        for name, hint in hints.items()
+        for name, hint in sorted(hints.items(), key=lambda item: item[0] not in Settings.__annotations__)
     ]
 
 
@@ -271,13 +286,26 @@ def load(where: Places, environ: Mapping[str, str] | None = None) -> Settings:
 def check(values: Mapping[str, Any], origin: str) -> Settings:
     """The settings that these values make. What is wrong with them is told of their ``origin``."""
     try:
-        settings = msgspec.convert(values, Settings, strict=False)
+        settings = msgspec.convert(flat(values, origin), Settings, strict=False)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from error
     _check_patterns(settings)
+    for complaint in complaints(settings):
+        raise ConfigError(f"{origin}: {complaint}")
     if settings.raw_retention is not None and not 0 <= settings.raw_retention <= 36_500:
         raise ConfigError(f"{origin}: raw_retention: {settings.raw_retention:g} is not between 0 and 36500 days")
     return settings
+
+
+def flat(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
+    """Settings by their whole names: `ways` in the table `[notify]` is `notify_ways`."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        held = {f"{name}_{inner}": one for inner, one in value.items()} if isinstance(value, dict) else {name: value}
+        for double in held.keys() & found.keys():
+            raise ConfigError(f"{origin}: {double} is set twice, in its table and by its whole name")
+        found |= held
+    return found
 
 
 def written(row: Row, text: str) -> Any:
@@ -294,7 +322,7 @@ def read_file(path: str) -> dict[str, Any]:
     """The config file as it stands; an absent one is an empty one."""
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            return flat(tomllib.load(file), path)
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError) as error:  # also for numbers too long and tables too deep
@@ -315,14 +343,17 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
 
 
 def _split(text: str, name: str) -> list[str]:
-    """Names and paths stand between commas or colons; a pattern may hold those, so patterns stand on lines."""
-    return [part for part in re.split(r"\n" if name == "redact_patterns" else r"[,:\n]", text) if part]
+    """Names and paths stand between commas or colons; a pattern or an argument may hold those and stands on a line."""
+    return [part for part in re.split(r"\n" if name in _ON_LINES else r"[,:\n]", text) if part]
 
 
 def _check_patterns(settings: Settings) -> None:
     for pattern in settings.redact_patterns:
         if why := dialect.check(pattern):
             raise ConfigError(f"redact_patterns: {pattern[:200]!r} is not a regular expression we can use: {why}")
+    for rule in settings.agent_programs:
+        if why := program_rule.complaint(rule):
+            raise ConfigError(f"agent_programs: {rule[:200]!r} {why}")
 
 
 def _meta(hint: Any) -> Meta:

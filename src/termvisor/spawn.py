@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
 _TIED = (
@@ -18,6 +18,9 @@ _TIED = (
 )
 """Sets PR_SET_PDEATHSIG to SIGKILL, then becomes the program. macOS has no such call: there the reader's thread
 kills the client on its own stall, and a killed daemon leaves it until its next write fails (untested)."""
+
+_KEPT = 4096
+"""Bytes of what a program says that are kept."""
 
 
 def tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str] | None = None) -> "Child":
@@ -51,6 +54,88 @@ def ask(
     except subprocess.TimeoutExpired:
         return 124, b"", f"{argv[0]}: no answer within {timeout} s".encode()
     return done.returncode, done.stdout, done.stderr
+
+
+def at_terminal(argv: Sequence[str]) -> int:
+    """Run a program at our own terminal until the person leaves it: its exit status, 127 for one that is missing."""
+    try:
+        return subprocess.run(argv, check=False).returncode
+    except OSError:
+        return 127
+
+
+async def ask_apart(argv: Sequence[str], *, stdin: bytes = b"", timeout: float = 10.0) -> tuple[int, bytes, bytes]:
+    """Like `ask`, in a session of its own and while others work; of output and errors only the ends are kept.
+
+    What it leaves running on purpose goes on. At the timeout (status 124), or when nobody waits for it any more, it is
+    ended with all that it started. One that cannot be run is status 126.
+    """
+    import asyncio  # commands that only ask the daemon do without it
+
+    with _nameless(stdin) as given, _nameless() as out, _nameless() as errors:
+        try:
+            process = _apart(argv, given, out, errors)
+        except OSError as error:
+            return 127 if isinstance(error, FileNotFoundError) else 126, b"", f"{argv[0]}: {error.strerror}".encode()
+        try:
+            async with asyncio.timeout(timeout):
+                await _end_of(process)
+        except TimeoutError:
+            pass
+        finally:
+            status = _reaped(process)
+        return status, _tail(out), _tail(errors)
+
+
+def _apart(argv: Sequence[str], given: IO[bytes], out: IO[bytes], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Started in one step, without a moment in which it runs and nobody knows its number."""
+    return subprocess.Popen(argv, stdin=given, stdout=out, stderr=errors, start_new_session=True, cwd="/")
+
+
+async def _end_of(process: subprocess.Popen[bytes]) -> None:
+    import asyncio
+
+    if sys.platform != "linux":
+        await asyncio.to_thread(process.wait)  # untested
+        return
+    loop, has_ended, handle = asyncio.get_running_loop(), asyncio.Event(), os.pidfd_open(process.pid)
+    loop.add_reader(handle, has_ended.set)
+    try:
+        await has_ended.wait()
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+
+
+def _reaped(process: subprocess.Popen[bytes]) -> int:
+    if (status := process.poll()) is not None:
+        return status
+    os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
+    process.wait()
+    return 124
+
+
+@contextlib.contextmanager
+def _nameless(data: bytes = b"") -> Iterator[IO[bytes]]:
+    """A file that nobody else can open, in memory only. Of a pipe, whatever a program leaves running holds the end."""
+    with open(_descriptor(), "w+b", buffering=0) as file:
+        file.write(data)
+        file.seek(0)
+        yield file
+
+
+def _descriptor() -> int:
+    if sys.platform == "linux":
+        return os.memfd_create("visor")
+    from tempfile import TemporaryFile  # untested
+
+    with TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def _tail(file: IO[bytes]) -> bytes:
+    file.seek(max(0, file.seek(0, os.SEEK_END) - _KEPT))
+    return file.read()
 
 
 class Child:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,10 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.path)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
     @property
     def lines(self) -> int:
         return len(self.text.splitlines())
@@ -33,15 +37,15 @@ class Module:
         return [*self.name.split("."), ""][1]
 
     def functions(self) -> Iterator[Function]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return (node for node in self.nodes if isinstance(node, Function))
 
     def classes(self) -> Iterator[ast.ClassDef]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+        return (node for node in self.nodes if isinstance(node, ast.ClassDef))
 
     def imports(self) -> set[str]:
         """Every module it may import, also inside functions; of `from a import b` both a and a.b."""
         found: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -61,7 +65,9 @@ def sample(text: str, name: str = "termvisor.stream.sample") -> Module:
     return Module(name, f"src/{name.replace('.', '/')}.py", text)
 
 
+@cache
 def modules() -> list[Module]:
+    """All of them; read and parsed once."""
     return [_read(path) for path in sorted(SOURCE.glob("termvisor/**/*.py"))]
 
 

@@ -97,6 +97,7 @@ def test_nobody_knows_more_than_it_may(check: Callable[[Module], list[str]]) -> 
         (opens_a_door, "jobs.x", "import termvisor.agents.codex.channel", ["termvisor.agents.codex.channel"]),
         (opens_a_door, "agents.codex.x", "import termvisor.agents.claude.channel", ["termvisor.agents.claude.channel"]),
         (opens_a_door, "ops.x", "import termvisor.act.perform", ["termvisor.act.perform"]),
+        (opens_a_door, "daemon.x", "import termvisor.act.notify.webhook", ["termvisor.act.notify.webhook"]),
         (knows_more_than_a_face, "frontends.x", "import termvisor.daemon.build", ["termvisor.daemon.build"]),
         (knows_more_than_a_face, "client", "from ..termvisor import store", ["termvisor.store"]),
         (knows_more_than_an_op, "ops.x", "import termvisor.store.db\nOP = Op()", ["termvisor.store.db"]),
@@ -149,6 +150,7 @@ def test_the_layers_and_contracts_are_kept() -> None:
         ("stream/bad.py", "import termvisor.detect"),
         ("ops/bad.py", "import termvisor.store"),
         ("recorder/bad.py", "import termvisor.model"),
+        ("daemon/bad.py", "import termvisor.act.notify.webhook"),
         ("utilities.py", ""),
     ],
 )

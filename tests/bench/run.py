@@ -12,16 +12,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench import find, hostile, ingest, latency, panes, prompt, robot, soak, upkeep  # noqa: E402
+from tests.bench import find, heard, hostile, ingest, latency, panes, prompt, robot, sends, soak, upkeep  # noqa: E402
 from tests.bench.figure import Figure, table  # noqa: E402
 
 BENCHES = {
     "robot": robot.state,
     "prompt": prompt.cost,
+    "sends": sends.gate,
     "ingest": ingest.text,
     "search": find.million,
     "upkeep": upkeep.slices,
     "latency": latency.latencies,
+    "heard": heard.records,
     "flood": ingest.flood,
     "chatty": panes.chatty,
     "quiet": panes.quiet,

@@ -1,4 +1,4 @@
-"""How long to look: `FUZZ=50 pytest tests/fuzz` tries fifty times as many examples as the habit does."""
+"""How long to look: `FUZZ=50 pytest tests/fuzz tests/property` tries fifty times as many examples as the habit does."""
 
 import os
 

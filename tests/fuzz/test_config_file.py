@@ -79,7 +79,7 @@ def settings_of(data: bytes, environ: dict[str, str]) -> Settings | ConfigError:
             return error
 
 
-@examples(250)
+@examples(120)
 @given(files | st.binary(max_size=60), st.dictionaries(st.sampled_from(ENVIRONMENT), words, max_size=2))
 @example(b"a = " + b"[" * 5000, {})
 @example(b"a = " + b"9" * 5000, {})

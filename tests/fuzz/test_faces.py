@@ -8,6 +8,7 @@ from termvisor.model.pane import Activity
 from termvisor.model.screen import Screen
 from termvisor.ops import catalogue
 from termvisor.settings import Places
+from termvisor.testing import crew
 from termvisor.testing.asking import CALLS, ask, lively
 from termvisor.testing.world import MemoryWorld
 from tests.fuzz.faces import FORBIDDEN, poisoned, raw_controls
@@ -25,6 +26,11 @@ MORE = {
     "export_text": ("export", "1", "--text"),
     "gaps_of_pane": ("gaps", "--pane", "1"),
     "unknown_pane": ("get-text", EVIL),
+    "unknown_state": ("panes", "--state", EVIL),
+    "unknown_field": ("tmux-status", f"{{no}}{EVIL}"),
+    "no_agent": ("explain", "1"),
+    "watched": ("watch", "--since", "1", "--once"),
+    "waited": ("wait-for", "2", "--state", "waiting"),
     "unknown_command": (EVIL,),
     "unknown_flag": ("panes", f"--{EVIL}"),
     "unknown_filter": ("search", f"rule:{EVIL}"),
@@ -41,9 +47,10 @@ async def hostile(tmp_path) -> MemoryWorld:
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "daemon.log").write_text(f"2026-01-01 12:00:00 INFO {EVIL}\n")
     (tmp_path / "config.toml").write_text(f"tmux_program = {msgspec.json.encode(EVIL).decode()}\n".replace("\x7f", ""))
-    world = await lively(Places(folder, folder, folder))
+    world = await crew.join(await lively(Places(folder, folder, folder)))
     for memory, name in memories(world):
         setattr(memory, name, poisoned(getattr(memory, name), EVIL))
+    world.agents.become(crew.WORKING, "waiting_input", source=EVIL)
     for pane in (PaneId(1), PaneId(2)):
         world.change(pane, activity=Activity(kind="command", command_line=EVIL))
         world.say(pane, EVIL, "tests passed error", EVIL)
@@ -58,6 +65,7 @@ async def hostile(tmp_path) -> MemoryWorld:
 def memories(world: MemoryWorld) -> list[tuple[object, str]]:
     """All lists of what a world holds."""
     places = [world.fleet, world.history, world.history.commands, world.history.recording, world.upkeep]
+    places += [world.agents]
     places += [world.door, world.door.inbox, world.door.ledger, world.door.reservations]
     kept = [(place, name) for place in places for name, held in vars(place).items() if isinstance(held, (list, dict))]
     return [one for one in kept if not one[1].startswith("_")]

@@ -1,11 +1,13 @@
 """Any bytes at all: the reader never fails, leaves no byte out, keeps little, and does not care where they were cut."""
 
 import tracemalloc
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termvisor.stream import lines, tokenizer
 from termvisor.stream.text import TextStage
 from termvisor.stream.tokenizer import CSI_LIMIT, STRING_LIMIT, Reading, Token, Tokenizer
 from tests.fuzz.effort import examples
@@ -17,22 +19,22 @@ readings = st.sampled_from(["fresh", "lines", "exact", "marks"])
 
 
 def tokens_of(portions: list[bytes], reading: Reading) -> tuple[list[Token], Tokenizer]:
-    tokenizer, found = Tokenizer(), []
+    reader, found = Tokenizer(), []
     for portion in portions:
-        tokenizer.take(portion)
-        while (token := tokenizer.next(reading)) is not None:
+        reader.take(portion)
+        while (token := reader.next(reading)) is not None:
             found.append(token)
-    return found, tokenizer
+    return found, reader
 
 
 @examples(200)
 @given(streams | st.binary(max_size=120), cuts, readings)
 def test_tokens_lie_end_to_end_and_nothing_is_left_out(data: bytes, where: list[float], reading: Reading) -> None:
-    found, tokenizer = tokens_of(chunks(data, where), reading)
+    found, reader = tokens_of(chunks(data, where), reading)
     places = [0, *(token.end for token in found)]
     assert [token.start for token in found] == places[:-1]
     assert all(token.end > token.start for token in found)
-    assert data[tokenizer.position :] == tokenizer.rest
+    assert data[reader.position :] == reader.rest
 
 
 @examples(150)
@@ -64,19 +66,38 @@ ENDLESS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "unit", [b"x", b"\t", b"\a", b"\r", b"\0", b"\xff", b"\xe2\x94\x80", b"\x1b[m", b"\x1b]", b"a\b"]
-)
-@pytest.mark.parametrize("opener", ENDLESS)
-def test_whatever_never_ends_keeps_little(opener: bytes, unit: bytes) -> None:
-    stage, offset = TextStage(), 0
-    portion = unit * (10_000 // len(unit))
+EVEN = [b"x", b"\t", b"\a", b"\r", b"\0", b"\xff", b"\xe2\x94\x80"]
+BUSY = [b"\x1b[m", b"\x1b]", b"a\b"]
+"""A token every few bytes: at full size few of these will do."""
+
+
+def most_kept(opener: bytes, portion: bytes) -> tuple[int, int]:
+    """While portion follows on portion: of the stream behind the checkpoint, and of the sequence that has not ended."""
+    stage, offset, kept, pending = TextStage(), 0, 0, 0
     for data in [opener, *[portion] * 16]:
         stage.feed(delta(data, offset))
         offset += len(data)
-        kept = offset - stage.checkpoint()[0]
-        assert kept <= 2 * STRING_LIMIT + len(portion)
-        assert len(stage.pending) <= CSI_LIMIT
+        kept, pending = max(kept, offset - stage.checkpoint()[0]), max(pending, len(stage.pending))
+    return kept, pending
+
+
+@pytest.mark.parametrize(
+    ("opener", "unit"), [*product(ENDLESS, EVEN), *product([b"x", b"\x1b[", b"\x1b]", b"\x1b_"], BUSY)]
+)
+def test_whatever_never_ends_keeps_little(opener: bytes, unit: bytes) -> None:
+    portion = unit * (10_000 // len(unit))
+    kept, pending = most_kept(opener, portion)
+    assert kept <= 2 * STRING_LIMIT + len(portion)
+    assert pending <= CSI_LIMIT
+
+
+@pytest.mark.parametrize("opener", ENDLESS)
+def test_whatever_never_ends_keeps_little_at_any_limits(opener: bytes) -> None:
+    with small_limits():
+        for unit in EVEN + BUSY:
+            kept, pending = most_kept(opener, unit * (60 // len(unit)))
+            assert kept <= lines.RAW_LIMIT + tokenizer.STRING_LIMIT
+            assert pending <= tokenizer.CSI_LIMIT
 
 
 def test_an_endless_string_in_countless_tiny_portions_costs_no_memory_and_little_time() -> None:

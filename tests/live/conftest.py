@@ -7,6 +7,8 @@ import pytest
 
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
+from tests.compiled import lend
+from tests.live.looking import look
 from tests.live.waiting import until
 
 
@@ -17,7 +19,7 @@ class Scene:
         self.tmux, self.visor = tmux, visor
 
     def panes(self) -> list[dict]:
-        return [item for item in self.visor.robot("state")["items"] if item["server"] == self.tmux.socket]
+        return [item for item in look(self.visor, "state")["items"] if item["server"] == self.tmux.socket]
 
     def id_of(self, mux_id: str) -> int | None:
         return next((item["identity"]["id"] for item in self.panes() if item["identity"]["pane_id"] == mux_id), None)
@@ -42,27 +44,28 @@ class Scene:
         self.visor.robot("wait-for", str(ours), f"^{word}$", "--regex", "--timeout-secs", "20")
 
     def lines(self, mux_id: str) -> list[str]:
-        return self.visor.robot("get-text", str(self.id_of(mux_id)), "--tail", "500")["text"].split("\n")
+        return look(self.visor, "get-text", str(self.id_of(mux_id)), "--tail", "500")["text"].split("\n")
 
     def causes(self) -> list[str]:
-        return [gap["cause"] for gap in self.visor.robot("list-gaps")["items"]]
+        return [gap["cause"] for gap in look(self.visor, "list-gaps")["items"]]
 
     def events(self) -> list[str]:
-        return [event["kind"] for event in self.visor.robot("events", "--limit", "200")["items"]]
+        return [event["kind"] for event in look(self.visor, "events", "--limit", "200")["items"]]
 
     def told(self, ours: int, kind: str) -> list[dict]:
         """What was told of one pane, as the events' data."""
-        found = self.visor.robot("events", "--pane", str(ours), "--limit", "200")["items"]
+        found = look(self.visor, "events", "--pane", str(ours), "--limit", "200")["items"]
         return [event["data"] for event in found if event["kind"] == kind]
 
     def gaps(self, ours: int) -> list[str]:
-        return [gap["cause"] for gap in self.visor.robot("list-gaps", "--pane", str(ours))["items"]]
+        return [gap["cause"] for gap in look(self.visor, "list-gaps", "--pane", str(ours))["items"]]
 
 
 @contextmanager
 def watched_tmux() -> Iterator[Scene]:
     """A server that is being watched, for as many tests as like; each takes a session of its own."""
     with short_folder() as folder, private_tmux(folder) as tmux, instance(folder, tmux.socket) as visor:
+        lend(visor.places)
         yield Scene(tmux, visor)
 
 
@@ -81,6 +84,7 @@ def tmux(folder):
 @pytest.fixture
 def visor(folder, tmux):
     with instance(folder, tmux.socket) as one:
+        lend(one.places)
         yield one
 
 

@@ -24,11 +24,29 @@ def box(text, width=40):
     parts = [text[at:at + width] for at in range(0, len(text), width)]
     return "".join("│ " + part.ljust(width) + " │\r\n" for part in parts)
 def paint(width=50):
+    # Eight at a time, each eight over the last, without a blank screen between: what the shorter ones leave stays.
+    say("\x1b[?1049h\x1b[H\x1b[2J")
     for at in range(0, len(rows), 8):
         shown = [row[start:start + width] for row in rows[at:at + 8] for start in range(0, len(row), width)]
-        say("\x1b[?1049h\x1b[H\x1b[2J" + "".join(f"\x1b[{n + 2};3H{part}" for n, part in enumerate(shown)))
+        say("".join(f"\x1b[{n + 2};3H{part}" for n, part in enumerate(shown)))
         time.sleep(0.6)
-        say("\x1b[?1049l")
+    say("\x1b[?1049l")
+def smear(together=6):
+    # The terminal wraps them; then words are painted over the beginning of each, before anybody looks or after.
+    say("\x1b[?1049h\x1b[H\x1b[2J")
+    for at in range(0, len(rows), together):
+        some = rows[at:at + together]
+        say("".join(f"\x1b[{n * 5 + 1};1H\x1b[J{row}" for n, row in enumerate(some)))
+        time.sleep(0.7 * (at // together % 2))
+        say("".join(f"\x1b[{n * 5 + 1};1Hworking on it" for n, _ in enumerate(some)))
+        time.sleep(0.7)
+    say("\x1b[?1049l")
+def rewrite():
+    # On the main screen: over the beginning, the end, the middle, or what follows the head; then rows are repainted.
+    over = ["\rworking on it", "\x1b[9D and so on", "\x1b[15D no \x1b[15C", "\x1b[6D\x1b[6P ok"]
+    for n, row in enumerate(rows):
+        say(f"{row}{over[n % 4]}\r\n")
+        say(f"{row}\r\n\x1b[Aabove\x1b[B\r{row[20:45]}\r\n{row[-12:]} was its end\r\n")
 WAYS = {
     "print": lambda: [say(f"the key is {row} end\r\n") for row in rows],
     "halves": lambda: [
@@ -38,11 +56,13 @@ WAYS = {
     "fold": lambda: subprocess.run(["fold", "-w", "37", sys.argv[2]]),
     "box": lambda: [say(box(row)) for row in rows],
     "paint": paint,
+    "smear": smear,
+    "rewrite": rewrite,
 }
 WAYS[way]()
 say(f"\r\nway-{way}-is-done\r\n")
 """
-WAYS = ("print", "halves", "colours", "fold", "box", "paint")
+WAYS = ("print", "halves", "colours", "fold", "box", "paint", "smear", "rewrite")
 
 
 class Planted:

@@ -1,25 +1,28 @@
 """Twenty panes at once, and a daemon that is killed meanwhile: every pane's bytes and lines are all there, once."""
 
+import pytest
+
 from tests.live.printing import Printer, after_start, raw_log, recorded
 from tests.live.waiting import until
 
-PANES, MEGABYTES = 20, 2
+PANES = 20
 
 
 def numbered(text: str, name: str) -> list[int]:
     return [int(line.split()[2]) for line in text.splitlines() if line.startswith(f"{name} line ")]
 
 
-def test_twenty_panes_of_two_megabytes_survive_kills_of_the_daemon(folder, scene):
-    printers = [Printer(folder, f"p{number:02}", MEGABYTES) for number in range(PANES)]
+@pytest.mark.parametrize("megabytes", [0.5, pytest.param(2, marks=pytest.mark.live)])
+def test_twenty_panes_survive_kills_of_the_daemon(folder, scene, megabytes):
+    printers = [Printer(folder, f"p{number:02}", megabytes) for number in range(PANES)]
     scene.tmux.start(command=printers[0].command)
     for printer in printers[1:]:
         scene.tmux.window("work", printer.command)
     panes = {printer: scene.heard(f"%{number}") for number, printer in enumerate(printers)}
     visor, raw_dir = scene.visor, scene.visor.places.raw_dir
     printers[0].go()
-    for megabytes in (8, 24):
-        until(lambda size=megabytes * 1e6: recorded(raw_dir) > size)
+    for part in (0.2, 0.6):
+        until(lambda size=PANES * megabytes * 1e6 * part: recorded(raw_dir) > size)
         visor.kill_daemon()
     until(lambda: all(printer.is_done for printer in printers), seconds=60)
     for printer, pane in panes.items():

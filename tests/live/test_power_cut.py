@@ -19,7 +19,7 @@ def cut(path: Path, lost: int, tail: bytes) -> None:
 
 
 def test_after_a_power_cut_what_was_stored_is_whole_and_everything_goes_on(folder, scene):
-    printer = Printer(folder, "alpha", 20)
+    printer = Printer(folder, "alpha", 5)
     pane = scene.heard(scene.tmux.start(command=printer.command))
     printer.go()
     until(lambda: recorded(scene.visor.places.raw_dir) > 300_000)

@@ -1,4 +1,4 @@
-"""Fifty kinds of secrets, shown in seven ways: none is in the database, its index, a log, a face or an export."""
+"""Fifty kinds of secrets, shown in nine ways: none is in the database, its index, a log, a face or an export."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ import pytest
 
 from termvisor.testing.tmux import short_folder
 from tests.live.conftest import watched_tmux
-from tests.live.planting import WAYS, in_forms, leaked, planted, show
+from tests.live.planting import WAYS, Planted, in_forms, leaked, planted, show
+from tests.live.set_up import Home, Seat
 from tests.live.waiting import until
 
 SECRETS, FORMS = planted(), in_forms()
@@ -92,3 +93,25 @@ def test_no_secret_is_in_the_database_its_index_or_a_log(fleet, shown):
     files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
     assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
     assert {path.name: leaked(path.read_bytes(), ALL) for path in files} == {path.name: [] for path in files}
+
+
+def test_the_nonce_of_a_shell_that_prints_it_stands_nowhere_but_in_its_file_and_the_raw_log(fleet, tmp_path):
+    places = fleet.visor.places
+    seat = Seat(fleet, Home(tmp_path, "bash").given(places.nonce_file))
+    seat.run(
+        "set | grep visor_tail",
+        "declare -p __visor_tail | fold -w 30",
+        f"cat {places.nonce_file}",
+        f"printf '%s\\rthe nonce \\n' $(cat {places.nonce_file})",
+    )
+    text = Path(places.nonce_file).read_text().strip()
+    nonce = [Planted("shell_nonce", text, text)]
+    assert leaked(seat.screen.encode(), nonce) and leaked(seat.raw, nonce)
+    assert seat.activity["is_proven"]
+    faces = [face.format(seat.ours) for face in FACES]
+    assert {face: leaked(told(fleet, face), nonce) for face in faces} == {face: [] for face in faces}
+    assert "[redacted:shell_nonce]" in fleet.visor.visor("get-text", str(seat.ours), "--tail", "100")
+    until(lambda: fleet.visor.robot("health")["ingest_backlog_bytes"] == 0)
+    own = (places.raw_dir, places.nonce_file)
+    files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and not str(path).startswith(own)]
+    assert {path.name: leaked(path.read_bytes(), nonce) for path in files} == {path.name: [] for path in files}

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from pytest import MonkeyPatch
 
 from termvisor.stream import lines, text, tokenizer
+from tests.fuzz.effort import examples
 from tests.unit.stream.reading import read, read_dying
 
 PIECES = [
@@ -109,7 +110,7 @@ def test_no_control_character_gets_through(data: bytes) -> None:
     assert [character for character in shown if ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0] == []
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(1, 5), st.integers(-5, 5), CUTS)
 def test_a_sequence_near_its_limit_does_not_matter(kind: int, excess: int, cuts: list[float]) -> None:
     opener, end = [

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from termvisor.model.screen import Screen
 from termvisor.mux.tmux.easel import Size
 from termvisor.mux.tmux.studio import Studio
 from termvisor.stream.sgr import self_contained
+from tests.fuzz.effort import examples
 
 PIECES = [b"word ", b"\r\n", "日é".encode(), b"\xe6\x97", b"\t", b"\x08", b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[2K",
           b"\x1b[A", b"\x1b[3", b"1m", b"\x1b[0m", b"\x1bc", b"\x1b]0;ti", b"tle\x07", b"\x1b[5;3H", b"\x1b(0",
@@ -38,7 +39,7 @@ async def screens(data: bytes, cuts: list[int]) -> list[object]:
     return found
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(printed, st.data())
 def test_cuts_change_nothing(data: bytes, draw: st.DataObject) -> None:
     cuts = draw.draw(st.lists(st.integers(0, len(data)), max_size=5))

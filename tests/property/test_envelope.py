@@ -1,10 +1,11 @@
 """Laws: what an op takes and gives survives the envelope, and an Input survives the command line."""
 
+from functools import cache
 from typing import Any, get_type_hints
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from termvisor.ops.base import Op
 from termvisor.ops.envelope import encode, success
 from termvisor.ops.options import split
 from termvisor.testing.world import StillClock
+from tests.fuzz.effort import examples
 
 OPS = catalogue.every()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -48,6 +50,7 @@ def _many(info: Any) -> st.SearchStrategy[list[Any]]:
     return st.lists(_value(info.item_type), min_size=info.min_length or 0, max_size=3)
 
 
+@cache
 def _struct(shape: type[Struct]) -> st.SearchStrategy[Any]:
     fields = msgspec.inspect.type_info(shape).fields  # type: ignore[attr-defined]
     return st.builds(shape, **{field.name: _value(field.type) for field in fields})
@@ -58,7 +61,7 @@ _EXAMPLES = 15
 
 
 @pytest.mark.parametrize("shape", [*(op.Input for op in OPS), *(op.Output for op in OPS)], ids=lambda s: s.__name__)
-@settings(max_examples=_EXAMPLES)
+@examples(_EXAMPLES)
 @given(data=st.data())
 def test_what_an_op_takes_and_gives_survives_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
     value = data.draw(_struct(shape))
@@ -68,7 +71,7 @@ def test_what_an_op_takes_and_gives_survives_the_envelope(shape: type[Struct], d
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-@settings(max_examples=_EXAMPLES)
+@examples(_EXAMPLES)
 @given(data=st.data())
 def test_an_input_survives_the_command_line(op: Op, data: st.DataObject) -> None:
     value = data.draw(_struct(op.Input))
@@ -76,7 +79,7 @@ def test_an_input_survives_the_command_line(op: Op, data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-@settings(max_examples=_EXAMPLES)
+@examples(_EXAMPLES)
 @given(data=st.data())
 def test_no_input_is_mistaken_for_a_general_option(op: Op, data: st.DataObject) -> None:
     words = render(data.draw(_struct(op.Input)))

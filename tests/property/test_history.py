@@ -5,7 +5,7 @@ import re
 import tempfile
 from collections.abc import Awaitable, Callable
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import NS, SystemClock
@@ -17,6 +17,7 @@ from termvisor.model.question import Question
 from termvisor.search import parse, quote, search
 from termvisor.store import Progress, Store
 from termvisor.store.db import tokeniser
+from tests.fuzz.effort import examples
 
 NOW = 1_800_000_000 * NS
 SPLIT = tokeniser()
@@ -75,7 +76,7 @@ async def write(store: Store, plan: list) -> dict[int, list[str]]:
     return written
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(batches)
 def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
     async def law(store: Store) -> None:
@@ -88,7 +89,7 @@ def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
     in_store(law)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(batches, st.integers(0, 100), st.integers(0, 100), st.integers(1, 30))
 def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit):
     async def law(store: Store) -> None:
@@ -102,7 +103,7 @@ def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit
     in_store(law)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(batches)
 def test_every_line_is_found_by_every_one_of_its_words(plan):
     async def law(store: Store) -> None:
@@ -117,7 +118,7 @@ def test_every_line_is_found_by_every_one_of_its_words(plan):
     in_store(law)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(batches, st.sampled_from(["error", "code", "fuße", "main", "force", "x", "12"]))
 def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word):
     async def law(store: Store) -> None:
@@ -131,7 +132,7 @@ def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word
     in_store(law)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(batches)
 def test_a_word_that_no_line_holds_is_never_found(plan):
     async def law(store: Store) -> None:
@@ -142,7 +143,7 @@ def test_a_word_that_no_line_holds_is_never_found(plan):
     in_store(law)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text() | syntax)
 def test_whatever_is_typed_is_understood_or_refused_with_a_reason(text):
     try:
@@ -152,7 +153,7 @@ def test_whatever_is_typed_is_understood_or_refused_with_a_reason(text):
         assert refused.hint
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.lists(st.text() | syntax, min_size=50, max_size=50))
 def test_whatever_is_understood_can_be_asked(typed):
     async def law(store: Store) -> None:

@@ -3,7 +3,7 @@
 import shlex
 import string
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from termvisor.policy.bucket import FULL, Bucket, take
 from termvisor.policy.command import grammar
 from termvisor.policy.document import parse
 from termvisor.policy.judge import judge
+from tests.fuzz.effort import examples
 from tests.unit.policy.asking import asks, classes, command
 
 PANE = PaneId(7)
@@ -61,7 +62,7 @@ def without_defaults(verdict: Verdict, lifted: set[str]) -> int:
     return max(fixed, default=0)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(policies, rules, requests)
 def test_adding_a_rule_never_makes_a_verdict_milder(policy: Policy, rule: Rule, request) -> None:
     """A rule that allows stands in for the default, and for the ask of a class that it names; for nothing else."""
@@ -96,7 +97,7 @@ SHAPES += ["\x00", "\x1b", "\r", "\ud800", "\u202e", "\U000e0001", "\ue00f", "é
 hostile = st.lists(st.sampled_from(SHAPES) | st.text(max_size=4), max_size=40).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(hostile | st.text(max_size=200), st.sampled_from(["", "bash", "zsh"]))
 @example("(" * 4000, "")
 @example("a|" * 2000, "")
@@ -111,7 +112,7 @@ def test_no_text_crashes_the_judge_or_is_allowed_when_it_cannot_be_read(text: st
     assert not is_unread or verdict.answer != "allow"
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.text(max_size=8), max_size=6).map(tuple))
 def test_no_words_and_no_keys_crash_the_judge(words: tuple[str, ...]) -> None:
     for action in (RunProgram(argv=words), SendKeys(pane=PANE, keys=words), SendText(pane=PANE, text=" ".join(words))):
@@ -141,7 +142,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(st.sampled_from(LINES), st.data())
 def test_quoting_a_word_differently_gives_the_same_classes(line: str, data: st.DataObject) -> None:
     spelled = " ".join(data.draw(quoted(word)) for word in line.split())
@@ -151,19 +152,19 @@ def test_quoting_a_word_differently_gives_the_same_classes(line: str, data: st.D
 WORDS = st.text(string.ascii_letters + string.digits + " ;|&$`'\"\\*?(){}<>#!~", max_size=30)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(WORDS)
 def test_a_text_that_is_only_printed_is_harmless(text: str) -> None:
     assert classes(f"printf %s {shlex.quote(text)}") <= {"unparsed"}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=4), st.sampled_from(["\n", "; ", " && ", " & ", " || "]))
 def test_the_classes_of_many_commands_are_those_of_each(lines: list[str], sign: str) -> None:
     assert classes(sign.join(lines)) == set().union(*(classes(line) for line in lines))
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.integers(1, 1000), st.lists(st.integers(0, 10**10), max_size=80))
 def test_a_bucket_never_gives_more_than_it_holds_and_what_flowed_in(per_minute: int, waits: list[int]) -> None:
     bucket, at, given_out = FULL, 10**18, 0
@@ -177,7 +178,7 @@ def test_a_bucket_never_gives_more_than_it_holds_and_what_flowed_in(per_minute: 
     assert isinstance(bucket, Bucket)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(st.text(max_size=200) | hostile)
 def test_a_policy_file_is_a_policy_or_an_error_that_says_so(text: str) -> None:
     from termvisor.errors import ConfigError

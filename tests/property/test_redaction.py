@@ -4,17 +4,16 @@ import random
 import re
 import string
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.redact import Redactor, build, mask, redact
 from termvisor.redact.kind import Kind
 from termvisor.redact.providers import PROVIDERS
 from termvisor.redact.rules import BUILTIN
+from tests.fuzz.effort import examples
 
-redact("")  # compiles the patterns, here and not within the first example's deadline
 RULES = build()
-RULES.scan("")
 JWT = next(kind for kind in BUILTIN if kind.id == "jwt")
 VISIBLE = 8
 """So many characters of a secret in a row count as a leak; up to seven behind the prefix may stay on a cut row."""
@@ -73,7 +72,7 @@ def test_a_planted_secret_never_survives(secret, context, before, behind):
     assert leaks(hidden, redact(line)) == []
 
 
-@settings(max_examples=400)
+@examples(100)
 @given(secrets, st.sampled_from(CONTEXTS[1:]), words, words, st.integers(20, 120), st.booleans())
 def test_a_planted_secret_never_survives_wrapping(secret, context, before, behind, width, framed):
     text, hidden = secret
@@ -82,7 +81,7 @@ def test_a_planted_secret_never_survives_wrapping(secret, context, before, behin
     assert leaks(hidden, squeezed(Redactor().lines(rows))) == []
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(st.lists(secrets, min_size=2, max_size=4), st.integers(30, 80), st.booleans())
 def test_secrets_that_stand_on_each_other_never_survive_wrapping(some, width, framed):
     rows = [row for text, _ in some for row in wrap(text, width, framed)]
@@ -133,14 +132,14 @@ pieces = st.one_of(
 hostile = st.lists(pieces, max_size=12).map("".join)
 
 
-@settings(max_examples=500)
+@examples(100)
 @given(st.lists(hostile, max_size=6))
 def test_masking_twice_is_masking_once(rows):
     once = redact("\n".join(rows))
     assert redact(once) == once
 
 
-@settings(max_examples=500)
+@examples(100)
 @given(st.lists(hostile.map(lambda text: text.replace("\n", "")), max_size=8), st.data())
 def test_the_lines_do_not_depend_on_how_the_stream_is_cut(rows, data):
     cut = data.draw(st.integers(0, len(rows)))

@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.ingest.sealing import Wish, seal
@@ -12,6 +12,7 @@ from termvisor.recorder.format import SegmentReader
 from termvisor.recorder.segment import starts
 from termvisor.redact import raw, redact
 from termvisor.redact.raw import EDGE, RawMask, mask
+from tests.fuzz.effort import examples
 from tests.property.test_redaction import planted
 from tests.property.test_segments import portions, segment_sizes, write
 
@@ -30,7 +31,7 @@ def read(folder: str, step: int) -> list[object]:
     return [end, found, times, ended]
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(portions, segment_sizes, st.integers(1, 100), st.lists(st.booleans(), min_size=40, max_size=40))
 def test_packed_or_not_a_stream_reads_the_same(appends, segment_bytes, step, chosen):
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +44,7 @@ def test_packed_or_not_a_stream_reads_the_same(appends, segment_bytes, step, cho
         assert read(folder, step) == before
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.binary(max_size=3000), st.integers(1, 500), st.integers(1, 700))
 def test_frames_of_any_size_give_any_slice(data, frame, place):
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +64,6 @@ noise = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=400), noise)
 def test_masking_changes_single_bytes_to_zeros_and_nothing_else(data, tokens):
     whole = data + b"".join(tokens)
@@ -71,7 +71,6 @@ def test_masking_changes_single_bytes_to_zeros_and_nothing_else(data, tokens):
     assert all(new == old or new == ord("0") for new, old in zip(masked, whole, strict=True))
 
 
-@settings(deadline=None)
 @given(st.lists(noise.map(b"".join)), st.integers(1, 50))
 def test_masking_depends_on_no_cut(rows, step):
     whole = b"".join(row[:90] + b"\r\n" for row in rows)
@@ -85,7 +84,7 @@ def test_masking_depends_on_no_cut(rows, step):
     assert fed == mask(whole)
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(planted(), st.sampled_from(JUNK), st.integers(20, 60), st.integers(0, 200))
 def test_a_key_over_rows_is_masked_on_both_sides_of_a_border_of_segments(secret, junk, cut, border):
     """The two segments are sealed one after the other; neither tells a part of the secret."""

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import SystemClock
@@ -16,6 +16,7 @@ from termvisor.pipeline import Pipeline, Sightings
 from termvisor.pipeline.sightings import rows_of
 from termvisor.store import Store
 from termvisor.stream.fold import fold
+from tests.fuzz.effort import examples
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 WIDTH = 30
@@ -74,7 +75,7 @@ async def check_screens(store: Store, looks: list[Look], numbers: set[int]) -> N
         assert list(screen.rows) == expected
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(screens)
 def test_sightings_are_rows_of_the_captures_and_every_settled_row_is_there_once_a_life(plan):
     async def run() -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 from termvisor.client import start
 from termvisor.settings import Places, environment
 from termvisor.spawn import ask
+from tests.compiled import kept
 
 SCRIPT = str(Path(__file__).with_name("memory_daemon.py"))
 
 
 def command(mode: str = "serve", panes: int = 3) -> list[str]:
-    return [sys.executable, SCRIPT, mode, str(panes)]
+    return [sys.executable, SCRIPT, mode, str(panes), kept()]
 
 
 def private_places(folder: str) -> Places:

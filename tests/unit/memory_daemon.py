@@ -1,4 +1,4 @@
-"""A real daemon process whose world is in memory: `python memory_daemon.py [serve|broken|crash|hang] [panes]`."""
+"""A real daemon process whose world is in memory: `memory_daemon.py [serve|broken|crash|hang] [panes] [patterns]`."""
 
 import signal
 import sys
@@ -12,12 +12,14 @@ from termvisor.daemon.serve import serve
 from termvisor.errors import NewerDatabase, VisorError
 from termvisor.model.frame import Frame
 from termvisor.model.ids import PaneId
+from termvisor.redact import build, use
 from termvisor.settings import Places, Settings, load, places
 from termvisor.testing.world import NOON, MemoryWorld, shell
 from termvisor.wire import complaint
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "serve"
 PANES = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+PATTERNS = sys.argv[3] if len(sys.argv) > 3 else None
 
 
 def film(pane: PaneId) -> list[Frame]:
@@ -34,7 +36,7 @@ async def open_world(where: Places, settings: Settings) -> AsyncIterator[MemoryW
     for number in range(1, PANES + 1):
         pane = world.pane(shell(f"%{number}", window=number, window_name=f"window-{number}", title="naïve 日本"))
         world.say(pane.id, f"hello from {number}")
-        world.history.recording.drawn += film(pane.id)
+        world.history.recording.drawn += film(pane.id) if number <= 3 else []
     if MODE == "broken":
         raise NewerDatabase("the database is newer", hint="Upgrade.")
     if MODE == "crash":
@@ -44,6 +46,7 @@ async def open_world(where: Places, settings: Settings) -> AsyncIterator[MemoryW
 
 def main() -> int:
     where = places()
+    use(build(cache=PATTERNS))
     try:
         serve(where, load(where), open_world)  # type: ignore[arg-type]
     except VisorError as error:

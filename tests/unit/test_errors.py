@@ -14,6 +14,8 @@ PROMISED = {
     "unsupported": 69,
     "pane_not_found": 4,
     "command_not_found": 4,
+    "agent_not_found": 4,
+    "no_inverse": 2,
     "ref_ambiguous": 4,
     "policy_denied": 77,
     "needs_approval": 77,

@@ -46,6 +46,61 @@ def test_a_robot_call_imports_next_to_nothing() -> None:
     assert msgspec.json.decode(out)["data"]["summary"]["panes"] == 3
 
 
+def test_an_agents_hook_imports_next_to_nothing_and_never_fails() -> None:
+    script = (
+        "import sys; from termvisor.__main__ import main\n"
+        "sys.argv = ['visor', 'hook', 'permission', '--agent=claude_code']\n"
+        "status = main()\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+        "sys.exit(status)"
+    )
+    with short_folder() as folder, memory_daemon(folder) as places:
+        status, out, imported = ask([sys.executable, "-c", script], stdin=b"no request", env=env(places))
+    assert (status, out, HEAVY & set(imported.decode().split())) == (0, b"", set())
+
+
+def test_a_status_line_costs_next_to_nothing_also_with_a_config_file() -> None:
+    script = (
+        "import sys; from termvisor.__main__ import main\n"
+        "sys.argv = ['visor', 'tmux-status', '{waiting}']\n"
+        "status = main()\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+        "sys.exit(status)"
+    )
+    with short_folder() as folder, memory_daemon(folder) as places:
+        os.makedirs(places.config_dir, exist_ok=True)
+        with open(places.config_file, "w") as config:
+            config.write('colour = "always"\n')
+        status, out, imported = ask([sys.executable, "-c", script], env=env(places))
+    assert (status, out, HEAVY & set(imported.decode().split())) == (0, b"", set())
+
+
+def test_a_status_line_starts_no_daemon() -> None:
+    with short_folder() as folder:
+        places = private_places(folder)
+        assert visor(places, "tmux-status", "{waiting}") == (0, "", "")
+        assert not os.path.exists(places.daemon_socket)
+        assert "usage: visor tmux-status" in visor(places, "tmux-status", "--help")[1]
+        assert not os.path.exists(places.daemon_socket)
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_played"),
+    [
+        (["attach", "7"], True),
+        (["next", "--go"], True),
+        (["next"], False),
+        (["next", "--go", "--json"], False),
+        (["status"], False),
+    ],
+)
+def test_who_sits_at_a_terminal_is_taken_there(
+    argv: list[str], is_played: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "isatty", lambda _descriptor: True)
+    assert entry._is_played(argv) == is_played
+
+
 def test_a_person_gets_words_and_a_robot_json() -> None:
     with short_folder() as folder, memory_daemon(folder) as places:
         assert visor(places, "get-text", "2") == (0, "hello from 2\n", "")

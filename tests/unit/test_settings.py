@@ -241,3 +241,31 @@ def test_what_is_kept_cannot_be_less_than_nothing(name: str) -> None:
 def test_raw_bytes_are_kept_as_long_as_the_text_unless_something_else_is_said() -> None:
     assert settings.check({}, "here").raw_retention is None
     assert settings.check({"raw_retention": "0.5"}, "here").raw_retention == 0.5
+
+
+def test_settings_of_one_family_may_stand_in_a_table(where: Places) -> None:
+    written(where, 'log_level = "debug"\n[notify]\nways = ["desktop"]\nrate = 3\n')
+    loaded = settings.load(where, {})
+    assert (loaded.log_level, loaded.notify_ways, loaded.notify_rate) == ("debug", ("desktop",), 3)
+    assert settings.load(where, {"VISOR_NOTIFY_RATE": "4"}).notify_rate == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("notify_rate = 1\n[notify]\nrate = 2\n", "notify_rate is set twice"),
+        ("[notify]\nwayz = []\n", "notify_wayz"),
+        ('[notify]\nways = ["pigeon"]\n', "pigeon"),
+        ("[notify]\nrate = 0\n", "notify_rate"),
+        ('[notify]\nwebhook_url = "http://example.org/"\n', "notify_webhook_url: must be https"),
+        ('[notify]\nwebhook_secret = "hunter2"\n', "env:NAME or file:/path"),
+        ('[notify]\ncommand = [""]\n', "notify_command"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_told_by_its_whole_name(where: Places, text: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        settings.load(written(where, text), {})
+
+
+def test_the_words_of_a_command_stand_on_lines_in_the_environment(where: Places) -> None:
+    assert settings.load(where, {"VISOR_NOTIFY_COMMAND": "say\n--to=a,b"}).notify_command == ("say", "--to=a,b")

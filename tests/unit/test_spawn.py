@@ -1,5 +1,6 @@
 """Starting programs: tied ones die with us, detached ones go on, short ones answer or are said to be missing."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -8,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from termvisor import spawn
+from tests.unit.waiting import until
 
 OWNER = """
 import os, sys
@@ -89,3 +93,49 @@ def test_a_child_is_polled_killed_and_reaped() -> None:
     assert child.wait() == -signal.SIGTERM
     child.kill()
     assert child.poll() == -signal.SIGTERM
+
+
+async def test_a_program_apart_is_given_something_and_answers() -> None:
+    answer = await spawn.ask_apart(["sh", "-c", "read line; echo got $line; echo oh >&2; exit 3"], stdin=b"this\n")
+    assert answer == (3, b"got this\n", b"oh\n")
+
+
+async def test_one_that_does_not_listen_is_fine() -> None:
+    assert await spawn.ask_apart(["true"], stdin=b"x" * 1_000_000) == (0, b"", b"")
+
+
+async def test_what_a_program_apart_leaves_running_goes_on_and_holds_nobody_up() -> None:
+    status, out, _ = await spawn.ask_apart(["sh", "-c", "sleep 600 & echo $!"], timeout=60)
+    os.kill(int(out), signal.SIGKILL)  # it would raise if nobody were there
+    assert status == 0
+
+
+@pytest.mark.parametrize("end", ["timeout", "cancel"])
+async def test_a_program_apart_ends_with_all_it_started(tmp_path: Path, end: str) -> None:
+    os.mkfifo(tmp_path / "held")
+    with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held:
+        argv = ["sh", "-c", f"exec 3>{tmp_path}/held; echo on >&3; sleep 600 & wait"]
+        task = asyncio.ensure_future(spawn.ask_apart(argv, timeout=1.0 if end == "timeout" else 60.0))
+        await until(lambda: held.read(100) == b"on\n")
+        if end == "cancel":
+            task.cancel()
+        (answer,) = await asyncio.gather(task, return_exceptions=True)
+        assert answer == (124, b"", b"") if end == "timeout" else isinstance(answer, asyncio.CancelledError)
+        await until(lambda: held.read(1) == b"")
+
+
+async def test_a_program_that_is_missing_or_cannot_be_run_apart_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "page").write_text("no program")
+    assert await spawn.ask_apart(["/nowhere/beep"]) == (127, b"", b"/nowhere/beep: No such file or directory")
+    denied = await spawn.ask_apart([str(tmp_path / "page")])
+    assert denied == (126, b"", f"{tmp_path}/page: Permission denied".encode())
+
+
+async def test_only_the_end_of_what_is_said_is_kept() -> None:
+    _, out, errors = await spawn.ask_apart(["sh", "-c", "yes | head -c 100000 >&2; echo last >&2"])
+    assert (out, len(errors), errors.endswith(b"last\n")) == (b"", 4096, True)
+
+
+def test_a_program_at_the_terminal_ends_with_its_status() -> None:
+    assert spawn.at_terminal(["sh", "-c", "exit 3"]) == 3
+    assert spawn.at_terminal(["/nowhere/vi"]) == 127

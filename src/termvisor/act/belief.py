@@ -13,10 +13,11 @@ from termvisor.act import screen
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.match import compile_patterns
-from termvisor.model.action import Action, Actor, Kill, SendKeys, SendText
+from termvisor.model.action import Action, Actor, AnswerAgent, Kill, SendKeys, SendText
 from termvisor.model.approval import Reservation
 from termvisor.model.pane import InputPlace, PaneView
 from termvisor.model.terms import Terms
+from termvisor.model.undo import Undoes
 from termvisor.mux.control import Guard, Sight
 
 FRESH_FOR = 2.0
@@ -44,6 +45,12 @@ class Belief(Struct, frozen=True, kw_only=True):
     is_ready: bool = False
     tail: tuple[str, ...] = ()
     reservation: Reservation | None = None
+    left: Undoes | None = None
+    """What an action that is to be taken back left there."""
+    is_own_text: bool = False
+    """What stands in the input is the text of that action."""
+    children: int | None = None
+    """Programs that the pane's own process has started and that run; None where that is not known or not asked."""
 
     def guard(self, shows: str = "") -> Guard:
         return Guard(
@@ -52,6 +59,8 @@ class Belief(Struct, frozen=True, kw_only=True):
             command=self.sight.command,
             alternate=self.sight.alternate,
             shows=shows,
+            title=self.left.title if self.left else None,
+            front=self.left.front if self.left else None,
         )
 
     @property
@@ -75,6 +84,8 @@ Check = Callable[[Belief, Wish, int], Refusal | None]
 
 def refusal(belief: Belief, wish: Wish, now: int) -> Refusal | None:
     """The first reason against it, or None."""
+    if isinstance(wish.action, AnswerAgent):
+        return None  # nothing is done to the pane: the agent itself waits for the answer
     checks: list[Check] = [_as_known, _unreserved, _terms]
     if isinstance(wish.action, SendText | SendKeys | Kill):
         checks.append(_not_ourselves)

@@ -9,24 +9,26 @@ denied, refused or failed. A pane gets one action at a time.
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.act import screen
 from termvisor.act.approval import Inbox
-from termvisor.act.belief import Belief, Refusal, Wish, refusal
+from termvisor.act.belief import Belief, Refusal, Wish
 from termvisor.act.judging import Judge, Judged
 from termvisor.act.perform import Perform
 from termvisor.act.record import Case, hash_of, text_hash
 from termvisor.act.send import Ended, Journey, Sender, Witness
+from termvisor.act.undo import against, cleared, is_undone
 from termvisor.clock import NS, Clock
 from termvisor.errors import Conflict, Detail, NotFound, Refused, StaleSnapshot, VisorError
 from termvisor.log import logger
-from termvisor.model.action import Action, Actor, SendText, pane_of
+from termvisor.model.action import Action, Actor, AnswerAgent, Notify, SendText, acts_on
+from termvisor.model.audit import AuditFilter
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
@@ -36,7 +38,6 @@ from termvisor.model.terms import Terms
 from termvisor.model.verdict import Verdict
 from termvisor.mux.control import PaneControl
 from termvisor.store import Store
-from termvisor.store.audit import AuditFilter
 
 _MODIFIED_AT_MOST = 3
 _FRESH = NS // 2
@@ -81,6 +82,11 @@ class Attempt(Struct, frozen=True):
     judged: Judged
     belief: Belief | None
 
+    @property
+    def is_not_worth_asking(self) -> bool:
+        """Nobody is asked about a notification: the question would be told by one. Nobody is told then."""
+        return isinstance(self.case.action, Notify) and self.judged.verdict.answer == "ask"
+
     def observed(self) -> dict[str, Scalar]:
         """What the record says of the pane as it was."""
         if self.belief is None:
@@ -108,8 +114,9 @@ class Gate:
         if earlier is not None:
             return earlier
         attempt = await self._admit(action, actor, terms)
-        async with self._turn(pane_of(attempt.case.action)):
+        async with self._turn(acts_on(attempt.case.action)):
             attempt = await self._renewed(attempt)
+            await self._check_once(attempt)
             if isinstance(attempt.case.action, SendText):
                 return await self._send(attempt, attempt.case.action)
             return await self._perform(attempt)
@@ -119,15 +126,16 @@ class Gate:
         belief = await self._believe(action, terms)
         judged = await self._means.judge.look(action, actor, belief)
         wish = _wish(actor, terms, judged)
-        found = None if belief is None else refusal(belief, wish, self._means.clock.now())
+        found = None if belief is None else against(belief, wish, self._means.clock.now())
         return judged.verdict, found, self._means.judge.explain(action, actor, belief)
 
-    async def recover(self) -> int:
-        """After a start: sends that an earlier daemon left open are looked at and told, never repeated; how many."""
-        left = await self._means.store.sends.open()
+    async def recover(self, left: Sequence[Send]) -> None:
+        """After a start: sends that an earlier daemon left open are looked at and told, never repeated.
+
+        They were listed before anybody could ask for another: a send of our own, under way, is not among them.
+        """
         for send in left:
             await self._look_at(send)
-        return len(left)
 
     async def _admit(self, action: Action, actor: Actor, terms: Terms) -> Attempt:
         """Judged, believed possible and, where needed, allowed by a person."""
@@ -136,8 +144,9 @@ class Gate:
             case = Case(
                 action=action,
                 actor=actor,
-                correlation=os.urandom(8).hex(),
+                correlation=terms.correlation or os.urandom(8).hex(),
                 view=None if belief is None else belief.view,
+                terms=terms,
             )
             judged = await self._means.judge.judge(action, actor, belief)
             if judged.action == action:
@@ -151,10 +160,21 @@ class Gate:
             await self._tell(attempt, "denied", verdict.why)
             raise _denied(verdict, case)
         await self._check(attempt)
-        if verdict.answer == "allow":
+        if verdict.answer == "allow" or attempt.is_not_worth_asking:
             return attempt
-        await self._means.inbox.clear(case, attempt.judged, attempt.wish.terms.wait_for_answer)
+        await self._ask(attempt)
         return attempt
+
+    async def _ask(self, attempt: Attempt) -> None:
+        """An agent goes on by itself after a no, and where nobody answered: that, too, is on record."""
+        case = attempt.case
+        try:
+            await self._means.inbox.clear(case, attempt.judged, case.terms.wait_for_answer)
+        except (Refused, asyncio.CancelledError) as error:
+            if isinstance(case.action, AnswerAgent):
+                why = str(error.details.get("why", "")) if isinstance(error, Refused) else "withdrawn"
+                await self._tell(attempt, "denied" if why == "denied" else "refused", why)
+            raise
 
     async def _renewed(self, attempt: Attempt) -> Attempt:
         """A person took their time, or others had their turn: what was believed is found out anew."""
@@ -168,10 +188,19 @@ class Gate:
     async def _check(self, attempt: Attempt) -> None:
         if attempt.belief is None:
             return
-        found = refusal(attempt.belief, attempt.wish, self._means.clock.now())
+        found = against(attempt.belief, attempt.wish, self._means.clock.now())
         if found is not None:
-            await self._tell(attempt, "refused", found.why)
-            raise _refused(found, attempt.case)
+            await self._refuse(attempt, found)
+
+    async def _check_once(self, attempt: Attempt) -> None:
+        """What was taken back is not taken back again."""
+        undoes = attempt.wish.terms.undoes
+        if undoes is not None and await is_undone(self._means.store.audit, undoes.correlation):
+            await self._refuse(attempt, Refusal(why="already_undone", text="it was undone already"))
+
+    async def _refuse(self, attempt: Attempt, found: Refusal) -> NoReturn:
+        await self._tell(attempt, "refused", found.why)
+        raise _refused(found, attempt.case)
 
     async def _send(self, attempt: Attempt, action: SendText) -> Outcome:
         case, terms, belief = attempt.case, attempt.wish.terms, attempt.belief
@@ -204,6 +233,7 @@ class Gate:
             key=key,
             pane=action.pane,
             bytes_sent=sent,
+            lines=belief.view.lines,
         )
 
     async def _travelled(self, send: Send, journey: Journey) -> Ended:
@@ -227,28 +257,40 @@ class Gate:
         intent = case.entry("intent", now, verdict=judged.verdict, observed=attempt.observed())
         await self._means.store.audit.add([intent])
         try:
-            outcome = await self._means.perform.do(case.action, attempt.belief)
+            if attempt.is_not_worth_asking:
+                outcome = Outcome(status="suppressed", why="policy_asks", text=judged.verdict.why)
+            else:
+                outcome = await self._proven(
+                    attempt, await self._means.perform.do(case.action, attempt.belief, case.correlation)
+                )
         except VisorError as error:
             await self._tell(attempt, "failed", error.code)
             raise
         except asyncio.CancelledError:
             await self._tell(attempt, "unknown", "interrupted")
             raise
-        await self._tell(attempt, outcome.status, outcome.why)
+        await self._tell(attempt, outcome.status, outcome.why, outcome.former)
         await self._means.judge.after(judged, outcome.status, outcome.why)
         return replace(outcome, correlation=case.correlation)
+
+    async def _proven(self, attempt: Attempt, outcome: Outcome) -> Outcome:
+        """Keys are pressed and that is all; where they take a text back, it must be seen to be gone."""
+        belief = attempt.belief
+        if belief is None or belief.left is None or not belief.left.is_typed:
+            return outcome
+        return await cleared(self._means.panes.control(belief.view.id), belief, self._means.clock)
 
     async def _end(self, key: str, case: Case, ended: Ended) -> None:
         entry = case.entry("outcome", self._means.clock.now(), outcome=ended.status, why=ended.why)
         await self._means.store.sends.end(key, ended.status, ended.why, entry)
 
-    async def _tell(self, attempt: Attempt, outcome: str, why: str) -> None:
+    async def _tell(self, attempt: Attempt, outcome: str, why: str, former: dict[str, Scalar] | None = None) -> None:
         """On record before the caller hears of it."""
         entry = attempt.case.entry(
             "outcome",
             self._means.clock.now(),
             verdict=attempt.judged.verdict,
-            observed=attempt.observed(),
+            observed=attempt.observed() | (former or {}),
             outcome=outcome,
             why=why,
         )
@@ -266,7 +308,8 @@ class Gate:
     async def _look_at(self, send: Send) -> None:
         """What can be said of a send that was under way when its daemon ended."""
         ended = await self._interrupted(send)
-        (intent, *_) = await self._means.store.audit.list(only=AuditFilter(correlation=send.correlation), after=0)
+        story = await self._means.store.audit.list(only=AuditFilter(correlation=send.correlation))
+        intent = next(entry for entry in reversed(story) if entry.stage == "intent")
         now = self._means.clock.now()
         entry = replace(intent, stage="outcome", at=now, outcome=ended.status, why=ended.why)
         await self._means.store.sends.end(send.key, ended.status, ended.why, entry)
@@ -289,8 +332,12 @@ class Gate:
         return text_hash(text, self._means.secret) == send.text_hash
 
     async def _believe(self, action: Action, terms: Terms) -> Belief | None:
-        pane = pane_of(action)
-        return None if pane is None else await self._means.panes.believe(pane, terms)
+        pane = acts_on(action)
+        belief = None if pane is None else await self._means.panes.believe(pane, terms)
+        if belief is None or terms.undoes is None or not terms.undoes.is_typed or belief.typed is None:
+            return belief
+        send = await self._means.store.sends.of(terms.undoes.correlation)
+        return replace(belief, is_own_text=send is not None and self._is_of(send, belief.typed.before))
 
     def _turn(self, pane: PaneId | None) -> AbstractAsyncContextManager[object]:
         return nullcontext() if pane is None else self._turns[pane]

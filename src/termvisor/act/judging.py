@@ -4,13 +4,14 @@ import os
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.act.belief import HUMAN_FOR, Belief
 from termvisor.act.hook import Told, ask_hooks, concerns, tell_hooks
 from termvisor.clock import NS, Clock, local_time
 from termvisor.errors import ConfigError
 from termvisor.log import logger
-from termvisor.model.action import Action, Actor, SendKeys, SendText, kind_of
+from termvisor.model.action import CLEARS_INPUT, Action, Actor, AnswerAgent, SendKeys, SendText, kind_of
 from termvisor.model.policy import Policy
 from termvisor.model.verdict import Reason, Verdict, strictest
 from termvisor.policy.bucket import Bucket
@@ -143,8 +144,9 @@ class PolicyJudge:
 
     def _request(self, action: Action, actor: Actor, belief: Belief | None, answers: tuple[HookAnswer, ...]) -> Request:
         now = self._clock.now()
-        place = place_of(belief, now)
-        cwd = "" if belief is None else belief.view.facts.cwd
+        place, cwd = place_of(belief, now), "" if belief is None else belief.view.facts.cwd
+        if isinstance(action, AnswerAgent):
+            place, cwd = replace(place, agent=action.agent), action.cwd or cwd
         return Request(
             action=action,
             actor=actor,
@@ -183,6 +185,8 @@ def _is_command(action: Action, place: Place) -> bool:
     """Whether a shell would run it; where nothing is known, it may be one."""
     if isinstance(action, SendText) and not action.enter:
         return False
+    if isinstance(action, SendKeys) and action.keys == CLEARS_INPUT:
+        return False  # what stands at the prompt goes, whatever it would have done
     return isinstance(action, SendText | SendKeys) and place.activity in ("prompt", "unknown", "gap")
 
 

@@ -1,15 +1,35 @@
-"""Does what is neither text nor a question: keys, programs, signals, places on the screen."""
+"""Does what is neither text nor a question: keys, programs, signals, places on the screen, notifications."""
 
 from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
 from termvisor.act.belief import Belief
+from termvisor.act.screen import piece_of
 from termvisor.errors import NotFound, StaleSnapshot, Unsupported
-from termvisor.model.action import Action, Activate, Attach, Kill, SendKeys, SetTitle, Spawn, kind_of
+from termvisor.model.action import (
+    Action,
+    Activate,
+    AnswerAgent,
+    Attach,
+    Kill,
+    Notify,
+    Release,
+    Reserve,
+    SendKeys,
+    SetTitle,
+    Spawn,
+    kind_of,
+)
+from termvisor.model.approval import Reservation
+from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
-from termvisor.mux.control import Mismatch, PaneControl
+from termvisor.mux.control import Former, Mismatch, PaneControl
+from termvisor.redact import redact
+
+_TITLE = 500
+"""Characters of a title that are kept; a longer one cannot be given back."""
 
 
 class Ways(Protocol):
@@ -23,19 +43,41 @@ class Ways(Protocol):
     def signal(self, belief: Belief, name: str) -> int:
         """Send a signal to the foreground process group of a pane; its number. Raises ``StaleSnapshot``."""
 
+    async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
+        """The reservation that holds now, and whether it was made just now. Raises ``Conflict``."""
+
+    async def release(self, action: Release) -> None:
+        """Raises ``StaleSnapshot`` where there is nothing to release."""
+
+
+class Teller(Protocol):
+    """How people are reached."""
+
+    async def tell(self, action: Notify, correlation: str) -> Outcome:
+        """What came of it; that it did not work is an outcome too."""
+
 
 class Perform:
-    def __init__(self, ways: Ways):
-        self._ways = ways
+    def __init__(self, ways: Ways, teller: Teller | None = None):
+        self._ways, self._teller = ways, teller
 
-    async def do(self, action: Action, belief: Belief | None) -> Outcome:
+    async def do(self, action: Action, belief: Belief | None, correlation: str = "") -> Outcome:
         """Raises ``StaleSnapshot`` when the pane is no longer what was believed; then nothing was done."""
+        if isinstance(action, Notify) and self._teller is not None:
+            return await self._teller.tell(action, correlation)
         if isinstance(action, Spawn):
             return await self._spawn(action, belief)
+        if isinstance(action, Reserve | Release):
+            return await self._hold(action)
+        if isinstance(action, AnswerAgent):
+            return Outcome(status="done", pane=action.pane)  # the agent's hook, which asked, carries it
         if belief is None:
             raise NotFound("there is no pane to act on")
+        return await self._in_pane(action, belief)
+
+    async def _in_pane(self, action: Action, belief: Belief) -> Outcome:
         if isinstance(action, SendKeys):
-            return _done(belief, await self._ways.control(action.pane).press(belief.guard(), action.keys))
+            return await self._press(action, belief)
         if isinstance(action, Kill):
             return await self._kill(action, belief)
         if isinstance(action, Activate):
@@ -53,7 +95,19 @@ class Perform:
             session = action.session or belief.view.facts.session_id
             wanted = replace(action, session=session) if action.where == "window" else action
             mux_pane, pid = await self._ways.control(belief.view.id).open(wanted, belief.sight.pane)
-        return Outcome(status="done", mux_pane=mux_pane, pid=pid)
+        return Outcome(status="done", mux_pane=mux_pane, pid=pid, former={"mux_pane": mux_pane, "pid": pid})
+
+    async def _press(self, action: SendKeys, belief: Belief) -> Outcome:
+        is_undo = belief.left is not None and belief.left.is_typed
+        piece = piece_of(belief.typed.before, belief.sight.width) if is_undo and belief.typed else ""
+        return _done(belief, await self._ways.control(action.pane).press(belief.guard(piece), action.keys))
+
+    async def _hold(self, action: Reserve | Release) -> Outcome:
+        if isinstance(action, Release):
+            await self._ways.release(action)
+            return Outcome(status="done", pane=action.pane)
+        held, is_new = await self._ways.reserve(action)
+        return Outcome(status="done", pane=action.pane, former={"reservation": held.id, "is_longer": not is_new})
 
     async def _kill(self, action: Kill, belief: Belief) -> Outcome:
         if action.closes_pane:
@@ -63,7 +117,17 @@ class Perform:
 
     async def _alter(self, belief: Belief, change: Literal["activate", "title", "close"], value: str = "") -> Outcome:
         guard = replace(belief.guard(), command=None, alternate=None, takes_input=False)
-        return _done(belief, await self._ways.control(belief.view.id).alter(guard, change, value))
+        found = await self._ways.control(belief.view.id).alter(guard, change, value)
+        kept = {} if isinstance(found, Mismatch) else _kept(found, change)
+        return replace(_done(belief, found if isinstance(found, Mismatch) else None), former=kept)
+
+
+def _kept(former: Former, change: Literal["activate", "title", "close"]) -> dict[str, Scalar]:
+    """What the record needs to take it back. A title with a secret in it is not kept."""
+    if change == "activate":
+        return {"former_front": former.front}
+    titles = {"former_title": former.title, "title": former.new_title} if change == "title" else {}
+    return {name: title for name, title in titles.items() if redact(title) == title and len(title) <= _TITLE}
 
 
 def _done(belief: Belief, found: Mismatch | None) -> Outcome:

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from termvisor.act.screen import squeeze
 from termvisor.model.action import Action, Actor, kind_of, pane_of
+from termvisor.model.approval import SHOWN
 from termvisor.model.audit import AuditEntry, Stage
 from termvisor.model.pane import PaneView
+from termvisor.model.terms import Terms
 from termvisor.redact import redact
 
-_SHOWN = 4096
-"""Characters of one text that are kept; the hash covers all of them."""
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -24,6 +24,7 @@ class Case(Struct, frozen=True, kw_only=True):
     actor: Actor
     correlation: str
     view: PaneView | None = None
+    terms: Terms = Terms()
 
     @property
     def action_hash(self) -> str:
@@ -44,6 +45,7 @@ class Case(Struct, frozen=True, kw_only=True):
             place=self.place,
             action=shown(self.action),
             action_hash=self.action_hash,
+            undoes=self.terms.undoes.correlation if self.terms.undoes else "",
         )
         return replace(known, **more)
 
@@ -75,7 +77,7 @@ def shown(action: Action) -> dict[str, object]:
 def _shown(value: object) -> object:
     if isinstance(value, str):
         text = redact(value)
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(value)} characters)"
+        return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(value)} characters)"
     if isinstance(value, list | tuple):
         return [_shown(one) for one in value]
     if isinstance(value, dict):

@@ -44,30 +44,42 @@ def is_same(shown: str, text: str) -> bool:
     seen, wanted = squeeze(shown), squeeze(text)
     if not wanted:
         return False
-    if len(wanted) <= _LONG and "\n" not in text:
+    if not _is_long(text):
         return seen == wanted
     return seen.startswith(wanted[:ENDS]) and seen.endswith(wanted[-ENDS:])
+
+
+def _is_long(text: str) -> bool:
+    return "\n" in text or len(squeeze(text)) > _LONG
 
 
 def piece_of(text: str, width: int) -> str:
     """A part of the text that a guard can look for in one row of the screen; empty when there is none.
 
-    Not longer than a quarter of a row, so that it is seldom broken by the row's end.
+    Not longer than a quarter of a row, so that it is seldom broken by the row's end. Of a long text only the ends are
+    sure to be there.
     """
     longest = max(8, width // 4)
-    parts = _PIECE.findall(text.replace("\n", "\0"))
+    there = f"{text[:ENDS]}\n{text[-ENDS:]}" if _is_long(text) else text
+    parts = _PIECE.findall(there.replace("\n", "\0"))
     return max((part[:longest].strip() for part in parts), key=len, default="")
 
 
-def at_prompt(sight: Sight, column: int) -> Typed | None:
-    """A shell's input, which begins in this column of the cursor's (joined) row; None where it does not."""
+def at_prompt(sight: Sight, column: int, lines: int = 1) -> Typed | None:
+    """A shell's input of so many lines, which begins in this column of its first (joined) row and ends at the cursor;
+    None where it does not, or where its beginning has left the screen.
+    """
     rows = [read(row) for row in sight.rows]
     place = _cursor(rows, sight)
-    if place is None or place[1] < column:
+    if place is None:
         return None
-    row, cursor = rows[place[0]], place[1]
-    start, at = _index(row.text, column), _index(row.text, cursor)
-    return Typed(row.text[start:at], _behind(row, at, sight.width))
+    number, cursor = place
+    first, at = number - lines + 1, _index(rows[number].text, cursor)
+    if first < 0 or (lines == 1 and cursor < column):
+        return None
+    above = "".join(f"{row.text}\n" for row in rows[first:number])
+    before = above + rows[number].text[:at]
+    return Typed(before[_index(before, column) :], _behind(rows[number], at, sight.width))
 
 
 def in_program(sight: Sight) -> Typed | None:
@@ -97,6 +109,8 @@ def plain(sight: Sight) -> list[str]:
 
 def read(row: str) -> Row:
     """One captured row, its colours resolved."""
+    if not _ESCAPE.search(row):
+        return Row(row, (False,) * len(row))
     text, faint, is_faint, at = "", [], False, 0
     for found in _ESCAPE.finditer(row):
         part = row[at : found.start()]

@@ -41,6 +41,9 @@ class Witness(Protocol):
     def unread(self, pane: PaneId) -> int | None:
         """Bytes that wait in the terminal for its program; None where that cannot be known."""
 
+    def is_busy(self, pane: PaneId) -> bool:
+        """Whether the program surely does not read what the terminal, by itself, shows of what is typed."""
+
 
 class Ended(Struct, frozen=True):
     """What came of it, and why that is known."""
@@ -105,10 +108,12 @@ class Sender:
             now = self._clock.monotonic()
             if sight.rows != last:
                 last, since = sight.rows, now
-            elif now - since >= QUIET_FOR and self._holds(journey, sight):
+            elif now - since >= QUIET_FOR and self._holds(journey, sight) and not self._is_busy(journey):
                 return None
             await self._clock.sleep(LOOK_FOR)
         is_there = sight is not None and screen.shows(sight, journey.text)
+        if is_there and self._is_busy(journey):
+            return Ended("typed_not_submitted", "not_reading", "the program does not read what is typed there")
         if is_there:
             return Ended("typed_not_submitted", "not_in_input", "the text is on the screen, but not in the input")
         return Ended("unknown", "not_seen", "the text was written and never seen")
@@ -152,20 +157,24 @@ class Sender:
             return False  # a shell that speaks to us says itself when it starts a command
         if not self._is_same_program(journey, sight):
             return journey.into_prompt and sight.pid == journey.belief.sight.pid and not sight.dead
-        typed = self._typed(journey, sight)
+        typed = self._typed(journey, sight, lines=1)
         is_empty = typed is not None and not screen.squeeze(typed.before) and not screen.squeeze(typed.behind)
         return is_empty and screen.shows(sight, journey.text) and self._witness.unread(journey.belief.view.id) == 0
 
     def _holds(self, journey: Journey, sight: Sight) -> bool:
         """Whether the text, and nothing but it, stands in the input."""
-        typed = self._typed(journey, sight)
+        typed = self._typed(journey, sight, lines=journey.text.count("\n") + 1)
         return typed is not None and not screen.squeeze(typed.behind) and screen.is_same(typed.before, journey.text)
 
-    def _typed(self, journey: Journey, sight: Sight) -> screen.Typed | None:
+    def _typed(self, journey: Journey, sight: Sight, lines: int) -> screen.Typed | None:
+        """What stands in an input of so many lines."""
         column = journey.belief.place.column
         if journey.into_prompt:
-            return None if column is None else screen.at_prompt(sight, column)
+            return None if column is None else screen.at_prompt(sight, column, lines)
         return screen.in_program(sight)
+
+    def _is_busy(self, journey: Journey) -> bool:
+        return self._witness.is_busy(journey.belief.view.id)
 
     def _is_proven(self, journey: Journey) -> bool:
         return journey.belief.view.activity.is_proven

@@ -1,5 +1,6 @@
 """What visor doctor looks at."""
 
+from termvisor.checks.agent_hooks import AgentsAreHeard
 from termvisor.checks.base import Check
 from termvisor.checks.clock_skew import ClockIsSteady
 from termvisor.checks.config import ConfigIsValid
@@ -22,5 +23,6 @@ BUILTIN: tuple[Check, ...] = (
     SocketsArePrivate(),
     HistoryIsLong(),
     MarksAreHeard(),
+    AgentsAreHeard(),
     ClockIsSteady(),
 )

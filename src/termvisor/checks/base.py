@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from termvisor.clock import Clock
+from termvisor.model.agent_hooks import HookedFile
 from termvisor.model.health import Health
 from termvisor.model.pane import PaneView
 from termvisor.settings import Places, Settings
@@ -22,8 +23,15 @@ class Finding(Struct, frozen=True, kw_only=True):
     hint: str = ""
 
 
-class Sight(Protocol):
-    """What checks may see. Where no daemon runs, what only it knows is None."""
+class Hooks(Struct, frozen=True):
+    """``trouble`` says what is wrong with the program that all of them run; empty when nothing is."""
+
+    files: tuple[HookedFile, ...]
+    trouble: str = ""
+
+
+class LocalSight(Protocol):
+    """What checks may see without a daemon."""
 
     @property
     def places(self) -> Places: ...
@@ -34,6 +42,13 @@ class Sight(Protocol):
 
     @property
     def clock(self) -> Clock: ...
+
+    def hooks(self) -> Hooks:
+        """What is found of ours in the settings of the agents that are installed."""
+
+
+class Sight(LocalSight, Protocol):
+    """Where no daemon runs, what only it knows is None."""
 
     async def panes(self) -> Sequence[PaneView] | None: ...
 

@@ -42,8 +42,11 @@ class AsyncVisor:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
-        run: Callable[..., Any] = self._stream if name in self._link.hello.streams else self._link.call
-        return lambda **params: run(name, params)
+        return lambda **params: self._run(name, params)
+
+    def _run(self, name: str, params: dict[str, Any]) -> Any:
+        is_stream = name in self._link.hello.streams or params.get("follow") is True
+        return self._stream(name, params) if is_stream else self._link.call(name, params)
 
     async def _stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
         # On a connection of its own: a reader that lags holds up nobody but itself.

@@ -34,8 +34,11 @@ class Visor:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
-        run = self._stream if name in self._line.hello.streams else self._line.call
-        return lambda **params: run(name, params)
+        return lambda **params: self._run(name, params)
+
+    def _run(self, name: str, params: dict[str, Any]) -> Any:
+        is_stream = name in self._line.hello.streams or params.get("follow") is True
+        return self._stream(name, params) if is_stream else self._line.call(name, params)
 
     def _stream(self, name: str, params: dict[str, Any]) -> Iterator[Any]:
         line = Line(connected(self._places.daemon_socket))

@@ -1,59 +1,72 @@
 """The panes as the gate knows them: what is believed of them now, and the ways to reach them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from termvisor.act.approval import Inbox
 from termvisor.act.belief import Belief
 from termvisor.act.gate import Gate, Means
 from termvisor.act.judging import PolicyFile, PolicyJudge
+from termvisor.act.notify.notifier import Notifier, ways
 from termvisor.act.perform import Perform
+from termvisor.act.record import place_of
+from termvisor.clock import NS
 from termvisor.daemon.door import Behind
 from termvisor.daemon.parts import Parts
-from termvisor.errors import NotFound, StaleSnapshot
-from termvisor.model.ids import PaneId
+from termvisor.errors import Conflict, MuxError, NotFound, StaleSnapshot
+from termvisor.ingest.watch import ServerWatch
+from termvisor.model.action import Release, Reserve
+from termvisor.model.approval import Reservation
+from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.pane import InputPlace, PaneView
 from termvisor.model.terms import Terms
-from termvisor.mux.control import PaneControl
+from termvisor.mux.control import Client, PaneControl
 from termvisor.mux.tmux.control import TmuxControl
-from termvisor.mux.tmux.process import started
-from termvisor.mux.tmux.terminal import foreground, send_signal, unread
+from termvisor.mux.tmux.process import children, started
+from termvisor.mux.tmux.terminal import foreground, is_busy, send_signal, unread
 from termvisor.policy.path import Scope
 from termvisor.settings import home
 
 POLICY = "policy.toml"
+LookUp = Callable[[PaneId], Awaitable[PaneView | None]]
 _NO_LONGER = "pane {} no longer exists"
 
 
-def behind(parts: Parts, panes: Callable[[], Awaitable[list[PaneView]]]) -> Behind:
+def behind(parts: Parts, look_up: LookUp) -> Behind:
     """The gate with all it needs; the only place where it is given the means to change a pane."""
-    live, clock, places = LivePanes(parts, panes), parts.clock, parts.places
+    live, clock, places = LivePanes(parts, look_up), parts.clock, parts.places
     own = (places.config_dir, places.data_dir, places.runtime_dir)
     scope = Scope(home=home(), own=own)
     judge = PolicyJudge(PolicyFile(f"{places.config_dir}/{POLICY}"), scope, clock)
-    inbox = Inbox(parts.store, clock)
+    inbox = Inbox(parts.store, clock, parts.questions)
+    audience = LiveAudience(parts, live)
+    notifier = Notifier(audience, ways(audience, clock), lambda: parts.settings, clock)
     secret = (parts.pipeline.nonce or "").encode()
-    gate = Gate(Means(parts.store, live, judge, inbox, Perform(live), clock, secret))
+    gate = Gate(Means(parts.store, live, judge, inbox, Perform(live, notifier), clock, secret))
     return Behind(gate, judge, inbox, parts.store, clock)
 
 
 class LivePanes:
     """Everything is asked of the multiplexer anew; nothing is remembered between two actions."""
 
-    def __init__(self, parts: Parts, panes: Callable[[], Awaitable[list[PaneView]]]):
-        self._parts, self._panes = parts, panes
+    def __init__(self, parts: Parts, look_up: LookUp):
+        self._parts, self._look_up = parts, look_up
 
     async def view(self, pane: PaneId) -> PaneView:
-        for view in await self._panes():
-            if view.id == pane:
-                return view
-        raise NotFound(_NO_LONGER.format(pane))
+        found = await self._look_up(pane)
+        if found is None or found.gone_at is not None:
+            raise NotFound(_NO_LONGER.format(pane))
+        return found
 
     async def believe(self, pane: PaneId, terms: Terms) -> Belief:
-        parts, view = self._parts, await self.view(pane)
-        sight = await self.control(pane).see(view.instance.mux_id)
+        """The multiplexer and the store are asked side by side; what was heard so far is read before."""
+        parts, now = self._parts, self._parts.clock.now()
+        watch, mux_id = self._place_of(pane)
+        sight, view, held = await asyncio.gather(
+            TmuxControl(watch.server).see(mux_id), self._heard(pane), parts.store.reservations.of(pane, now)
+        )
         if sight is None:
             raise NotFound(_NO_LONGER.format(pane))
-        now = parts.clock.now()
         lines = await parts.store.output.lines(pane, limit=terms.tail_lines) if terms.tail is not None else []
         text = parts.pipeline.current.get(pane)
         return Belief(
@@ -64,14 +77,23 @@ class LivePanes:
             is_in_gap=text is None,
             is_ready=terms.is_ready and await self._is_ready(pane),
             tail=tuple(line.text for line in lines),
-            reservation=await parts.store.reservations.of(pane, now),
+            reservation=held,
+            left=terms.undoes,
+            children=children(sight.pid) if terms.undoes and terms.undoes.is_alone else None,
         )
 
+    async def _heard(self, pane: PaneId) -> PaneView:
+        await self._parts.pipeline.settle(pane)
+        return await self.view(pane)
+
     def control(self, pane: PaneId) -> PaneControl:
+        return TmuxControl(self._place_of(pane)[0].server)
+
+    def _place_of(self, pane: PaneId) -> tuple[ServerWatch, MuxPaneId]:
         place = self._parts.lookout.place_of(pane)
         if place is None:
             raise NotFound(_NO_LONGER.format(pane))
-        return TmuxControl(place[0].server)
+        return place
 
     async def server(self, socket: str) -> PaneControl:
         await self._parts.lookout.has_looked.wait()
@@ -96,6 +118,20 @@ class LivePanes:
             raise StaleSnapshot("nothing was done: the program has just ended", details={"why": "pane_dead"})
         return found.group
 
+    async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
+        now = self._parts.clock.now()
+        until = now + int(action.seconds * NS)
+        wanted = Reservation(pane=action.pane, owner=action.owner, at=now, expires_at=until)
+        held = await self._parts.store.reservations.hold(wanted)
+        if held.owner != action.owner:
+            raise Conflict(f"pane {action.pane} is reserved by {held.owner}", details={"reservation": held.id})
+        return held, held.at == now
+
+    async def release(self, action: Release) -> None:
+        if not await self._parts.store.reservations.release(action.reservation, self._parts.clock.now()):
+            text = f"nothing was done: reservation {action.reservation} no longer holds"
+            raise StaleSnapshot(text, details={"why": "not_reserved"})
+
     def last_command_at(self, pane: PaneId) -> int:
         text = self._parts.pipeline.current.get(pane)
         return text.last_command_at if text else 0
@@ -103,6 +139,11 @@ class LivePanes:
     def unread(self, pane: PaneId) -> int | None:
         place = self._parts.lookout.place_of(pane)
         return None if place is None else unread(place[0].known[place[1]].facts.tty)
+
+    def is_busy(self, pane: PaneId) -> bool:
+        place = self._parts.lookout.place_of(pane)
+        facts = None if place is None else place[0].known[place[1]].facts
+        return facts is not None and is_busy(facts.pid, facts.tty)
 
     async def last_command_line(self, pane: PaneId, since: int) -> str | None:
         found = await self._parts.store.commands.list(pane=pane, since=since, limit=1)
@@ -113,3 +154,35 @@ class LivePanes:
         last = await self._parts.store.commands.one(pane, "last")
         events = await self._parts.store.events.list(pane=pane, since=last.started_at if last else None, limit=200)
         return any(event.kind == "user_var" and event.data.get("kind") == "ready" for event in events)
+
+
+class LiveAudience:
+    """The people at the servers that are watched."""
+
+    def __init__(self, parts: Parts, panes: LivePanes):
+        self._parts, self._panes = parts, panes
+
+    async def clients(self) -> list[Client]:
+        await self._parts.lookout.has_looked.wait()
+        found: list[Client] = []
+        trouble: MuxError | None = None
+        for watch in [watch for watch in self._parts.lookout.watches.values() if watch.has_begun]:
+            try:
+                found += await TmuxControl(watch.server).clients()
+            except MuxError as error:
+                trouble = error
+        if trouble is not None and not found:
+            raise trouble
+        return found
+
+    async def viewers(self, pane: PaneId) -> list[Client]:
+        place = self._parts.lookout.place_of(pane)
+        if place is None:
+            return []
+        return [client for client in await TmuxControl(place[0].server).clients() if client.pane == place[1]]
+
+    async def place(self, pane: PaneId) -> str:
+        try:
+            return place_of(await self._panes.view(pane))
+        except NotFound:
+            return ""

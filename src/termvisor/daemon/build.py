@@ -8,7 +8,11 @@ from functools import partial
 
 from termvisor import __version__
 from termvisor.clock import Clock, SystemClock
+from termvisor.daemon.attending import attend, connect, seeing
+from termvisor.daemon.attending import run as run_attending
 from termvisor.daemon.parts import Parts
+from termvisor.daemon.questions import myself, tell_of_questions
+from termvisor.daemon.resting import Resting
 from termvisor.daemon.warm import warm_rules
 from termvisor.daemon.world import LiveWorld
 from termvisor.errors import StorageError
@@ -20,7 +24,10 @@ from termvisor.ingest.raw_log import highest
 from termvisor.ingest.recording import News, RecorderLink
 from termvisor.ingest.watch import Kit
 from termvisor.log import logger
+from termvisor.model.action import Notify
 from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.send import Send
+from termvisor.model.terms import Terms
 from termvisor.mux.tmux.server import TmuxServer
 from termvisor.pipeline import Pipeline, Sightings
 from termvisor.redact import use as use_rules
@@ -41,16 +48,21 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
     store = await Store.open(places.database, clock)
     try:
         parts = await _join(places, settings, store, clock)
+        await store.approvals.withdraw_left("answer_agent")
         async with asyncio.TaskGroup() as group:
             flow = group.create_task(parts.pipeline.run())
-            tidy = group.create_task(_checkpoints(store, clock))
+            resting = Resting(store, clock, lambda: parts.pipeline.bytes_heard)
+            tidy = [group.create_task(_checkpoints(store, clock)), group.create_task(resting.run())]
             looking = [group.create_task(parts.eyes.run()), group.create_task(parts.sightings.run())]
+            knowing = group.create_task(parts.attending.knowing.run())
             watching = group.create_task(parts.lookout.run())
+            looking.append(group.create_task(_attend(parts)))
             await parts.chronicle.tell("daemon_started", version=__version__, pid=os.getpid())
             world = LiveWorld(parts)
             caretaker = world.upkeep.caretaker
-            group.create_task(_recover(world, parts))
+            group.create_task(_recover(world, parts, await store.sends.open()))
             keeping = [group.create_task(caretaker.run()), group.create_task(caretaker.run_snapshots())]
+            keeping.append(group.create_task(_tell_of_questions(world, parts)))
             try:
                 yield world
             finally:
@@ -59,16 +71,14 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
                 parts.patience.end()
                 await _part(parts.recorder, keep=world.keeps_recorder)
                 await _end_of(group.create_task(parts.pipeline.settle()), parts)
-                for task in looking:
-                    task.cancel()
-                await parts.sightings.note()
+                await _stop_looking(parts, looking, knowing)
                 with suppress(StorageError):
                     await parts.chronicle.tell("daemon_stopped")
                 for task in keeping:
                     task.cancel()
                 await caretaker.leave()
-                flow.cancel()
-                tidy.cancel()
+                for task in (flow, *tidy):
+                    task.cancel()
     finally:
         await store.close()
 
@@ -93,11 +103,15 @@ async def _join(places: Places, settings: Settings, store: Store, clock: Clock) 
     kit = Kit(epochs, recorder, settings, lambda: pipeline.bytes_heard)
     lookout = Lookout(kit, places)
     sightings = Sightings(store, pipeline, clock)
-    eyes = Eyes(clock, partial(_place_of, lookout), sightings.take)
+    attending = await attend(store, chronicle, clock, places, settings)
+    connect(attending, pipeline, lookout, partial(_place_of, lookout))
+    eyes = Eyes(clock, partial(_place_of, lookout), seeing(attending.gaze, sightings))
     pipeline.stirred = eyes.stirred
     await store.keeping.reserve(*highest(places.raw_dir))
     await recorder.start()
-    return Parts(store, pipeline, chronicle, lookout, recorder, eyes, sightings, clock, places, settings, patience)
+    return Parts(
+        store, pipeline, chronicle, lookout, recorder, eyes, sightings, clock, places, settings, patience, attending
+    )
 
 
 def _place_of(lookout: Lookout, pane: PaneId) -> tuple[TmuxServer, MuxPaneId] | None:
@@ -105,12 +119,33 @@ def _place_of(lookout: Lookout, pane: PaneId) -> tuple[TmuxServer, MuxPaneId] | 
     return None if place is None else (place[0].server, place[1])
 
 
-async def _recover(world: LiveWorld, parts: Parts) -> None:
+async def _stop_looking(parts: Parts, looking: list[asyncio.Task[None]], knowing: asyncio.Task[None]) -> None:
+    """What was seen and heard up to now is stored."""
+    for task in looking:
+        task.cancel()
+    parts.attending.knowing.end()
+    await knowing
+    await parts.sightings.note()
+
+
+async def _attend(parts: Parts) -> None:
+    await parts.lookout.has_looked.wait()
+    await run_attending(parts.attending, parts.store, parts.pipeline, parts.chronicle)
+
+
+async def _recover(world: LiveWorld, parts: Parts, left: list[Send]) -> None:
     """Texts that were on their way when an earlier daemon ended are looked at, once the panes are known."""
-    if await parts.store.sends.open():
+    if left:
         await parts.lookout.has_looked.wait()
         await parts.pipeline.settle()
-        await world.behind.gate.recover()
+        await world.behind.gate.recover(left)
+
+
+async def _tell_of_questions(world: LiveWorld, parts: Parts) -> None:
+    async def tell(notice: Notify) -> None:
+        await world.behind.gate.do(notice, myself(), Terms())
+
+    await tell_of_questions(parts.questions, lambda: parts.settings.notify_ways, tell)
 
 
 async def _part(recorder: RecorderLink, *, keep: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from termvisor.clock import Clock
+from termvisor.ops.agents import Agents
 from termvisor.ops.door import Door
 from termvisor.ops.world import Fleet, History, News, Upkeep, World
 from termvisor.settings import Places, Settings
@@ -43,3 +44,7 @@ class CalledWorld:
     @property
     def upkeep(self) -> Upkeep:
         return self._world.upkeep
+
+    @property
+    def agents(self) -> Agents:
+        return self._world.agents

@@ -22,13 +22,16 @@ Work = Callable[[], Awaitable[None]]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What one client may cost. ``stall_for`` is how long it may leave its answers unread, in seconds."""
+    """What one client may cost, and how many there may be. ``stall_for`` is how long one may leave its answers unread,
+    in seconds.
+    """
 
     uid: int = os.getuid()
     line_bytes: int = face.LINE_LIMIT
     unread_bytes: int = 1 << 20
     stall_for: float = 30.0
     in_flight: int = 64
+    clients: int = 1024
 
 
 class Connection(asyncio.Protocol):

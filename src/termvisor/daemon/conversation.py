@@ -83,7 +83,7 @@ async def _result(caller: Caller, request: rpc.Request, to: rpc.Id, send: Send) 
     if request.method == "shutdown":
         desk.stop(keep_recorder=request.params.get("keep_recorder") is True)
         return {"stopping": True, "pid": desk.hello().pid}
-    if request.method in desk.hello().streams:
+    if request.method in desk.hello().streams or request.params.get("follow") is True:
         return {"items": await _items(caller, request, to, send)}
     return await desk.call(request.method, request.params, caller.who)
 

@@ -66,13 +66,10 @@ class OpsDesk:
         self._stop()
 
 
-_KINDS: dict[type, bytes] = {ops.ToFile: b"f", ops.Stderr: b"e", ops.Shown: b"q"}
-
-
 def framed(piece: bytes | int) -> bytes:
     if isinstance(piece, int):
         return face.frame(b"x", piece)
-    return face.output(_KINDS.get(type(piece), b"o"), piece)
+    return face.output(ops.KINDS.get(type(piece), b"o"), piece)
 
 
 def _list(names: Sequence[str]) -> str:
@@ -91,7 +88,7 @@ def _program(who: Peer) -> Actor:
 
 def _needs_no_daemon(asked: face.Asked) -> bool:
     try:
-        op, _ = ops.find(asked.argv, asked.is_robot)
+        op, words = ops.find(asked.argv, asked.is_robot)
     except VisorError:
         return False
-    return op.effect == "local"
+    return op.is_local(words)

@@ -1,25 +1,31 @@
 """The gate, opened for one caller."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from msgspec import Struct
 
+from termvisor.act.agent_request import answered
 from termvisor.act.approval import Inbox
 from termvisor.act.gate import Gate
+from termvisor.act.inverse import inverse
 from termvisor.act.judging import PolicyJudge
+from termvisor.act.undo import deed
 from termvisor.bus import Subscription
-from termvisor.clock import NS, Clock
-from termvisor.errors import Conflict
-from termvisor.model.action import Action, Actor
+from termvisor.clock import Clock
+from termvisor.errors import StaleSnapshot
+from termvisor.model.action import Action, Actor, AnswerAgent, Release, Reserve
 from termvisor.model.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.audit import AuditEntry, BrokenChain
+from termvisor.model.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.chain import Link
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
+from termvisor.model.pane import PaneView
 from termvisor.model.policy import Policy
 from termvisor.model.terms import Terms
+from termvisor.model.undo import Inverse
 from termvisor.ops.door import Foreseen
 from termvisor.store import Store
-from termvisor.store.audit import AuditFilter
 
 
 class Behind(Struct):
@@ -36,10 +42,12 @@ class LiveDoor:
     def __init__(self, behind: Behind, actor: Actor):
         self._behind, self.actor = behind, actor
         self.inbox = CallersInbox(behind, actor)
-        self.ledger = LiveLedger(behind)
-        self.reservations = LiveReservations(behind)
+        self.ledger = LiveLedger(behind, actor)
+        self.reservations = LiveReservations(behind, actor)
 
     async def do(self, action: Action, terms: Terms) -> Outcome:
+        if isinstance(action, AnswerAgent):
+            return await answered(self._behind.gate, action, self.actor, terms)
         return await self._behind.gate.do(action, self.actor, terms)
 
     async def foresee(self, action: Action, terms: Terms) -> Foreseen:
@@ -78,42 +86,46 @@ class CallersInbox:
 
 
 class LiveLedger:
-    def __init__(self, behind: Behind):
-        self._behind = behind
+    def __init__(self, behind: Behind, actor: Actor):
+        self._behind, self._actor = behind, actor
+
+    async def inverse(self, which: str, panes: Sequence[PaneView]) -> Inverse:
+        return inverse(await deed(self._behind.store.audit, which, self._actor), panes)
+
+    async def links(self, after: int, limit: int = 500) -> list[Link]:
+        return await self._behind.store.audit.links(after, limit)
 
     async def list(
-        self,
-        *,
-        after: int | None = None,
-        pane: PaneId | None = None,
-        kind: str | None = None,
-        since: int | None = None,
-        limit: int = 20,
+        self, *, after: int | None = None, only: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
-        only = AuditFilter(pane=pane, kind=kind, since=since)
         return await self._behind.store.audit.list(after=after, only=only, limit=limit)
 
-    async def verify(self) -> BrokenChain | None:
-        return await self._behind.store.audit.verify()
+    def news(self) -> AbstractContextManager[Subscription[None]]:
+        return self._behind.store.audit.news.subscribe()
+
+    async def verify(self, kept: str = "") -> BrokenChain | None:
+        return await self._behind.store.audit.verify(kept)
 
     def policy(self) -> tuple[Policy | None, str]:
         return self._behind.judge.file.current(), self._behind.judge.file.trouble
 
 
 class LiveReservations:
-    def __init__(self, behind: Behind):
-        self._behind = behind
+    def __init__(self, behind: Behind, actor: Actor):
+        self._behind, self._actor = behind, actor
 
     async def hold(self, pane: PaneId, owner: str, seconds: float) -> Reservation:
-        now = self._behind.clock.now()
-        wanted = Reservation(pane=pane, owner=owner, at=now, expires_at=now + int(seconds * NS))
-        held = await self._behind.store.reservations.hold(wanted)
-        if held.owner != owner:
-            raise Conflict(f"pane {pane} is reserved by {held.owner}", details={"reservation": held.id})
+        await self._behind.gate.do(Reserve(pane=pane, owner=owner, seconds=seconds), self._actor, Terms(owner=owner))
+        held = await self._behind.store.reservations.of(pane, self._behind.clock.now())
+        if held is None:
+            raise StaleSnapshot(f"the reservation of pane {pane} is over already")
         return held
 
     async def release(self, number: int) -> bool:
-        return await self._behind.store.reservations.release(number, self._behind.clock.now())
+        held = next((one for one in await self.list() if one.id == number), None)
+        if held is not None:
+            await self._behind.gate.do(Release(pane=held.pane, reservation=number), self._actor, Terms())
+        return held is not None
 
     async def list(self) -> list[Reservation]:
         return await self._behind.store.reservations.list(self._behind.clock.now())

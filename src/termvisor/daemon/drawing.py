@@ -18,6 +18,8 @@ from termvisor.model.screen import Screen
 from termvisor.mux.base import Capture
 from termvisor.mux.tmux.easel import Easel, Size
 from termvisor.mux.tmux.studio import Studio
+from termvisor.redact import Memory
+from termvisor.redact.painted import Painted
 from termvisor.stream.sgr import self_contained
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -66,12 +68,15 @@ class _Sitting:
         self._held = b""
         self._seen: Capture | None = None
         self._last: Frame | None = None
+        self._secrets = Memory()
+        self._painted = Painted(self._secrets)
 
     async def take(self, step: Step) -> None:
         if isinstance(step, Portion):
             data = self._held + step.data
             border = unfinished(data)
             self._held = data[border:]
+            self._painted.feed(step.data)
             await self._easel.feed(data[:border])
             self._epoch, self._offset = step.epoch, step.end
         elif not isinstance(step, Missing):
@@ -88,12 +93,12 @@ class _Sitting:
     async def frame(self, at: int) -> Frame:
         look = await self._easel.look()
         if self._last is None or look != self._seen:
-            self._seen, self._last = look, _frame(self._pane, look)
+            self._seen, self._last = look, _frame(self._pane, look, self._secrets)
         return replace(self._last, at=at, epoch=self._epoch, offset=self._offset)
 
 
-def _frame(pane: PaneId, look: Capture) -> Frame:
-    rows = [_cut(row, look.width) for row in coloured(self_contained(look.rows), look.above)]
+def _frame(pane: PaneId, look: Capture, secrets: Memory) -> Frame:
+    rows = [_cut(row, look.width) for row in coloured(self_contained(look.rows), look.above, secrets)]
     return Frame(
         pane=pane,
         at=0,

@@ -11,14 +11,17 @@ import stat
 
 from termvisor.daemon.connection import Connection, Limits
 from termvisor.daemon.conversation import Desk
+from termvisor.daemon.crowd import CrowdedDesk, most_clients
 from termvisor.errors import Conflict, Unavailable
 
 _BACKLOG = 1024
+_TOLD_WITHIN = 2.0
+"""Seconds that a client too many has for its question; then it is let go."""
 
 
 class Endpoint:
     def __init__(self, desk: Desk, group: asyncio.TaskGroup, limits: Limits | None = None):
-        self._desk, self._group, self._limits = desk, group, limits or Limits()
+        self._desk, self._group, self._limits = desk, group, limits or Limits(clients=most_clients())
         self._connections: set[Connection] = set()
 
     async def open(self, listener: socket.socket) -> None:
@@ -42,8 +45,12 @@ class Endpoint:
             connection.close()
 
     def _connect(self) -> Connection:
-        connection = Connection(self._desk, self._group, self._limits, self._connections.discard)
+        is_crowded = len(self._connections) >= self._limits.clients
+        desk = CrowdedDesk(self._desk, self._limits.clients) if is_crowded else self._desk
+        connection = Connection(desk, self._group, self._limits, self._connections.discard)
         self._connections.add(connection)
+        if is_crowded:
+            asyncio.get_running_loop().call_later(_TOLD_WITHIN, connection.close)
         return connection
 
     def _remove(self) -> None:

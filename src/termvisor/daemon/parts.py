@@ -1,12 +1,15 @@
 """What the daemon is made of; only the composition root makes one."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from termvisor.bus import Bus
 from termvisor.clock import Clock
+from termvisor.daemon.attending import Attending
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.eyes import Eyes
 from termvisor.ingest.lookout import Lookout
 from termvisor.ingest.recording import RecorderLink
+from termvisor.model.approval import Approval
 from termvisor.pipeline import Pipeline, Sightings
 from termvisor.settings import Places, Settings
 from termvisor.store import Store
@@ -27,3 +30,6 @@ class Parts(Struct):
     places: Places
     settings: Settings
     patience: Patience
+    attending: Attending
+    questions: Bus[Approval] = field(default_factory=Bus)
+    """What is asked of people, also before anything that acts is loaded."""

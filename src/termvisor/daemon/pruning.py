@@ -1,11 +1,12 @@
 """Deletes what the settings no longer keep: by age, then what is beyond each pane's share, then the oldest while raw
 log and database are too large together. Raw bytes go before text, since text is what search finds.
 
-Invariant: every step is small, and between two steps others have their turn.
+Invariants: every step is small, and between two steps others have their turn. The key of a send is known for as long as
+text is kept and never for less than a day, however full the disk is: until then the same send is not done twice.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from termvisor.clock import NS, Clock
 from termvisor.daemon.survey import Survey, progress, surveyed
@@ -17,9 +18,12 @@ from termvisor.model.upkeep import Maintenance
 from termvisor.ops.look import counted
 from termvisor.settings import Settings
 from termvisor.store import Store
+from termvisor.store.aging import DEEDS, HISTORY, SIGNALS, Aged
 
 REST = 0.02
 _DAY = 86_400 * NS
+_DEEDS_DAYS = 1.0
+"""Sends, questions, permits and reservations are kept at least so long after their end."""
 _STEPS = 20
 """In how many steps the age of the oldest text is shortened, while the database alone is too large."""
 
@@ -37,8 +41,9 @@ class Pruning:
         raw.rows, raw.bytes = len(doomed), sum(segment.room for segment in doomed)
         yield raw.done(_spread(doomed))
         rows = Tally("delete_rows", self._clock)
-        for table, number in (await self._store.keeping.count_older(self._before())).items():
-            rows.add(table, number)
+        for before, tables in self._aged():
+            for table, number in (await self._store.keeping.count_older(before, tables)).items():
+                rows.add(table, number)
         yield rows.done(listed(rows.counts))
 
     async def raw(self) -> AsyncIterator[Maintenance]:
@@ -52,11 +57,12 @@ class Pruning:
 
     async def rows(self) -> AsyncIterator[Maintenance]:
         tally = Tally("delete_rows", self._clock)
+        for before, tables in self._aged():
+            async for step in self._older(tally, before, tables):
+                yield step
         before = self._before()
-        async for step in self._older(tally, before):
-            yield step
         while before := await self._too_much_before(before):
-            async for step in self._older(tally, before):
+            async for step in self._older(tally, before, HISTORY):
                 yield step
             async for _ in self._store.keeping.merge_indexes():
                 await self._clock.sleep(REST)
@@ -91,8 +97,8 @@ class Pruning:
             doomed |= dict.fromkeys(raw_log.oldest(may_go, used - settings.total_bytes))
         return list(doomed)
 
-    async def _older(self, tally: Tally, before: int) -> AsyncIterator[Maintenance]:
-        async for table, deleted in self._store.keeping.delete_older(before):
+    async def _older(self, tally: Tally, before: int, tables: Sequence[Aged]) -> AsyncIterator[Maintenance]:
+        async for table, deleted in self._store.keeping.delete_older(before, tables):
             tally.add(table, deleted)
             yield tally.step(listed(tally.counts))
             await self._clock.sleep(REST if deleted else 0)
@@ -105,6 +111,16 @@ class Pruning:
             return 0
         now, reached = self._clock.now(), max(before, oldest)
         return min(reached + max(NS, (now - oldest) // _STEPS), now) if reached < now else 0
+
+    def _aged(self) -> tuple[tuple[int, Sequence[Aged]], ...]:
+        """What is too old by the settings: in each table what ended before its instant."""
+        settings = self._settings()
+        days, signals = settings.retention, settings.agent_retention
+        return (
+            (self._days_ago(days), HISTORY),
+            (self._days_ago(days and max(days, _DEEDS_DAYS)), DEEDS),
+            (self._days_ago(signals), SIGNALS),
+        )
 
     def _before(self) -> int:
         return self._days_ago(self._settings().retention)

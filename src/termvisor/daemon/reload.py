@@ -26,5 +26,6 @@ async def reload(parts: Parts) -> Reloaded:
         parts.settings = settings
         parts.pipeline.flush_every(settings.flush_interval)
         parts.lookout.take_over(settings)
+        parts.attending.take_over(settings)
         await parts.chronicle.tell("config_reloaded", settings=", ".join(told.applied))
     return told

@@ -36,9 +36,9 @@ async def live(places: Places, settings: Settings, open_world: OpenWorld[W], mak
         stop = asyncio.Event()
         on_stop_signal(stop.set)
         listener = bind(places.daemon_socket)
-        log.info("starting %s, pid %d", __version__, os.getpid())
         try:
             async with open_world(places, settings) as world, asyncio.TaskGroup() as group:
+                log.info("started %s, pid %d", __version__, os.getpid())  # not before the world has its rules: see warm
                 desk = make_desk(world, stop.set)
                 endpoint = Endpoint(desk, group)
                 await endpoint.open(listener)

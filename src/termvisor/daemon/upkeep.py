@@ -57,7 +57,7 @@ class LiveUpkeep:
             alerts=(
                 *lookout.alerts.values(),
                 *filter(None, [parts.pipeline.trouble or parts.patience.trouble, parts.sightings.trouble]),
-                *filter(None, [self.caretaker.trouble]),
+                *filter(None, [parts.attending.knowing.trouble, self.caretaker.trouble]),
             ),
         )
 

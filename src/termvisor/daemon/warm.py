@@ -8,7 +8,7 @@ import sys
 
 from termvisor.log import logger
 from termvisor.redact import Rules, build
-from termvisor.settings import Places, Settings, environment, load, places
+from termvisor.settings import Places, Settings, environment, load, nonce, places
 from termvisor.spawn import ask
 
 log = logger("daemon")
@@ -16,7 +16,8 @@ log = logger("daemon")
 
 async def warm_rules(where: Places, settings: Settings) -> Rules:
     """The rules of redaction, ready to be used without a pause."""
-    rules = build(settings.redact_patterns, settings.redact_allow, cache=where.cache_dir)
+    own = nonce(where.nonce_file)
+    rules = build(settings.redact_patterns, settings.redact_allow, cache=where.cache_dir, nonce=own)
     if not rules.is_warm:
         command = [sys.executable, "-m", "termvisor.daemon.warm"]
         status, _, errors = await asyncio.to_thread(ask, command, timeout=60.0, env=environment())

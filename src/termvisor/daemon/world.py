@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from termvisor.bus import Subscription
+from termvisor.daemon.agents import LiveAgents
 from termvisor.daemon.called import CalledWorld
 from termvisor.daemon.coloured import coloured, safe_rows
 from termvisor.daemon.parts import Parts
@@ -45,6 +46,11 @@ class LiveFleet:
         await self._parts.lookout.has_looked.wait()
         return [self._view(pane) for pane in await self._parts.store.panes.all(gone=gone)]
 
+    async def pane(self, number: PaneId) -> PaneView | None:
+        await self._parts.lookout.has_looked.wait()
+        found = await self._parts.store.panes.one(number)
+        return None if found is None else self._view(found)
+
     def pending(self, pane: PaneId) -> str:
         text = self._parts.pipeline.current.get(pane)
         return text.pending if text else ""
@@ -52,10 +58,11 @@ class LiveFleet:
     async def screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
         watch, mux_id = self._place_of(pane)
         seen = await watch.server.capture(mux_id, escapes=escapes)
+        secrets = self._parts.pipeline.secrets_of(pane)
         if escapes:
-            rows = coloured(seen.rows, seen.above)
+            rows = coloured(seen.rows, seen.above, secrets)
         else:
-            rows = safe_rows([row.rstrip() for row in seen.rows], [row.rstrip() for row in seen.above])
+            rows = safe_rows([row.rstrip() for row in seen.rows], [row.rstrip() for row in seen.above], secrets)
         return Screen(
             pane=pane,
             rows=tuple(rows),
@@ -67,9 +74,9 @@ class LiveFleet:
             at=self._parts.clock.now(),
         )
 
-    async def settle(self) -> None:
+    async def settle(self, pane: PaneId | None = None) -> None:
         await self._parts.lookout.has_looked.wait()  # before that, the epochs of an earlier daemon are not open yet
-        await self._parts.pipeline.settle()
+        await self._parts.pipeline.settle(pane)
 
     def _place_of(self, pane: PaneId) -> tuple[ServerWatch, MuxPaneId]:
         place = self._parts.lookout.place_of(pane)
@@ -147,6 +154,7 @@ class LiveWorld:
     def __init__(self, parts: Parts):
         self.fleet, self.history, self.news = LiveFleet(parts), LiveHistory(parts), LiveNews(parts)
         self.upkeep = LiveUpkeep(parts)
+        self.agents = LiveAgents(parts)
         self.clock = parts.clock
         self._parts = parts
         self.keeps_recorder = False
@@ -167,7 +175,7 @@ class LiveWorld:
         """What acts; loaded when somebody acts for the first time."""
         from termvisor.daemon.acting import behind
 
-        return behind(self._parts, self.fleet.panes)
+        return behind(self._parts, self.fleet.pane)
 
     def _known(self, actor: Actor) -> Actor:
         """What the system says of a caller: an agent that has a terminal is no person, and its pane is its own."""

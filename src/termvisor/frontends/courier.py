@@ -43,7 +43,7 @@ def config_path(environ: "Mapping[str, str]") -> str:
 
 def carry(path: str, asked: face.Asked) -> int:
     """Ask the daemon, copy its answer to our stdout and stderr: the exit status, or one of the names above."""
-    outlet = Outlet()
+    outlet = Outlet(asked)
     try:
         status = collect(path, asked, outlet.deliver)
     except OSError as error:
@@ -52,39 +52,60 @@ def carry(path: str, asked: face.Asked) -> int:
         text = f"visor: the answer cannot be written: {error.strerror}\nhint: Check the folder and its free space.\n"
         write(2, text.encode())
         return CANNOT_WRITE
-    return carry(path, asked.confirmed()) if outlet.has_consent() else status
+    again = outlet.again(lambda aside: collect(path, aside, _unheard))
+    return status if again is None else carry(path, again)
 
 
 class Outlet:
-    """Where an answer goes: stdout or a file, stderr, and what to confirm to the person at the terminal, if any."""
+    """Where an answer goes: stdout or a file, stderr; and what it wants of this side before there can be another one.
 
-    def __init__(self) -> None:
+    What only this side has is a text in a file or on stdin, and the person at the terminal.
+    """
+
+    def __init__(self, asked: face.Asked) -> None:
+        self._asked = asked
         self._targets = {b"o": 1, b"e": 2}
-        self._question = b""
+        self._wanted: dict[bytes, bytes] = {}
+        self._is_attended: bool | None = None
         self.has_file = False
 
     def deliver(self, kind: bytes, data: bytes) -> None:
         if kind == b"f":
             self._targets[b"o"] = _private_file(data)
             self.has_file = True
-        elif kind == b"q":
-            self._ask_later(data)
-        elif not self._question:  # a refusal is for those who cannot be asked
-            write(self._targets[kind], data)
+        elif kind in self._targets:
+            if not self._has_question:  # a refusal is for those who cannot be asked
+                write(self._targets[kind], data)
+        else:
+            self._wanted[kind] = self._wanted.get(kind, b"") + data
 
-    def _ask_later(self, shown: bytes) -> None:
-        from termvisor.frontends.consent import is_attended
+    def again(self, aside: "Callable[[face.Asked], object]") -> "face.Asked | None":
+        """The command line with what was missing, if it is to be carried again. ``aside`` carries another one."""
+        if source := self._wanted.get(b"i"):
+            from termvisor.frontends.given import read
 
-        if is_attended():
-            self._question += shown
+            return self._asked.filled(read(source))
+        if not self._has_question:
+            return None
+        from termvisor.frontends.consent import Question, settle
 
-    def has_consent(self) -> bool:
-        """Ask what is to be asked, once everything is said. False also when there is nothing to ask."""
-        if not self._question:
+        parts = (self._wanted.get(kind, b"") for kind in (b"q", b"n", b"t"))
+        return settle(self._asked, Question(*parts), aside)
+
+    @property
+    def _has_question(self) -> bool:
+        """Whether there is one, and somebody to answer it."""
+        if not self._wanted.keys() & {b"q", b"t"}:
             return False
-        from termvisor.frontends.consent import given
+        if self._is_attended is None:
+            from termvisor.frontends.consent import is_attended
 
-        return given(self._question)
+            self._is_attended = is_attended(self._asked)
+        return self._is_attended
+
+
+def _unheard(_kind: bytes, _data: bytes) -> None:
+    """For what is said to the daemon beside the point."""
 
 
 def _private_file(path: bytes) -> int:
@@ -95,7 +116,7 @@ def _private_file(path: bytes) -> int:
 
 
 def collect(path: str, asked: face.Asked, deliver: "Callable[[bytes, bytes], None]") -> int:
-    """Ask the daemon; its output goes to ``deliver`` as (``o``, ``e`` or ``f``, bytes)."""
+    """Ask the daemon; its output goes to ``deliver`` as (kind of frame, bytes)."""
     line = dial(path)
     if line is None:
         return NOBODY

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from termvisor.ingest.sealing import Sealed, Wish, seal
 from termvisor.redact import build, use
-from termvisor.settings import load, places
+from termvisor.settings import load, nonce, places
 
 _NICE = 10
 
@@ -40,7 +40,8 @@ def main() -> None:
     os.nice(_NICE)
     where = places()
     settings = load(where)
-    use(build(settings.redact_patterns, settings.redact_allow, cache=where.cache_dir))
+    own = nonce(where.nonce_file)
+    use(build(settings.redact_patterns, settings.redact_allow, cache=where.cache_dir, nonce=own))
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
     for folder, start in request.segments:
         sys.stdout.buffer.write(msgspec.json.encode(sealed(folder, start, request.wish)) + b"\n")

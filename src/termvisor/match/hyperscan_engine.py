@@ -4,7 +4,6 @@ A scratch serves one scan at a time and a scan lets other threads run, so every 
 """
 
 import contextlib
-import ctypes
 import os
 import threading
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
@@ -12,6 +11,7 @@ from collections.abc import Mapping
 
 import hyperscan
 
+from termvisor.heap import give_back
 from termvisor.match import dialect
 from termvisor.match.base import as_utf8, by_line
 
@@ -92,11 +92,5 @@ def _compile(patterns: list[str]) -> hyperscan.Database:
         database.compile(expressions=expressions, ids=list(range(len(patterns))), flags=[_FLAGS] * len(patterns))
     except hyperscan.error as error:
         raise ValueError(str(error)) from error
-    _give_back_memory()
+    give_back()  # the compiler leaves several megabytes of freed memory behind
     return database
-
-
-def _give_back_memory() -> None:
-    """The compiler leaves several megabytes of freed memory behind; glibc keeps them unless asked."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)

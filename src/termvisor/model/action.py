@@ -14,6 +14,9 @@ Risk = Literal["look", "reversible", "input", "process", "destructive", "outside
 """What may go wrong at worst: nothing, something that can be put back, something typed into a program, a program
 started or told to end, something lost for good, something that leaves this machine."""
 
+Way = Literal["terminal", "desktop", "webhook", "command"]
+"""How a person is told something: at their terminal, on their desktop, by an HTTP request, by a program of theirs."""
+
 ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
 
 
@@ -43,6 +46,10 @@ class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
 
     pane: PaneId
     keys: tuple[str, ...]
+
+
+CLEARS_INPUT = ("C-u",)
+"""The keys at which shells forget the line that stands in their input."""
 
 
 class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
@@ -89,13 +96,46 @@ class SetTitle(Struct, frozen=True, kw_only=True, tag="set_title"):
     title: str
 
 
+class Reserve(Struct, frozen=True, kw_only=True, tag="reserve"):
+    """Have a pane for oneself for a while: nobody but who names the same owner acts on it."""
+
+    pane: PaneId
+    owner: str
+    seconds: float
+
+
+class Release(Struct, frozen=True, kw_only=True, tag="release"):
+    """End a reservation before its time."""
+
+    pane: PaneId
+    reservation: int
+
+
 class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
     """Tell a person something, by one of the ways that are set up."""
 
     title: str
     text: str
     pane: PaneId | None = None
-    way: Literal["terminal", "desktop", "webhook", "command"] = "terminal"
+    way: Way = "terminal"
+
+
+class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
+    """Say yes, this once, to an agent that asks whether it may use a tool; its own hook carries the answer."""
+
+    agent: str
+    tool: str
+    command: str = ""
+    """What a shell would run."""
+    writes: tuple[str, ...] = ()
+    """The files that the tool would write."""
+    given: str = ""
+    """What else the agent gives to the tool, as JSON."""
+    cwd: str = ""
+    session: str = ""
+    pane: PaneId | None = None
+    request: str
+    """Never the same twice: an answer is good for one request, also where the next one asks for the same."""
 
 
 class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
@@ -108,7 +148,21 @@ class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
     cwd: str = ""
 
 
-Action = SendText | SendKeys | Spawn | Kill | Activate | Attach | SetTitle | Notify | WriteFile | RunProgram
+Action = (
+    SendText
+    | SendKeys
+    | Spawn
+    | Kill
+    | Activate
+    | Attach
+    | SetTitle
+    | Reserve
+    | Release
+    | Notify
+    | AnswerAgent
+    | WriteFile
+    | RunProgram
+)
 
 RISKS: dict[str, Risk] = {
     "send_text": "input",
@@ -118,7 +172,10 @@ RISKS: dict[str, Risk] = {
     "activate": "reversible",
     "attach": "look",
     "set_title": "reversible",
+    "reserve": "reversible",
+    "release": "reversible",
     "notify": "outside",
+    "answer_agent": "process",
     "write_file": "destructive",
     "run_program": "process",
     "run_workflow": "process",
@@ -139,9 +196,16 @@ def risk_of(action: Action) -> Risk:
         return "destructive"
     if isinstance(action, Notify) and action.way in ("terminal", "desktop"):
         return "reversible"
+    if isinstance(action, AnswerAgent) and action.writes:
+        return "destructive"
     return RISKS[kind_of(action)]
 
 
 def pane_of(action: Action) -> PaneId | None:
-    """The pane that is acted on, if there is one."""
+    """The pane that it is about, if there is one."""
     return action.beside if isinstance(action, Spawn) else getattr(action, "pane", None)
+
+
+def acts_on(action: Action) -> PaneId | None:
+    """The pane that must be as it is believed to be. Some only speak of a pane, which may be gone."""
+    return None if isinstance(action, Notify | Release) else pane_of(action)

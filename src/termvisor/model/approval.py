@@ -8,14 +8,18 @@ from termvisor.model.action import Actor, Risk
 from termvisor.model.ids import PaneId
 from termvisor.model.verdict import Reason
 
-ApprovalState = Literal["open", "allowed", "denied", "expired", "used"]
-"""``allowed`` is good for doing it once; then it is ``used``."""
+ApprovalState = Literal["open", "allowed", "denied", "edited", "expired", "withdrawn", "used"]
+"""``allowed`` is good for doing it once; then it is ``used``. ``edited`` is a no: a person does it in other words. An
+agent that got its answer elsewhere, or left, has ``withdrawn`` its question."""
 
-ApprovalAnswer = Literal["allow", "deny"]
+ApprovalAnswer = Literal["allow", "deny", "edit"]
+
+SHOWN = 4096
+"""Characters of one text that a question keeps; its hash covers all of them."""
 
 
 class Voice(Struct, frozen=True):
-    """What one person said; who speaks twice is heard once."""
+    """What one person said. Saying yes twice is one yes; a no stands, whatever was said before."""
 
     who: str
     answer: ApprovalAnswer
@@ -35,6 +39,10 @@ class Approval(Struct, frozen=True, kw_only=True):
     risk: Risk
     pane: PaneId | None = None
     place: str = ""
+    into: Literal["prompt", "program"] = "prompt"
+    """Of a text: whom it is for."""
+    owner: str = ""
+    """Under whose reservation it would be done."""
     shown: dict[str, object] = {}
     reasons: tuple[Reason, ...] = ()
     needs: int = 1

@@ -5,11 +5,16 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.model.action import Actor
+from termvisor.model.approval import ApprovalAnswer
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
+from termvisor.model.outcome import Status
 from termvisor.model.verdict import Verdict
 
 Stage = Literal["judged", "asked", "answered", "intent", "outcome"]
+
+AuditOutcome = Literal[Status, "denied", "refused", ApprovalAnswer]
+"""What an entry may say came of it, or what a person answered."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
@@ -29,8 +34,25 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     observed: dict[str, Scalar] = {}
     outcome: str = ""
     why: str = ""
+    undoes: str = ""
+    """The correlation of the action that this one takes back."""
     previous: str = ""
     hash: str = ""
+
+
+class AuditFilter(Struct, frozen=True, kw_only=True):
+    """Which entries: of a pane, a kind of action, a caller (by kind or name), an outcome, one action's whole story,
+    what takes an action back, or from a time on and up to one.
+    """
+
+    pane: PaneId | None = None
+    kind: str | None = None
+    actor: str | None = None
+    outcome: str | None = None
+    correlation: str | None = None
+    undoes: str | None = None
+    since: int | None = None
+    until: int | None = None
 
 
 class BrokenChain(Struct, frozen=True):

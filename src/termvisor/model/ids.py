@@ -18,6 +18,15 @@ ScreenId = NewType("ScreenId", int)
 CommandId = NewType("CommandId", int)
 """One command that a shell ran; rises in the order in which they started."""
 
+RuntimeId = NewType("RuntimeId", int)
+"""One agent process in a pane; never reused."""
+
+SignalId = NewType("SignalId", int)
+"""One stored piece of evidence; rises in the order in which they were stored."""
+
+SessionId = NewType("SessionId", int)
+"""One conversation of an agent; rises in the order in which they began."""
+
 MuxPaneId = NewType("MuxPaneId", str)
 """What the multiplexer calls the pane, for example ``%5``."""
 

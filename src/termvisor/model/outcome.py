@@ -4,9 +4,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 
-Status = Literal["done", "delivered", "typed_not_submitted", "unknown"]
+Status = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
+"""``suppressed`` and ``failed`` come of notifications only: nobody was told, on purpose or because it did not work."""
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -19,8 +21,12 @@ class Outcome(Struct, frozen=True, kw_only=True):
     key: str = ""
     pane: PaneId | None = None
     bytes_sent: int = 0
+    lines: int | None = None
+    """Of a text: how many lines its pane had printed before it was typed."""
     mux_pane: str = ""
     """Of something that was started: what the multiplexer calls its pane, and its process."""
     pid: int = 0
+    former: dict[str, Scalar] = {}
+    """What it took the place of, or made: on record, so that it can be taken back."""
     is_repeated: bool = False
     """The same key was used before: this is what came of it then, and nothing was done now."""

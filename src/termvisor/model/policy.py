@@ -110,7 +110,14 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     answer: Annotated[Answer, Meta(description="allow, ask or deny.")]
     when: Annotated[When, Meta(description="Where it holds; without it everywhere.")] = When()
     text: Annotated[str, Meta(description="Why, for a person.", max_length=500)] = ""
-    two_person: Annotated[bool, Meta(description="Two people must say yes; only with `ask`.")] = False
+    two_person: Annotated[
+        bool,
+        Meta(
+            description="Two people must say yes; only with `ask`. People are told apart by their user, and the daemon"
+            " hears its own user only, so nobody can be the second: such an action is asked about, expires and is not"
+            " done. No permit spares the question."
+        ),
+    ] = False
 
 
 class Rates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

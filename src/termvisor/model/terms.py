@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.model.undo import Undoes
+
 
 class Terms(Struct, frozen=True, kw_only=True):
     """``key`` makes a repeated call harmless. Everything that does not hold refuses the action and is named."""
@@ -30,5 +32,9 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Seconds for which the last lines must not have changed."""
     force_stale: bool = False
     """Do it though a pane's facts are old; judged and recorded all the same."""
+    correlation: str = ""
+    """The story that this belongs to; empty for one of its own."""
+    undoes: Undoes | None = None
+    """The action that this one takes back."""
     wait_for_answer: float = 0.0
     """Seconds to wait for a person where one must be asked."""

@@ -25,12 +25,17 @@ class Guard(Struct, frozen=True, kw_only=True):
     """It is alive, in no mode, its input is on and goes to no other pane."""
     shows: str = ""
     """A piece of text (letters, digits and blanks) that must stand in one row of the screen."""
+    title: str | None = None
+    front: MuxPaneId | None = None
+    """The pane that people see who look at its session."""
 
 
 class Mismatch(Struct, frozen=True):
     """One expectation that did not hold, in words that a person understands."""
 
-    what: Literal["pane", "pid", "dead", "mode", "input_off", "synchronized", "command", "alternate", "screen"]
+    what: Literal[
+        "pane", "pid", "dead", "mode", "input_off", "synchronized", "command", "alternate", "screen", "title", "front"
+    ]
     expected: str
     actual: str
 
@@ -40,6 +45,15 @@ class Person(Struct, frozen=True):
 
     client: str
     typed_at: int
+
+
+class Client(Struct, frozen=True):
+    """A terminal at which somebody is attached: its device, the pane before them, when they last pressed a key (ns)."""
+
+    tty: str
+    pane: MuxPaneId
+    typed_at: int
+    is_utf8: bool
 
 
 class Sight(Struct, frozen=True, kw_only=True):
@@ -60,6 +74,17 @@ class Sight(Struct, frozen=True, kw_only=True):
     cursor_visible: bool
     rows: tuple[str, ...]
     people: tuple[Person, ...] = ()
+    title: str = ""
+    front: MuxPaneId | None = None
+    """The pane that people see who look at its session."""
+
+
+class Former(Struct, frozen=True):
+    """A change was made: what stood in its place, found in the same instant, and the title that stands there now."""
+
+    title: str
+    front: MuxPaneId
+    new_title: str = ""
 
 
 Outcome = Mismatch | None
@@ -72,6 +97,9 @@ class PaneControl(Protocol):
     async def see(self, pane: MuxPaneId) -> Sight | None:
         """The pane as it is now; None when there is none."""
 
+    async def clients(self) -> list[Client]:
+        """Everybody who is attached; programs that speak the multiplexer's own language, as we do, are not meant."""
+
     async def write(self, guard: Guard, text: str) -> Outcome:
         """Give a text to the program, as pasted; no key is pressed after it."""
 
@@ -81,5 +109,7 @@ class PaneControl(Protocol):
     async def open(self, wanted: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
         """Start a program in a new session, window or pane; the new pane and its process."""
 
-    async def alter(self, guard: Guard, change: Literal["activate", "title", "close"], value: str = "") -> Outcome:
+    async def alter(
+        self, guard: Guard, change: Literal["activate", "title", "close"], value: str = ""
+    ) -> Mismatch | Former:
         """Make it the active one, give it a title, or close it."""

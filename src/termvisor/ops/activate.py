@@ -17,7 +17,7 @@ class Activate(Acting, frozen=True, kw_only=True):
 
 async def wish(world: ActingWorld, wanted: Activate) -> Wish:
     pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id), terms=terms_of(wanted))
+    return Wish(action=Action(pane=pane.id), terms=terms_of(wanted), pane=pane)
 
 
 async def run(world: ActingWorld, wanted: Activate) -> Deed:

@@ -12,7 +12,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from termvisor.errors import BadRequest, Unconfirmed, VisorError
-from termvisor.ops import catalogue, envelope
+from termvisor.ops import catalogue, envelope, given
 from termvisor.ops.arguments import convert, located, parse
 from termvisor.ops.base import Op
 from termvisor.ops.catalogue import find
@@ -23,7 +23,7 @@ from termvisor.ops.world import World
 
 _CHUNK = 64 << 10
 
-__all__ = ["Caller", "Shown", "Stderr", "ToFile", "answer", "call", "find", "stream"]
+__all__ = ["KINDS", "Caller", "Stderr", "ToFile", "answer", "call", "find", "stream"]
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -35,18 +35,44 @@ class Caller(Struct, frozen=True, kw_only=True):
     is_terminal: bool = False
     colour: bool = False
     cwd: str = "/"
+    given: bytes | None = None
+    """A text that their side read or edited, after it was asked for; ``trouble`` says why there is none."""
+    trouble: str = ""
 
 
 class Stderr(bytes):
     """A piece of the answer that belongs on the caller's stderr."""
 
 
+class Source(bytes):
+    """The path of a file on the caller's side whose text is wanted, or `-` for stdin. Ask again with it."""
+
+
 class Shown(bytes):
     """What a person should see before they confirm. The refusal for callers that nobody can ask follows."""
 
 
+class Numbered(bytes):
+    """The number of the question in the inbox that a person then answers."""
+
+
+class Editable(bytes):
+    """A text that a person may edit. Ask again with it."""
+
+
 class ToFile(bytes):
     """The path of a file on the caller's side that takes what follows instead of stdout."""
+
+
+KINDS: dict[type, bytes] = {
+    Stderr: b"e",
+    ToFile: b"f",
+    Source: b"i",
+    Shown: b"q",
+    Numbered: b"n",
+    Editable: b"t",
+}
+"""How the face protocol calls each piece; bytes of no kind are for stdout."""
 
 
 async def answer(world: World, caller: Caller) -> AsyncGenerator[bytes | int, None]:
@@ -68,6 +94,8 @@ class _Reply:
         self._world, self._caller = world, caller
         self._started = world.clock.monotonic()
         self._options = Options()
+        self._text = ""
+        """What of the Input a person may edit."""
 
     async def pieces(self) -> AsyncGenerator[bytes | int, None]:
         self._options, words = split(self._caller.argv)
@@ -76,7 +104,15 @@ class _Reply:
             yield 0
             return
         op, words = find(words, self._caller.is_robot)
-        wanted = located(parse(op.Input, words), self._caller.cwd)
+        wanted = parse(op.Input, words)
+        if op.takes_text:
+            missing = given.source(wanted)
+            if missing and self._caller.given is None:
+                yield Source(os.fsencode(given.named(missing, self._caller.cwd)))
+                yield 0
+                return
+            wanted = self._with_text(wanted)
+        wanted = located(wanted, self._caller.cwd)
         if op.streams(wanted):
             file = None if op.makes_file(wanted) else getattr(wanted, "output", None)
             async with aclosing(self._redirected(self._stream(op, wanted), file)) as chunks:
@@ -88,17 +124,28 @@ class _Reply:
             yield self._whole(op, result, wanted)
             yield op.exit_status(result)
 
+    def _with_text(self, wanted: Struct) -> Struct:
+        if self._caller.given is not None:
+            wanted = given.filled(wanted, self._caller.given, self._caller.trouble)
+        self._text = getattr(wanted, "text", "")
+        return wanted
+
     def failed(self, error: VisorError) -> tuple[bytes | int, ...]:
         if self._is_json:
             told = envelope.failure(error, self._world.clock, self._started)
             return envelope.encode(told), error.exit_status
         hint = "" if self._options.is_quiet else f"hint: {clean(error.hint)}\n"
         refusal = f"visor: {clean(error.message)}\n{hint}".encode()
-        if not (isinstance(error, Unconfirmed) or "shown" in error.details):
+        details = error.details
+        if "editable" in details:
+            return Editable(_encoded(details["editable"])), Stderr(refusal), error.exit_status
+        if not (isinstance(error, Unconfirmed) or "shown" in details):
             return Stderr(refusal), error.exit_status
-        seen = _written(difference(str(error.details.get("shown", "")), self._look(None)))
-        question = Shown(seen + _written(clean(error.message)))
-        return question, Stderr(refusal if self._options.is_quiet else seen + refusal), error.exit_status
+        seen = _written(difference(str(details.get("shown", "")), self._look(None)))
+        number, text = _encoded(details.get("question", "")), _encoded(self._text)
+        question = Shown(seen if number else seen + _written(clean(error.message)))
+        rest = Stderr(refusal if self._options.is_quiet else seen + refusal)
+        return question, Numbered(number), Editable(text if number else b""), rest, error.exit_status
 
     @property
     def _is_json(self) -> bool:
@@ -148,6 +195,10 @@ class _Reply:
             is_terminal=is_terminal,
             is_quiet=self._options.is_quiet,
         )
+
+
+def _encoded(value: object) -> bytes:
+    return str(value).encode("utf-8", "replace")
 
 
 def _written(text: str | bytes) -> bytes:

@@ -156,6 +156,8 @@ def _named(known: Sequence[Argument], flag: str) -> Argument:
     flags = [name for argument in known if not argument.is_positional for name in argument.flags]
     near = nearest(flag, flags)
     hint = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(flags) or 'no options'}."
+    if not near and any(argument.takes_rest for argument in known):
+        hint = f"If {flag} belongs to the text, put -- before the text. {hint}"
     raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
 
 

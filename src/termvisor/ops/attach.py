@@ -28,7 +28,7 @@ class Attached(Deed, frozen=True, kw_only=True):
 
 async def wish(world: ActingWorld, wanted: Attach) -> Wish:
     pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id), terms=terms_of(wanted))
+    return Wish(action=Action(pane=pane.id), terms=terms_of(wanted), pane=pane)
 
 
 async def run(world: ActingWorld, wanted: Attach) -> Attached:

@@ -4,13 +4,12 @@ The declaration is the reference: name, Input, Output, summary, doc and examples
 JSON Schema and docs. An op sees the product through `World` only and never writes to a terminal itself.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from termvisor.ops.look import Look
-from termvisor.ops.world import World
 
 Effect = Literal["read", "change", "local"]
 """What calling it does: looks, changes something, or works in the caller's own process without a daemon."""
@@ -50,12 +49,16 @@ class Op(Struct, frozen=True, kw_only=True):
     is_stream: bool = False
     is_live: bool = False
     """A stream whose every item must reach the reader at once."""
-    follow: Callable[[World, Any], AsyncIterator[Any]] | None = None
+    follow: Callable[[Any, Any], AsyncIterator[Any]] | None = None
     """What an Input with its ``follow`` set asks for in place of ``run``: Outputs as they come."""
     wish: Callable[[Any, Any], Awaitable[Any]] | None = None
     """Of an op that acts: the `Wish` that an Input stands for. `policy explain` asks for it."""
     makes_file: Callable[[Any], bool] = _is_never
     """Whether this Input has the op itself make the file that its ``output`` names."""
+    takes_text: bool = False
+    """Its Input's ``text`` may also come out of a file or stdin of the caller's, or as a person edited it."""
+    local_with: str = ""
+    """The option that makes a call local: with it, it works in the caller's own process without a daemon."""
     works_alone: bool = False
     """May also be answered without a daemon, with less to say."""
     exit_status: Callable[[Any], int] = _always_fine
@@ -67,6 +70,11 @@ class Op(Struct, frozen=True, kw_only=True):
         """Whether the answer to this Input is a stream."""
         return self.is_stream or (self.follow is not None and wanted.follow)
 
+    def is_local(self, words: Sequence[str]) -> bool:
+        """Whether a call with these words needs no daemon."""
+        has_option = bool(self.local_with) and any(word.partition("=")[0] == self.local_with for word in words)
+        return self.effect == "local" or has_option
+
     @property
     def command(self) -> str:
         """How the command line spells it: `list-panes`, `config init`."""
@@ -74,7 +82,7 @@ class Op(Struct, frozen=True, kw_only=True):
         return f"{group} {rest}" if rest and group in GROUPS else self.name.replace("_", "-")
 
 
-GROUPS = frozenset({"audit", "config", "db", "policy", "setup"})
+GROUPS = frozenset({"agents", "audit", "config", "db", "hook", "policy", "setup"})
 """Words that stand before another one on the command line."""
 
 FACE_COMMANDS = (

@@ -8,12 +8,12 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 
 from termvisor.errors import ConfigError, Unavailable
+from termvisor.ops import whole_file
 from termvisor.settings import make_private
 
 
@@ -69,19 +69,10 @@ def read(path: str) -> str:
 def replace(path: str, text: str) -> None:
     """Write the file anew, whole or not at all; a link stays a link, and a file keeps its rights."""
     target = os.path.realpath(path)
-    fresh = f"{target}.{os.getpid()}.new"
     try:
         make_private(os.path.dirname(path))
-        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o600
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, target)
+        whole_file.write(target, text.encode(), whole_file.found(target))
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(fresh)
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 
 

@@ -14,7 +14,7 @@ from termvisor.ops.configuration import setting, toml, where
 from termvisor.ops.look import Look, clean
 from termvisor.ops.world import World
 from termvisor.redact import redact
-from termvisor.settings import Row, check, environment, written
+from termvisor.settings import Row, check, environment, flat, written
 
 
 class ConfigSet(Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def _value(row: Row, text: str) -> str:
 
 def change(path: str, row: Row, before: str, after: str) -> ConfigChanged:
     """Write the text that came of a change, if it differs and the whole of it is right."""
-    values = tomllib.loads(after)
+    values = flat(tomllib.loads(after), path)
     settings = check(values, path)
     if after != before:
         config_file.replace(path, after)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from termvisor.model.notice import missing
 from termvisor.ops.base import Example, Op
 from termvisor.ops.configuration import where
 from termvisor.ops.look import Look, clean
@@ -45,6 +46,9 @@ def doubts(settings: Settings) -> Iterator[str]:
         yield "recorder_cap_bytes is less than one segment (segment_bytes)"
     if shutil.which(settings.tmux_program) is None:
         yield f"tmux_program: there is no program {settings.tmux_program!r}"
+    for way, lacks in missing(settings).items():
+        if way in settings.notify_ways:
+            yield f"notify_ways names {way}, but {lacks} is not set"
 
 
 def plain(verdict: ConfigVerdict, look: Look) -> str:

@@ -5,26 +5,28 @@ from typing import Literal, TypeVar
 from msgspec import Struct, structs
 
 from termvisor.errors import NeedsApproval
-from termvisor.model.action import Action, pane_of
+from termvisor.model.action import Action
 from termvisor.model.outcome import Outcome
+from termvisor.model.pane import PaneView
 from termvisor.model.terms import Terms
 from termvisor.model.verdict import Answer
 from termvisor.ops import asked
 from termvisor.ops.described import action_in_words, who
 from termvisor.ops.door import ActingWorld, Foreseen
-from termvisor.ops.guards import Acting
+from termvisor.ops.guards import Acting, Consent, consent_of
 from termvisor.ops.listing import PaneIdentity, identity
 from termvisor.ops.look import Look, clean
 from termvisor.redact import redact
 
-Status = Literal["done", "delivered", "typed_not_submitted", "unknown", "foreseen"]
+Status = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed", "foreseen"]
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """What an Input asks for."""
+    """What an Input asks for; ``pane`` is the one it names, as it was found."""
 
     action: Action
     terms: Terms
+    pane: PaneView | None = None
 
 
 class Foretold(Struct, frozen=True, kw_only=True):
@@ -59,33 +61,36 @@ D = TypeVar("D", bound=Deed)
 
 async def carried_out(world: ActingWorld, wanted: Acting, wish: Wish) -> tuple[Deed, Outcome | None]:
     """The deed, or what is foreseen of it."""
-    who_it_is = await _identity(world, wish.action)
+    who_it_is = None if wish.pane is None else identity(wish.pane)
     if wanted.dry_run:
         return Deed(status="foreseen", pane=who_it_is, foreseen=await foretold(world, wish)), None
-    outcome = await done(world, wish, has_consent=wanted.yes)
-    deed = Deed(
+    outcome = await done(world, wish, consent_of(wanted))
+    return deed_of(outcome, who_it_is), outcome
+
+
+def deed_of(outcome: Outcome, pane: PaneIdentity | None) -> Deed:
+    return Deed(
         status=outcome.status,
         why=outcome.why,
         text=redact(outcome.text),
         correlation=outcome.correlation,
-        pane=who_it_is,
+        pane=pane,
     )
-    return deed, outcome
 
 
-async def done(world: ActingWorld, wish: Wish, *, has_consent: bool) -> Outcome:
+async def done(world: ActingWorld, wish: Wish, consent: Consent) -> Outcome:
     """Do it. Where a person must be asked and a person calls, they are asked here; their consent is their answer."""
     door = world.door
-    terms = structs.replace(wish.terms, wait_for_answer=0.0) if has_consent else wish.terms
+    terms = structs.replace(wish.terms, wait_for_answer=0.0) if consent != "none" else wish.terms
     try:
         return await door.do(wish.action, terms)
     except NeedsApproval as error:
         number = error.details.get("question")
         if door.actor.kind != "human" or not isinstance(number, int):
             raise
-        if not has_consent:
+        if consent == "none":
             raise await _for_a_person(world, error, number) from error
-    await door.inbox.answer(number, "allow")
+    await door.inbox.answer(number, "allow", lasting=consent == "session")
     return await door.do(wish.action, terms)
 
 
@@ -112,12 +117,6 @@ async def _for_a_person(world: ActingWorld, error: NeedsApproval, number: int) -
         return error
     shown = "\n".join(asked.lines(asked.told(approval, world.clock.now())))
     return NeedsApproval(error.message, hint=error.hint, details={**error.details, "shown": shown})
-
-
-async def _identity(world: ActingWorld, action: Action) -> PaneIdentity | None:
-    pane = pane_of(action)
-    views = [] if pane is None else await world.fleet.panes(gone=True)
-    return next((identity(view) for view in views if view.id == pane), None)
 
 
 def grown(deed: Deed, kind: type[D], **more: object) -> D:

@@ -1,7 +1,10 @@
 """The op `deny`: a person says no to a question."""
 
-from msgspec import Struct
+from typing import Annotated
 
+from msgspec import Meta, Struct
+
+from termvisor.model.approval import ApprovalAnswer
 from termvisor.ops.approve import Number
 from termvisor.ops.asked import Asked, told
 from termvisor.ops.base import Example, Op
@@ -13,10 +16,12 @@ class Deny(Struct, frozen=True, kw_only=True):
     """Which question."""
 
     id: Number
+    edited: Annotated[bool, Meta(description="You do it in other words yourself; who asked is told so.")] = False
 
 
 async def run(world: ActingWorld, wanted: Deny) -> Asked:
-    return told(await world.door.inbox.answer(wanted.id, "deny"), world.clock.now())
+    answer: ApprovalAnswer = "edit" if wanted.edited else "deny"
+    return told(await world.door.inbox.answer(wanted.id, answer), world.clock.now())
 
 
 def plain(asked: Asked, look: Look) -> str:

@@ -64,6 +64,14 @@ def _kill(fields: Fields) -> str:
     return f"send SIG{fields.get('signal', 'INT')} to the program in its foreground"
 
 
+def _plea(fields: Fields) -> str:
+    """What the agent asks for, as it would be done."""
+    if fields.get("command"):
+        return f"let {fields['agent']} run {fields['command']!r} ({fields['tool']})"
+    about = ", ".join(fields.get("writes") or ()) or fields.get("given", "")
+    return f"let {fields['agent']} use {fields['tool']}: {about}".rstrip(": ")
+
+
 _WORDS: dict[str, Callable[[Fields], str]] = {
     "send_text": _text,
     "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
@@ -72,9 +80,12 @@ _WORDS: dict[str, Callable[[Fields], str]] = {
     "activate": lambda _fields: "make it the pane that people see",
     "attach": lambda _fields: "show it to the person at this terminal",
     "set_title": lambda fields: f"set its title to {fields['title']!r}",
+    "reserve": lambda fields: f"reserve it for {fields['owner']}, {fields['seconds']:g} seconds",
+    "release": lambda fields: f"end its reservation {fields['reservation']}",
     "write_file": lambda fields: f"write {fields['path']}",
     "run_program": lambda fields: f"run {' '.join(fields['argv'])}",
-    "notify": lambda fields: f"notify: {fields['title']}",
+    "answer_agent": _plea,
+    "notify": lambda fields: f"tell a person by {fields.get('way', 'terminal')}: {fields['title']}",
 }
 
 

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.checks import BUILTIN
-from termvisor.checks.base import Check, Finding, Status
+from termvisor.checks.base import Check, Finding, Hooks, Status
 from termvisor.clock import Clock
 from termvisor.errors import ConfigError, Unavailable
 from termvisor.model.health import Health
 from termvisor.model.pane import PaneView
 from termvisor.ops.base import Example, Op
 from termvisor.ops.configuration import where
+from termvisor.ops.installed_agents import survey
 from termvisor.ops.listing import counts
 from termvisor.ops.look import Look, clean
 from termvisor.ops.world import World
 from termvisor.redact import redact
-from termvisor.settings import Places, Settings
+from termvisor.settings import Places, Settings, environment
 
 
 class RunDoctor(Struct, frozen=True, kw_only=True):
@@ -73,6 +74,9 @@ class WorldSight:
             return await self._world.upkeep.health()
         except Unavailable:
             return None
+
+    def hooks(self) -> Hooks:
+        return survey(self.places, environment())
 
     async def newest_at(self) -> int | None:
         try:

@@ -3,6 +3,7 @@
 Whoever calls is known to the door already; no operation can say that it is somebody else.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -11,11 +12,14 @@ from msgspec import Struct
 from termvisor.bus import Subscription
 from termvisor.model.action import Action, Actor
 from termvisor.model.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.audit import AuditEntry, BrokenChain
+from termvisor.model.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.chain import Link
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
+from termvisor.model.pane import PaneView
 from termvisor.model.policy import Policy
 from termvisor.model.terms import Terms
+from termvisor.model.undo import Inverse
 from termvisor.model.verdict import Verdict
 from termvisor.ops.world import World
 
@@ -71,17 +75,22 @@ class Inbox(Protocol):
 class Ledger(Protocol):
     """What is on record, and by which rules."""
 
-    async def list(
-        self,
-        *,
-        after: int | None = None,
-        pane: PaneId | None = None,
-        kind: str | None = None,
-        since: int | None = None,
-        limit: int = 20,
-    ) -> list[AuditEntry]: ...
+    async def links(self, after: int, limit: int = 500) -> list[Link]:
+        """The first entries beyond this id, as they are kept: NOT redacted again."""
 
-    async def verify(self) -> BrokenChain | None: ...
+    async def list(
+        self, *, after: int | None = None, only: AuditFilter | None = None, limit: int = 20
+    ) -> list[AuditEntry]:
+        """Oldest first: with ``after`` the first ones beyond that id, else the newest."""
+
+    def news(self) -> AbstractContextManager[Subscription[None]]:
+        """Wakes when something may have been added; what it is, is read from the record."""
+
+    async def verify(self, kept: str = "") -> BrokenChain | None:
+        """What is wrong with the record, if something is; ``kept`` is a hash that must be in it."""
+
+    async def inverse(self, which: str, panes: Sequence[PaneView]) -> Inverse:
+        """What takes an action back: the one of that correlation, or the caller's `last`. Raises ``NoInverse``."""
 
     def policy(self) -> tuple[Policy | None, str]:
         """The policy in force, and what is wrong with its file if something is."""

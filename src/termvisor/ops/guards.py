@@ -1,6 +1,6 @@
 """What every op that acts takes: the terms on which something is done, and who is asked where a person must be."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
@@ -8,12 +8,19 @@ from termvisor.model.terms import Terms
 
 PaneReference = Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
 
+Consent = Literal["none", "once", "session"]
+"""Whether a person has said yes already, and for how long."""
+
 
 class Acting(Struct, frozen=True, kw_only=True):
     """How it is done."""
 
     dry_run: Annotated[bool, Meta(description="Say what would be decided and done, and do nothing.")] = False
     yes: Annotated[bool, Meta(description="A person at a terminal says yes to what would be asked.")] = False
+    yes_for_session: Annotated[
+        bool,
+        Meta(description="As --yes, and for eight hours: this kind of action of theirs in this pane."),
+    ] = False
     owner: Annotated[str, Meta(description="Under whose reservation it is done.")] = ""
     wait_answer_secs: Annotated[
         float, Meta(description="Wait so many seconds for a person, where one must be asked.", ge=0, le=86_400)
@@ -44,6 +51,11 @@ class Guarded(Acting, frozen=True, kw_only=True):
     ] = None
     lines: Annotated[int, Meta(description="How many last lines --if-tail looks at.", ge=1, le=1000)] = 5
     stable: Annotated[float, Meta(description="Seconds for which they must not have changed.", ge=0, le=3600)] = 0.0
+
+
+def consent_of(wanted: Acting) -> Consent:
+    """What the caller says beforehand to what would be asked."""
+    return "session" if wanted.yes_for_session else "once" if wanted.yes else "none"
 
 
 def terms_of(wanted: Acting) -> Terms:

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.ops import catalogue
 from termvisor.ops.arguments import explained, usage
 from termvisor.ops.base import FACE_COMMANDS, Example, Op
+from termvisor.ops.flowing import flowed
 from termvisor.ops.look import Look
 from termvisor.ops.options import EXPLAINED
 from termvisor.ops.world import World
@@ -84,7 +85,7 @@ def _pairs(pairs: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> list
 
 def plain(text: HelpText, look: Look) -> str:
     if text.page:
-        return text.page
+        return flowed(text.page, look.width)
     rows = [(", ".join([line.command, *line.aliases[:1]]), line.summary) for line in text.commands]
     parts = ["usage: visor <command> [options]", "\n".join(["commands:", *_pairs(rows)])]
     parts.append("\n".join(["starting and stopping:", *_pairs(FACE_COMMANDS)]))

@@ -28,7 +28,9 @@ class Kill(Guarded, frozen=True, kw_only=True):
 
 async def wish(world: ActingWorld, wanted: Kill) -> Wish:
     pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id, signal=wanted.signal, closes_pane=wanted.close), terms=terms_of(wanted))
+    return Wish(
+        action=Action(pane=pane.id, signal=wanted.signal, closes_pane=wanted.close), terms=terms_of(wanted), pane=pane
+    )
 
 
 async def run(world: ActingWorld, wanted: Kill) -> Deed:

@@ -48,7 +48,7 @@ class EventsSummary(Struct, frozen=True, kw_only=True):
 
 
 class EventListing(Listing, frozen=True, kw_only=True):
-    """Events, oldest first. ``cursor`` is where the next call, or `watch-events`, goes on."""
+    """Events, oldest first. ``cursor`` is where the next call, or `watch-events`, goes on: beyond all passed over."""
 
     summary: EventsSummary
     items: tuple[EventItem, ...]
@@ -58,18 +58,28 @@ class EventListing(Listing, frozen=True, kw_only=True):
 async def run(world: World, wanted: ListEvents) -> EventListing:
     now = world.clock.now()
     check_kind(wanted.kind)
+    after = None if wanted.since_cursor is None else event_cursor(wanted.since_cursor)
+    reached = await newest_cursor(world)  # first: what happens meanwhile lies beyond it
     events = await world.history.events(
-        after=None if wanted.since_cursor is None else event_cursor(wanted.since_cursor),
+        after=after,
         pane=await named_id(world, wanted.pane),
         since=moment(wanted.since, now),
         kind=wanted.kind,
         limit=wanted.limit,
     )
     items = tuple(item(event) for event in events)
+    has_more = after is not None and len(events) == wanted.limit
     given = filters(pane=wanted.pane, kind=wanted.kind, since=wanted.since, since_cursor=wanted.since_cursor)
     summary = EventsSummary(events=len(items), by_kind=counts(event.kind for event in events))
-    cursor = items[-1].cursor if items else wanted.since_cursor
-    return EventListing(generated_at=iso(now), filters=given, summary=summary, items=items, cursor=cursor)
+    cursor = max(after or 0, events[-1].id if events else 0, 0 if has_more else reached)
+    told = str(cursor) if cursor else wanted.since_cursor
+    return EventListing(generated_at=iso(now), filters=given, summary=summary, items=items, cursor=told)
+
+
+async def newest_cursor(world: World) -> int:
+    """Of the newest event there is; 0 where there is none."""
+    newest = await world.history.events(limit=1)
+    return newest[-1].id if newest else 0
 
 
 def item(event: Event) -> EventItem:

@@ -6,30 +6,18 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import iso
 from termvisor.model.pane import Activity, ActivityKind, DataPlane, PaneView
+from termvisor.model.session import AgentView
+from termvisor.ops import agent_row, crew, rollup
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import (
-    Listing,
-    PaneFilter,
-    PaneIdentity,
-    SessionFilter,
-    TargetFilter,
-    age_of,
-    chosen,
-    counts,
-    filters,
-    identity,
-    instant,
-)
+from termvisor.ops.listing import Listing, PaneFilter, age_of, counts, instant
 from termvisor.ops.look import Column, Look, age, clean, counted, size, table
 from termvisor.ops.reference import path
 from termvisor.ops.world import World
 
 
-class ListPanes(Struct, frozen=True, kw_only=True):
+class ListPanes(crew.Chosen, frozen=True, kw_only=True):
     """Which panes to list."""
 
-    session: SessionFilter = None
-    target: TargetFilter = None
     pane: PaneFilter = None
     gone: Annotated[bool, Meta(description="Also panes that ended.")] = False
 
@@ -39,13 +27,13 @@ class ActivityItem(Struct, frozen=True, kw_only=True):
 
     kind: ActivityKind
     since: str | None
+    age: float | None
     command_line: str | None
     last_exit: int | None
     is_proven: bool
 
 
-class PaneItem(Struct, frozen=True, kw_only=True):
-    identity: PaneIdentity
+class PaneItem(agent_row.AgentRow, frozen=True, kw_only=True):
     reference: str
     server: str
     window_name: str
@@ -57,7 +45,6 @@ class PaneItem(Struct, frozen=True, kw_only=True):
     title: str
     width: int
     height: int
-    presence: str
     activity: ActivityItem
     heard_by: DataPlane
     first_seen_at: str
@@ -78,6 +65,7 @@ class PanesSummary(Struct, frozen=True, kw_only=True):
     by_activity: dict[str, int]
     by_target: dict[str, int]
     gaps: int
+    agents: rollup.Summed
 
 
 class PaneListing(Listing, frozen=True, kw_only=True):
@@ -90,16 +78,17 @@ class PaneListing(Listing, frozen=True, kw_only=True):
 
 
 async def run(world: World, wanted: ListPanes) -> PaneListing:
-    given = filters(session=wanted.session, target=wanted.target, pane=wanted.pane, gone=wanted.gone)
-    panes = await chosen(world, given, gone=wanted.gone)
-    now = world.clock.now()
+    given = crew.given(wanted, pane=wanted.pane, gone=wanted.gone)
+    members = await crew.crew(world, given, gone=wanted.gone)
+    panes, now = [one.pane for one in members], world.clock.now()
     summary = PanesSummary(
         panes=len(panes),
         by_activity=counts(pane.activity.kind for pane in panes),
         by_target=counts(pane.instance.server.target for pane in panes),
         gaps=sum(pane.gaps for pane in panes),
+        agents=rollup.Summed(**rollup.summed(members)),
     )
-    items = tuple(item(pane, now) for pane in panes)
+    items = tuple(item(one.pane, one.view, now) for one in members)
     notes = () if items or given else await _reasons(world)
     return PaneListing(generated_at=iso(now), filters=given, summary=summary, items=items, notes=notes)
 
@@ -111,10 +100,10 @@ async def _reasons(world: World) -> tuple[str, ...]:
     return (*health.alerts, *silent)
 
 
-def item(pane: PaneView, now: int) -> PaneItem:
+def item(pane: PaneView, view: AgentView | None, now: int) -> PaneItem:
     facts = pane.facts
     return PaneItem(
-        identity=identity(pane),
+        **agent_row.fields(pane, view, now),
         reference=path(pane),
         server=pane.instance.server.socket,
         window_name=facts.window_name,
@@ -126,8 +115,7 @@ def item(pane: PaneView, now: int) -> PaneItem:
         title=facts.title,
         width=facts.width,
         height=facts.height,
-        presence="unmanaged",
-        activity=_activity(pane.activity),
+        activity=_activity(pane.activity, now),
         heard_by=pane.heard_by,
         first_seen_at=iso(pane.first_seen_at),
         last_output_at=instant(pane.last_output_at),
@@ -143,10 +131,11 @@ def item(pane: PaneView, now: int) -> PaneItem:
     )
 
 
-def _activity(activity: Activity) -> ActivityItem:
+def _activity(activity: Activity, now: int) -> ActivityItem:
     return ActivityItem(
         kind=activity.kind,
         since=instant(activity.since),
+        age=age_of(activity.since, now),
         command_line=activity.command_line,
         last_exit=activity.last_exit,
         is_proven=activity.is_proven,
@@ -154,8 +143,10 @@ def _activity(activity: Activity) -> ActivityItem:
 
 
 def doing(pane: PaneItem) -> str:
-    """A few words on what a pane is doing: `prompt (1)`, `$ make test`, `alt screen`, `ended`."""
+    """A few words on what a pane is doing: `! waiting approval`, `prompt (1)`, `$ make test`, `alt screen`, `ended`."""
     activity = pane.activity
+    if pane.state is not None:
+        return agent_row.state_cell(pane)
     if pane.gone_at is not None:
         return "ended"
     if pane.is_dead:
@@ -167,29 +158,49 @@ def doing(pane: PaneItem) -> str:
     return activity.kind.replace("_", " ")
 
 
+def since(pane: PaneItem) -> float | None:
+    """Seconds for which the pane has been doing that."""
+    return pane.state_age if pane.state is not None else pane.activity.age
+
+
 COLUMNS = (
     Column("ID", lambda pane: str(pane.identity.id), is_right=True, style="bold"),
     Column("SESSION", lambda pane: pane.identity.session_name, may_shrink=True, style="cyan"),
     Column("WINDOW", lambda pane: f"{pane.window_index}:{pane.window_name}", may_shrink=True),
     Column("PANE", lambda pane: pane.identity.pane_id),
-    Column("COMMAND", lambda pane: pane.command, may_shrink=True),
-    Column("CWD", lambda pane: pane.cwd, may_shrink=True, style="dim"),
-    Column("TITLE", lambda pane: pane.title, may_shrink=True),
-    Column("ACTIVITY", doing, may_shrink=True),
+    agent_row.AGENT,
+    Column("STATE", doing, may_shrink=True, paint=agent_row.painted, narrowest=agent_row.STATE_WIDTH),
+    Column("AGE", lambda pane: age(since(pane)), is_right=True),
+    Column("TITLE", lambda pane: pane.agent_title or pane.title, may_shrink=True),
+    Column("COMMAND", lambda pane: pane.command, may_shrink=True, is_extra=True),
+    Column("CWD", lambda pane: pane.cwd, may_shrink=True, style="dim", is_extra=True),
     Column("OUTPUT", lambda pane: age(pane.last_output_age), is_right=True),
-    Column("BYTES", lambda pane: size(pane.bytes_heard), is_right=True),
-    Column("RATE", lambda pane: f"{size(pane.bytes_per_second)}/s", is_right=True),
     Column("GAPS", lambda pane: str(pane.gaps or "-"), is_right=True, style="yellow"),
+    Column("BYTES", lambda pane: size(pane.bytes_heard), is_right=True, is_extra=True),
+    Column("RATE", lambda pane: f"{size(pane.bytes_per_second)}/s", is_right=True, is_extra=True),
 )
 
 
+def columns(listing: PaneListing) -> list[Column]:
+    """That of agents is left out where there is none."""
+    return [column for column in COLUMNS if listing.summary.agents.agents or column is not agent_row.AGENT]
+
+
 def plain(listing: PaneListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
+    rows = table(columns(listing), listing.items, look)
     if look.is_quiet:
         return rows
-    summary = listing.summary
-    told = f"{counted(summary.panes, 'pane')}, {counted(summary.gaps, 'gap')}"
-    return f"{rows}\n\n{told}" if listing.items else f"No panes. {_notes(listing, look)}{_DEMO}"
+    return f"{rows}\n\n{_told(listing.summary)}" if listing.items else f"No panes. {_notes(listing, look)}{_DEMO}"
+
+
+def _told(summary: PanesSummary) -> str:
+    agents = summary.agents
+    parts = [counted(summary.panes, "pane"), counted(summary.gaps, "gap")]
+    if agents.agents:
+        parts.append(f"{counted(agents.agents, 'agent')} ({rollup.told(agents.by_state)})")
+    if agents.needs_action:
+        parts.append(f"{agents.needs_action} need{'s' * (agents.needs_action == 1)} a person: `visor next`")
+    return ", ".join(parts)
 
 
 _DEMO = "`visor demo` starts some to try things on."
@@ -205,8 +216,11 @@ OP = Op(
     robot="state",
     summary="All panes: where they are, what they do, what was heard.",
     doc="""Lists the panes of every watched multiplexer server by our own number, which is never reused and is the
-shortest reference to a pane. `activity` comes from shell marks and the stream, never from text that looks like a
-prompt; what is not known is `unknown`.""",
+shortest reference to a pane.
+
+A pane with an agent shows the agent's `state`, how long it holds, and a `!` where a person is needed; `visor explain`
+says why a state is believed. What is not known is `unknown` with its `reason`, never `idle`. A pane without an
+agent shows its `activity`, which comes from shell marks and the stream, never from text that looks like a prompt.""",
     Input=ListPanes,
     Output=PaneListing,
     run=run,
@@ -214,6 +228,8 @@ prompt; what is not known is `unknown`.""",
     examples=(
         Example("list-panes", "all panes"),
         Example("list-panes --session work", "the panes of one session"),
+        Example("panes --needs-action", "the agents that wait for you"),
+        Example("robot state --state waiting,error --agent codex", "those of one agent in these states, as JSON"),
         Example("robot state --pane 7", "one pane, as JSON"),
     ),
 )

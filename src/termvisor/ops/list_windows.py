@@ -1,12 +1,13 @@
 """The op `list_windows`: the windows that hold panes, each with a rollup of its panes."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from termvisor.clock import iso
-from termvisor.model.pane import PaneView
-from termvisor.ops import rollup
+from termvisor.ops import crew, rollup
+from termvisor.ops.agent_row import AgentRow, row, spoken
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import Listing, WindowIdentity, counts
 from termvisor.ops.look import Column, Look, counted, table
@@ -16,17 +17,16 @@ from termvisor.ops.world import World
 class ListWindows(rollup.Places, frozen=True, kw_only=True):
     """Which windows to list."""
 
+    with_agent_status: Annotated[bool, Meta(description="With a row for each agent in them.")] = False
 
-class WindowItem(Struct, frozen=True, kw_only=True):
+
+class WindowItem(rollup.PlaceRow, frozen=True, kw_only=True):
+    """``agent_rows`` are there with `--with-agent-status`."""
+
     identity: WindowIdentity
-    server: str
     index: int
     name: str
-    panes: tuple[int, ...]
-    by_activity: dict[str, int]
-    last_output_at: str | None
-    last_output_age: float | None
-    gaps: int
+    agent_rows: tuple[AgentRow, ...] = ()
 
 
 class WindowsSummary(Struct, frozen=True, kw_only=True):
@@ -43,27 +43,26 @@ class WindowListing(Listing, frozen=True, kw_only=True):
 
 
 async def run(world: World, wanted: ListWindows) -> WindowListing:
-    given, groups = await rollup.gathered(world, wanted, _place)
+    given = crew.given(wanted, pane=wanted.pane)
+    groups = await rollup.gathered(world, given, rollup.by_window)
     now = world.clock.now()
-    items = tuple(_item(panes, now) for panes in groups)
+    items = tuple(_item(members, now, has_rows=wanted.with_agent_status) for members in groups)
     summary = WindowsSummary(
         windows=len(items), panes=sum(map(len, groups)), by_target=counts(item.identity.target for item in items)
     )
     return WindowListing(generated_at=iso(now), filters=given, summary=summary, items=items)
 
 
-def _place(pane: PaneView) -> rollup.Place:
-    server, facts = pane.instance.server, pane.facts
-    return server.target, server.socket, facts.session_name, facts.window_index, facts.window_id
-
-
-def _item(panes: Sequence[PaneView], now: int) -> WindowItem:
-    target, facts = panes[0].instance.server.target, panes[0].facts
+def _item(members: Sequence[crew.Member], now: int, *, has_rows: bool) -> WindowItem:
+    pane = members[0].pane
+    target, facts = pane.instance.server.target, pane.facts
+    rows = (row(one.pane, one.view, now) for one in members if one.view is not None and has_rows)
     return WindowItem(
         identity=WindowIdentity(target=target, session_name=facts.session_name, window_id=facts.window_id),
         index=facts.window_index,
         name=facts.window_name,
-        **rollup.summed(panes, now),
+        agent_rows=tuple(rows),
+        **rollup.place_fields(members, now),
     )
 
 
@@ -72,12 +71,21 @@ COLUMNS = (
     Column("WINDOW", lambda item: f"{item.index}:{item.name}", may_shrink=True),
     Column("ID", lambda item: item.identity.window_id),
     Column("PANES", lambda item: " ".join(map(str, item.panes)), may_shrink=True),
-    *rollup.COLUMNS,
 )
 
 
+def _each(item: WindowItem) -> str:
+    """`2 claude_code waiting approval, 3 codex running`."""
+    told = (f"{one.identity.id} {one.agent} {spoken(one.state, one.reason)}" for one in item.agent_rows)
+    return ", ".join(told) or "-"
+
+
+_WHO = Column("AGENTS", _each, may_shrink=True, narrowest=30)
+
+
 def plain(listing: WindowListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
+    who = _WHO if any(item.agent_rows for item in listing.items) else rollup.AGENTS
+    rows = table(rollup.columns(COLUMNS, listing.items, who), listing.items, look)
     if look.is_quiet:
         return rows
     told = f"{counted(listing.summary.windows, 'window')}, {counted(listing.summary.panes, 'pane')}"
@@ -88,10 +96,15 @@ OP = Op(
     name="list_windows",
     aliases=("windows",),
     summary="All windows, each with what its panes are doing.",
-    doc="A window is listed under each session that shows it; `panes` are our pane numbers.",
+    doc="""A window is listed under each session that shows it; `panes` are our pane numbers. `top_state` is the state
+that matters most among its agents, beside how many wait and how many run.""",
     Input=ListWindows,
     Output=WindowListing,
     run=run,
     plain=plain,
-    examples=(Example("list-windows", "all windows"), Example("windows --session work", "those of one session")),
+    examples=(
+        Example("list-windows", "all windows"),
+        Example("windows --session work", "those of one session"),
+        Example("list windows --with-agent-status", "with every agent in them"),
+    ),
 )

@@ -1,5 +1,6 @@
 """What all listings share: the shape, who a pane, window or session is, and the filters."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated
@@ -13,6 +14,7 @@ from termvisor.ops.envelope import SCHEMA_VERSION, seconds_between
 from termvisor.ops.reference import resolve
 from termvisor.ops.world import World
 
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 Filters = dict[str, str | int | bool]
 SessionFilter = Annotated[str | None, Meta(description="Only this session.")]
 TargetFilter = Annotated[str | None, Meta(description="Only this target.")]
@@ -69,11 +71,18 @@ def nobody(pane: int) -> PaneIdentity:
 
 
 async def named(world: World, reference: str) -> PaneView:
-    """The pane that a reference means; panes that ended are looked up only when no living one has that number."""
-    panes = await world.fleet.panes()
-    if reference.strip().isdecimal() and reference.strip() not in (str(pane.id) for pane in panes):
-        panes = await world.fleet.panes(gone=True)
-    return resolve(reference, panes)
+    """The pane that a reference means; a number is looked up alone, and also finds a pane that ended."""
+    text = reference.strip()
+    number = await _tenanted(world, text) if text.startswith("runtime:") else text
+    if _NUMBER.fullmatch(number) and (found := await world.fleet.pane(PaneId(int(number)))):
+        return found
+    return resolve(text, await world.fleet.panes())
+
+
+async def _tenanted(world: World, reference: str) -> str:
+    """The number of the pane in which a runtime lives; empty where none does."""
+    views = await world.agents.views()
+    return next((str(pane) for pane, view in views.items() if f"runtime:{view.state.runtime}" == reference), "")
 
 
 async def named_id(world: World, reference: str | None) -> PaneId | None:

@@ -4,6 +4,7 @@ from typing import NoReturn
 
 from termvisor.clock import Clock, SystemClock
 from termvisor.errors import Unavailable
+from termvisor.ops.agents import Agents
 from termvisor.ops.world import Fleet, History, News, Upkeep
 from termvisor.settings import Places, Settings, load, places
 
@@ -21,6 +22,10 @@ class LocalWorld:
 
     @property
     def fleet(self) -> Fleet:
+        _absent()
+
+    @property
+    def agents(self) -> Agents:
         _absent()
 
     @property

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Form = Literal["json", "markdown", "plain"]
-_NARROWEST = 8
 _SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
@@ -36,13 +35,22 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 class Column(Struct, frozen=True):
-    """One column: its title, and how an item's cell reads. ``may_shrink`` columns give way when space is short."""
+    """One column: its title, and how an item's cell reads. When space is short, ``may_shrink`` columns give way down to
+    ``narrowest``; where that is not enough, those that are ``is_extra`` are left out, the last one first. ``paint``
+    says the style of one item's cell, where it is not the same for all.
+    """
 
     title: str
     cell: Callable[[Any], str]
     is_right: bool = False
     may_shrink: bool = False
     style: str = ""
+    paint: Callable[[Any], str] | None = None
+    narrowest: int = 8
+    is_extra: bool = False
+
+    def style_of(self, item: Any) -> str:
+        return self.style if self.paint is None else self.paint(item)
 
 
 def clean(text: str) -> str:
@@ -128,12 +136,18 @@ def block(text: str, look: Look) -> str:
 
 def table(columns: Sequence[Column], items: Sequence[Any], look: Look) -> str:
     """Aligned rows under their titles, or a Markdown table. No items: an empty text."""
+    columns = _fitting(columns, items, look) if look.form == "plain" and look.width else columns
     rows = [[clean(column.cell(item)) for column in columns] for item in items]
     if look.form == "markdown":
         return _markdown(columns, rows)
     head = [] if look.is_quiet else [[column.title for column in columns]]
+    styles = [["bold"] * len(columns)] * len(head)
+    styles += [[column.style_of(item) for column in columns] for item in items]
     widths = _widths(columns, head + rows, look.width)
-    lines = [_line(columns, row, widths, look, is_head=index < len(head)) for index, row in enumerate(head + rows)]
+    lines = [
+        _line(columns, list(zip(row, painted, strict=True)), widths, look)
+        for row, painted in zip(head + rows, styles, strict=True)
+    ]
     return "\n".join(lines) if rows else ""
 
 
@@ -149,23 +163,43 @@ def escape(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
 
 
+def _fitting(columns: Sequence[Column], items: Sequence[Any], look: Look) -> Sequence[Column]:
+    """Without the extra columns for which there is no room."""
+    needed = {id(column): _needed(column, items, look) for column in columns}
+    kept = list(columns)
+    for column in reversed(columns):
+        if sum(needed[id(one)] + 2 for one in kept) - 2 <= look.width:
+            break
+        if column.is_extra:
+            kept.remove(column)
+    return kept
+
+
+def _needed(column: Column, items: Sequence[Any], look: Look) -> int:
+    """The columns of a terminal that it takes at least."""
+    head = 0 if look.is_quiet else cells(column.title)
+    widest = max([head, *(cells(clean(column.cell(item))) for item in items)])
+    return min(widest, column.narrowest) if column.may_shrink else widest
+
+
 def _widths(columns: Sequence[Column], rows: list[list[str]], room: int) -> list[int]:
     widths = [max((cells(row[index]) for row in rows), default=0) for index in range(len(columns))]
     excess = sum(widths) + 2 * (len(widths) - 1) - room if room else 0
     able = [index for index, column in enumerate(columns) if column.may_shrink]
-    while excess > 0 and any(widths[index] > _NARROWEST for index in able):
-        widest = max(able, key=lambda index: widths[index])
+    while excess > 0 and any(widths[index] > columns[index].narrowest for index in able):
+        widest = max(able, key=lambda index: widths[index] - columns[index].narrowest)
         widths[widest] -= 1
         excess -= 1
     return widths
 
 
-def _line(columns: Sequence[Column], row: list[str], widths: list[int], look: Look, *, is_head: bool) -> str:
+def _line(columns: Sequence[Column], row: list[tuple[str, str]], widths: list[int], look: Look) -> str:
+    """A row of cells, each with its style."""
     shown = []
-    for column, cell, width in zip(columns, row, widths, strict=True):
+    for column, (cell, style), width in zip(columns, row, widths, strict=True):
         text = shorten(cell, width)
         pad = " " * (width - cells(text))
-        painted = look.paint("bold" if is_head else column.style, text)
+        painted = look.paint(style, text)
         shown.append(pad + painted if column.is_right else painted + pad)
     line = "  ".join(shown).rstrip()
     return shorten(line, look.width) if look.width and not look.colour else line

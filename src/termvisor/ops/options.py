@@ -9,6 +9,8 @@ from termvisor.errors import BadRequest
 from termvisor.ops.look import Form
 
 FORMATS = ("auto", *get_args(Form))
+_ALSO = {"table": "plain", "jsonl": "json"}
+"""What a stream's forms are called elsewhere."""
 EXPLAINED = (
     ("--format <auto|json|markdown|plain>", "How to answer; auto is json for `visor robot`, plain for people."),
     ("--json", "Short for --format json."),
@@ -49,6 +51,7 @@ def split(argv: Sequence[str]) -> tuple[Options, list[str]]:
 def _format(word: str, queue: list[str]) -> str:
     _, sign, value = word.partition("=")
     value = value if sign else (queue.pop(0) if queue else "")
+    value = _ALSO.get(value, value)
     if value not in FORMATS:
         raise BadRequest(f"--format: {value!r} is not one of {', '.join(FORMATS)}")
     return value

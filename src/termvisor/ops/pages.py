@@ -148,7 +148,8 @@ def _policy() -> dict[str, str]:
             [(risk, kinds, *free[risk]) for risk, kinds in kinds_of.items()],
         )
         + "\n\nClosing a pane and the signals KILL and QUIT are destructive; a notification in the terminal or on the"
-        " desktop is reversible.",
+        " desktop is reversible. Where nothing else speaks, everybody may notify by every way that the settings set up;"
+        " nobody is ever asked about a notification: where the policy says ask, nobody is told.",
         "## Command classes\n\n"
         + _table(
             ("class", "a command line that", "a person", "everybody else"),

@@ -32,13 +32,15 @@ def _steps(*pairs: tuple[str, str]) -> tuple[Step, ...]:
 START = Start(
     what="Termvisor hears every terminal pane, keeps what it prints, and finds it again.",
     robots=_steps(
-        ("visor robot state", "all panes with id, command, activity"),
+        ("visor robot state", "all panes with id, command, activity, and their agents' states"),
+        ("visor robot status", "who needs a person, and how many do what"),
         ("visor robot get-text 7 --tail 50", "last lines of pane 7, and a cursor"),
         ("visor robot get-text 7 --since 7:1042", "only what is new since that cursor"),
         (
             "visor robot wait-for 7 'tests passed' --timeout-secs 60",
             "wait for text; exit 124 on timeout, 4 if it ended",
         ),
+        ("visor robot wait-for 7 --state waiting,completed,idle", "wait for the agent in pane 7"),
         ("visor robot search 'error since:1h' --limit 5 --snippets", "find text in all panes"),
         ("visor robot events", "what happened: panes, gaps, restarts"),
         (
@@ -50,6 +52,7 @@ START = Start(
     people=_steps(
         ("visor up", "start, and see all panes live"),
         ("visor panes", "all panes once"),
+        ("visor status", "what the agents do; `visor next --go` goes to the one that needs you"),
         ("visor search error since:1h", "find text"),
         ("visor get-text 7", "read a pane"),
         ("visor send 7 make test", "type into it"),
@@ -61,6 +64,7 @@ START = Start(
         "A pane is named by its id (7), tmux id (%5) or place (work:1.0); an ambiguous name does nothing.",
         "Robot answers are one JSON line: ok, data or error{code,message}, hint. Exit status 0 means ok.",
         "Never send again on exit 5 or 6: look first. After a yes, call again; --key makes repeats harmless.",
+        "States: error, waiting_approval, waiting_input, running, completed, idle, unknown. `explain 7` says why.",
         "Missing output is a gap with its cause, never silence. Secrets are taken out.",
     ),
 )

@@ -30,7 +30,7 @@ class SendKeys(Guarded, frozen=True, kw_only=True):
 
 async def wish(world: ActingWorld, wanted: SendKeys) -> Wish:
     pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id, keys=wanted.keys), terms=terms_of(wanted))
+    return Wish(action=Action(pane=pane.id, keys=wanted.keys), terms=terms_of(wanted), pane=pane)
 
 
 async def run(world: ActingWorld, wanted: SendKeys) -> Deed:

@@ -7,14 +7,16 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, structs
 
-from termvisor.errors import NotFound, TimedOut
+from termvisor.errors import BadRequest, NotFound, TimedOut
 from termvisor.model.action import SendText as Action
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
+from termvisor.model.pane import PaneView
 from termvisor.ops.base import Example, Op
 from termvisor.ops.cursor import newest, write
 from termvisor.ops.deed import Deed, Wish, carried_out, grown, said
 from termvisor.ops.door import ActingWorld
+from termvisor.ops.given import FromFile, FromStdin
 from termvisor.ops.guards import Guarded, PaneReference, terms_of
 from termvisor.ops.listing import named
 from termvisor.ops.look import Look, clean
@@ -29,7 +31,11 @@ class SendText(Guarded, frozen=True, kw_only=True):
     """What to type, where, and what must hold."""
 
     pane: PaneReference
-    text: Annotated[str, Meta(description="The text; all further words.", extra={"positional": "rest"}, min_length=1)]
+    text: Annotated[
+        str, Meta(description="The text; all further words. `-`: read it from stdin.", extra={"positional": "rest"})
+    ] = ""
+    stdin: FromStdin = False
+    file: FromFile = None
     no_newline: Annotated[bool, Meta(description="Type it and do not press Enter.")] = False
     key: Annotated[
         str, Meta(description="A name for this call; the same one again types nothing twice.", max_length=200)
@@ -66,7 +72,12 @@ class Sent(Deed, frozen=True, kw_only=True):
 
 
 async def wish(world: ActingWorld, wanted: SendText) -> Wish:
-    pane = await named(world, wanted.pane)
+    return _wish(await named(world, wanted.pane), wanted)
+
+
+def _wish(pane: PaneView, wanted: SendText) -> Wish:
+    if not wanted.text:
+        raise BadRequest("missing: <text>", hint="Give the text itself; on the command line also --stdin or --file.")
     action = Action(
         pane=pane.id,
         text=wanted.text,
@@ -74,19 +85,18 @@ async def wish(world: ActingWorld, wanted: SendText) -> Wish:
         into_screen=wanted.into_screen,
     )
     terms = structs.replace(terms_of(wanted), key=wanted.key, into="program" if wanted.program else "prompt")
-    return Wish(action=action, terms=terms)
+    return Wish(action=action, terms=terms, pane=pane)
 
 
 async def run(world: ActingWorld, wanted: SendText) -> Sent:
-    wished = await wish(world, wanted)
-    pane = (await named(world, wanted.pane)).id
+    view = await named(world, wanted.pane)
+    pane, wished = view.id, _wish(view, wanted)
     waiting = _waiting(pane, wanted)
-    await world.fleet.settle()
-    before = await newest(world, pane)
     deed, outcome = await carried_out(world, wanted, wished)
     if outcome is None:
         end = "" if wanted.no_newline else "\r"
         return grown(deed, Sent, would_type=repr(redact(wanted.text) + end))
+    before = await newest(world, pane) if outcome.lines is None else outcome.lines
     sent = grown(
         deed,
         Sent,
@@ -115,7 +125,7 @@ async def _since(world: ActingWorld, pane: PaneId, before: int, text: str, outco
     """From where on an answer counts: behind the row that shows what was typed, where it is found."""
     if outcome.is_repeated:
         return None
-    await world.fleet.settle()
+    await world.fleet.settle(pane)
     first = text.strip().splitlines()[0] if text.strip() else text
     lines = await world.history.lines(pane, after=before, limit=_PAGE)
     echo = next((line.number for line in lines if first in line.text), before)
@@ -179,13 +189,19 @@ another program than the one that was judged, or into the pane that the caller r
 blindly). With `--key` a repeated call gives the first one's answer and types nothing.
 
 `--wait-for` then waits for a line that was printed after the row that shows the text itself. `pattern_matched` says
-whether it came. Words that begin with - stand after `--`.""",
+whether it came. Words that begin with - stand after `--`.
+
+`--file`, `--stdin` and a text of just `-` take the text from your side: UTF-8, no NUL, up to 1 MB (1,048,576 bytes);
+the one newline at its end is dropped. Several lines go only to a program that asked for bracketed paste.
+
+A person at a terminal who must be asked answers there: once, for the session, edit the text, or no.""",
     Input=SendText,
     Output=Sent,
     run=run,
     plain=plain,
     wish=wish,
     effect="change",
+    takes_text=True,
     exit_status=exit_status,
     exits=(
         (0, "Delivered; with --no-newline: typed. With --wait-for: and the text came."),
@@ -200,6 +216,7 @@ whether it came. Words that begin with - stand after `--`.""",
         Example("send 7 make test", "type it at the shell's prompt and press Enter"),
         Example("send 7 --wait-for passed --timeout-secs 300 make test", "and wait for the answer"),
         Example("robot send 7 --program --key fix-42 'fix the failing test'", "an instruction to the program there"),
+        Example("send 7 --program --file task.md", "the text of a file, to a program that takes several lines"),
         Example("send 7 --dry-run -- rm -rf build", "what would be said of it"),
     ),
 )

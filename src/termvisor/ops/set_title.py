@@ -24,7 +24,7 @@ class SetTitle(Acting, frozen=True, kw_only=True):
 
 async def wish(world: ActingWorld, wanted: SetTitle) -> Wish:
     pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id, title=clean(wanted.title)), terms=terms_of(wanted))
+    return Wish(action=Action(pane=pane.id, title=clean(wanted.title)), terms=terms_of(wanted), pane=pane)
 
 
 async def run(world: ActingWorld, wanted: SetTitle) -> Deed:

@@ -1,7 +1,6 @@
 """The op `setup_shell`: teach a shell to tell its prompts and commands, or take that back."""
 
 import os
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -10,10 +9,10 @@ from termvisor.errors import BadRequest, Unconfirmed
 from termvisor.ops import start_file
 from termvisor.ops.base import Example, Op
 from termvisor.ops.configuration import where
+from termvisor.ops.file_change import Change, difference
 from termvisor.ops.look import Look, clean, clean_lines
 from termvisor.ops.snippet import Shell, doubt, own_shell, path_of, snippet
 from termvisor.ops.world import World
-from termvisor.redact import redact
 from termvisor.settings import Places, environment, nonce
 
 Outcome = Literal["installed", "updated", "removed", "unchanged", "printed"]
@@ -41,14 +40,6 @@ class ShellSetup(Struct, frozen=True, kw_only=True):
     snippet: str = ""
 
 
-class _Change(Struct, frozen=True):
-    """A file's bytes now and then; None where there is no file."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-
-
 async def run(world: World, wanted: SetupShell) -> ShellSetup:
     if wanted.remove and wanted.print:
         raise BadRequest("--remove and --print do not go together")
@@ -60,13 +51,13 @@ async def run(world: World, wanted: SetupShell) -> ShellSetup:
         return ShellSetup(shell=shell, path=path, outcome="printed", snippet=text)
     before = start_file.read(path)
     after = start_file.without_block(before) if wanted.remove else start_file.with_block(before, code)
-    change = _Change(path, before, after)
+    change = Change(path, before, after)
     if after != before and not wanted.yes:
-        raise Unconfirmed(f"{path} would be changed like this", shown=_difference(change))
+        raise Unconfirmed(f"{path} would be changed like this", shown=difference(change))
     return _removed(shell, change) if wanted.remove else _installed(where(world), shell, change)
 
 
-def _installed(places: Places, shell: Shell, change: _Change) -> ShellSetup:
+def _installed(places: Places, shell: Shell, change: Change) -> ShellSetup:
     had_block = start_file.has_block(change.before)
     nonce(places.nonce_file)
     outcome: Outcome = "unchanged"
@@ -83,28 +74,12 @@ def _installed(places: Places, shell: Shell, change: _Change) -> ShellSetup:
     )
 
 
-def _removed(shell: Shell, change: _Change) -> ShellSetup:
+def _removed(shell: Shell, change: Change) -> ShellSetup:
     if change.after == change.before:
         return ShellSetup(shell=shell, path=change.path, outcome="unchanged")
     start_file.replace(change.path, change.after)
     kept = start_file.forget(change.path, change.after)
     return ShellSetup(shell=shell, path=change.path, outcome="removed", kept=kept)
-
-
-def _difference(change: _Change) -> str:
-    """A unified diff. The lines around ours are the person's own and may hold secrets."""
-    from difflib import unified_diff
-
-    old, new = (list(_lines(data)) for data in (change.before, change.after))
-    was, will = (change.path if data is not None else "/dev/null" for data in (change.before, change.after))
-    return redact("\n".join(unified_diff(old, new, was, will, lineterm="")))
-
-
-def _lines(data: bytes | None) -> Iterator[str]:
-    *whole, last = (data or b"").decode("utf-8", "replace").split("\n")
-    yield from whole
-    if last:
-        yield last + "\n\\ No newline at end of file"
 
 
 def plain(told: ShellSetup, look: Look) -> str:

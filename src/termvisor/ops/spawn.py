@@ -12,7 +12,7 @@ from termvisor.ops.base import Example, Op
 from termvisor.ops.deed import Deed, Wish, carried_out, grown, said
 from termvisor.ops.door import ActingWorld
 from termvisor.ops.guards import Acting, terms_of
-from termvisor.ops.listing import PaneIdentity, identity, named_id
+from termvisor.ops.listing import PaneIdentity, identity, named
 from termvisor.ops.look import Look
 from termvisor.ops.waiting import first
 
@@ -58,21 +58,21 @@ class Spawned(Deed, frozen=True, kw_only=True):
 
 
 async def wish(world: ActingWorld, wanted: Spawn) -> Wish:
-    beside = await named_id(world, wanted.beside)
+    beside = None if wanted.beside is None else await named(world, wanted.beside)
     if wanted.where == "pane" and beside is None:
         raise BadRequest("a new pane needs --beside", hint="`visor split <pane>` is shorter.")
     action = Action(
         where=wanted.where,
         server=wanted.server,
         session=wanted.session,
-        beside=beside,
+        beside=None if beside is None else beside.id,
         is_horizontal=wanted.horizontal,
         command=wanted.command,
         cwd=wanted.cwd,
         env=environment(wanted.env),
         name=wanted.name,
     )
-    return Wish(action=action, terms=terms_of(wanted))
+    return Wish(action=action, terms=terms_of(wanted), pane=beside)
 
 
 def environment(pairs: tuple[str, ...]) -> dict[str, str]:

@@ -32,7 +32,7 @@ async def wish(world: ActingWorld, wanted: Split) -> Wish:
         env=environment(wanted.env),
         name=wanted.name,
     )
-    return Wish(action=action, terms=terms_of(wanted))
+    return Wish(action=action, terms=terms_of(wanted), pane=pane)
 
 
 async def run(world: ActingWorld, wanted: Split) -> Spawned:

@@ -12,11 +12,14 @@ from contextlib import suppress
 from msgspec import Struct
 
 from termvisor.errors import ConfigError, Unavailable, Unsupported
+from termvisor.ops import whole_file
 
 _BEGIN, _END = b"# >>> visor setup shell >>>", b"# <<< visor setup shell <<<"
 _BEGINS = re.compile(rb"^" + re.escape(_BEGIN) + rb"([^\r\n]*)\r?\n", re.MULTILINE)
 _ENDS = re.compile(rb"^" + re.escape(_END) + rb"\r?(?:\n|\Z)", re.MULTILINE)
 _MADE, _ENDED = b" (made this file)", b" (ended the line above)"
+_NEW = 0o644
+"""The rights of a start file that was not there."""
 _BY_HAND = "`visor setup shell --print` shows what to put there by hand."
 
 
@@ -73,25 +76,25 @@ def read(path: str) -> bytes | None:
         raise Unavailable(f"cannot read {path}: {error.strerror}", hint="Check the file's rights.") from error
 
 
-def replace(path: str, data: bytes | None, *, kept: bytes | None = None) -> None:
+def replace(path: str, data: bytes | None, *, kept: bytes | None = None, hint: str = _BY_HAND) -> None:
     """Write the file anew, whole or not at all, with its owner and rights; a link stays one. None takes it away.
 
     ``kept`` is first written beside it, with the same rights.
     """
     target = os.path.realpath(path)
     try:
-        like = os.stat(target) if os.path.exists(target) else None
+        like = whole_file.found(target)
         if like is not None:
-            _check(path, like)
+            _check(path, like, hint)
         if kept is not None:
-            _write(backup(path), kept, like)
+            whole_file.write(backup(path), kept, like, _NEW)
         if data is None:
             os.unlink(target)
         else:
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            _write(target, data, like)
+            whole_file.write(target, data, like, _NEW)
     except OSError as error:
-        raise Unavailable(f"cannot write {path}: {error.strerror}; nothing was changed", hint=_BY_HAND) from error
+        raise Unavailable(f"cannot write {path}: {error.strerror}; nothing was changed", hint=hint) from error
 
 
 def backup(path: str) -> str:
@@ -108,28 +111,11 @@ def forget(path: str, data: bytes | None) -> str | None:
     return beside if os.path.lexists(beside) else None
 
 
-def _check(path: str, found: os.stat_result) -> None:
+def _check(path: str, found: os.stat_result, hint: str) -> None:
     """What a person keeps from being written, or what an atomic write would part, is left alone."""
     if not stat.S_ISREG(found.st_mode):
-        raise Unsupported(f"{path} is no ordinary file; nothing was changed", hint=_BY_HAND)
+        raise Unsupported(f"{path} is no ordinary file; nothing was changed", hint=hint)
     if not found.st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
-        raise Unavailable(f"{path} is read-only; nothing was changed", hint=_BY_HAND)
+        raise Unavailable(f"{path} is read-only; nothing was changed", hint=hint)
     if found.st_nlink > 1:
-        raise Unsupported(f"{path} has another name (a hard link); nothing was changed", hint=_BY_HAND)
-
-
-def _write(target: str, data: bytes, like: os.stat_result | None) -> None:
-    fresh = f"{target}.{os.getpid()}.new"
-    try:
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            if like is not None and (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(file.fileno(), like.st_uid, like.st_gid)
-            os.fchmod(file.fileno(), stat.S_IMODE(like.st_mode) if like is not None else 0o644)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, target)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise
+        raise Unsupported(f"{path} has another name (a hard link); nothing was changed", hint=hint)

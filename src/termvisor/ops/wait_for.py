@@ -1,4 +1,5 @@
-"""The op `wait_for`: wait until a pane shows some text, finishes a command, falls quiet, or ends.
+"""The op `wait_for`: wait until a pane shows some text, finishes a command, falls quiet or ends, or its agent is in a
+state.
 
 It looks back first, so an answer printed between two calls is found; and it always returns: on what was waited for,
 on the pane's end, or on the timeout.
@@ -12,16 +13,20 @@ from msgspec import Meta, Struct, structs
 from termvisor.bus import Subscription
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, ConfigError, NotFound, TimedOut
+from termvisor.model.agent import StateChange
 from termvisor.model.command import Command
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.model.output import Line
 from termvisor.model.pane import PaneView
+from termvisor.model.session import AgentView
+from termvisor.ops.agent_row import AgentRow, row, state_cell
 from termvisor.ops.base import Example, Op
 from termvisor.ops.command_end import Awaited, awaited, ended, missed, outcome
 from termvisor.ops.command_facts import CommandFacts, duration, ending, facts
 from termvisor.ops.cursor import newest, read, write
 from termvisor.ops.get_text import TextLine, text_line
+from termvisor.ops.in_state import InState
 from termvisor.ops.listing import PaneIdentity, identity, named
 from termvisor.ops.look import Look, clean
 from termvisor.ops.on_screen import OnScreen
@@ -30,11 +35,11 @@ from termvisor.ops.world import World
 from termvisor.redact import redact
 
 _PAGE = 1000
-Outcome = Literal["matched", "finished", "lost", "quiet", "gone", "died"]
+Outcome = Literal["matched", "finished", "lost", "quiet", "gone", "died", "state"]
 
 
 class WaitFor(Struct, frozen=True, kw_only=True):
-    """What to wait for: a pattern, or `--command-finished`, or `--gone`, or `--quiet-for`."""
+    """What to wait for: a pattern, or `--command-finished`, `--state`, `--gone`, `--quiet-for`."""
 
     pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
     pattern: Annotated[
@@ -48,6 +53,10 @@ class WaitFor(Struct, frozen=True, kw_only=True):
     command_finished: Annotated[
         bool, Meta(description="Wait until a command is over: the one that runs now, or that starts after --since.")
     ] = False
+    state: Annotated[
+        str | None,
+        Meta(description="Wait until its agent is in this state or one of these: waiting,completed,idle."),
+    ] = None
     gone: Annotated[bool, Meta(description="Wait until the pane, or the program in it, ends.")] = False
     quiet_for: Annotated[
         Annotated[float, Meta(gt=0, le=604_800)] | None,
@@ -57,7 +66,8 @@ class WaitFor(Struct, frozen=True, kw_only=True):
 
 class Waited(Struct, frozen=True, kw_only=True):
     """What matched is ``line``, or ``pending`` while the line is unfinished, or ``shown``: a row of a screen that
-    repaints. ``command`` is what finished, or was lost. ``cursor`` is where to read on.
+    repaints. ``command`` is what finished, or was lost. ``agent`` is the one whose state was waited for. ``cursor`` is
+    where to read on.
     """
 
     identity: PaneIdentity
@@ -68,6 +78,7 @@ class Waited(Struct, frozen=True, kw_only=True):
     pending: str | None = None
     shown: str | None = None
     command: CommandFacts | None = None
+    agent: AgentRow | None = None
     exit_status: int | None = None
     """Of the program in a pane that ended. A command has its own ``exit_code``."""
 
@@ -80,6 +91,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     pending: str | None = None
     shown: str | None = None
     command: Command | None = None
+    view: AgentView | None = None
 
 
 class Condition(Protocol):
@@ -94,7 +106,7 @@ async def run(world: World, wanted: WaitFor) -> Waited:
     pane = await named(world, wanted.pane)
     started = world.clock.monotonic()
     deadline = started + wanted.timeout_secs
-    with world.news.output() as output, world.news.events() as events:
+    with world.news.output() as output, world.news.events() as events, world.agents.news() as changes:
         await world.fleet.settle()
         condition = await _condition(world, pane, wanted)
         while (seen := await condition.look(pane)) is None:
@@ -102,20 +114,22 @@ async def run(world: World, wanted: WaitFor) -> Waited:
             left = deadline - world.clock.monotonic()
             if left <= 0:
                 raise await _timed_out(world, pane, wanted)
-            await _news(world, pane.id, min(left, condition.patience(pane)), (output, events))
+            await _news(world, pane.id, min(left, condition.patience(pane)), (output, events, changes))
             pane = await _again(world, pane)
         return await _waited(world, pane, seen, started)
 
 
 async def _condition(world: World, pane: PaneView, wanted: WaitFor) -> Condition:
-    asked = [wanted.pattern is not None, wanted.gone, wanted.quiet_for is not None, wanted.command_finished]
-    if sum(asked) != 1:
-        raise BadRequest("wait for exactly one thing: a pattern, --command-finished, --gone or --quiet-for")
+    given = (wanted.pattern, wanted.quiet_for, wanted.state)
+    if sum(one is not None for one in given) + wanted.gone + wanted.command_finished != 1:
+        raise BadRequest("wait for exactly one thing: a pattern, --command-finished, --state, --gone or --quiet-for")
     if wanted.command_finished:
         since = None if wanted.since is None else await read(world, pane.id, wanted.since)
         return _Command(world, await awaited(world, await _again(world, pane), since))
     if wanted.gone:
         return _Gone()
+    if wanted.state is not None:
+        return _State(InState(world, wanted.state))
     if wanted.quiet_for is not None:
         return _Quiet(world, wanted.quiet_for)
     return _Pattern(world, matcher(wanted), await _look_back(world, pane, wanted))
@@ -176,6 +190,18 @@ class _Command:
         return 3600.0
 
 
+class _State:
+    def __init__(self, wanted: InState):
+        self._wanted = wanted
+
+    async def look(self, pane: PaneView) -> Seen | None:
+        view = await self._wanted.view(pane) if pane.gone_at is None else None
+        return None if view is None else Seen(outcome="state", view=view)
+
+    def patience(self, pane: PaneView) -> float:
+        return 3600.0
+
+
 class _Gone:
     async def look(self, pane: PaneView) -> Seen | None:
         if pane.gone_at is not None:
@@ -200,7 +226,11 @@ class _Quiet:
 
 def _still_there(pane: PaneView, position: int, wanted: WaitFor) -> None:
     if pane.gone_at is not None:
-        things = {"the pattern was seen": wanted.pattern, "a command was over": wanted.command_finished}
+        things = {
+            "the pattern was seen": wanted.pattern,
+            "a command was over": wanted.command_finished,
+            f"its agent was {wanted.state}": wanted.state,
+        }
         thing = next((thing for thing, is_asked in things.items() if is_asked), "it fell quiet")
         raise NotFound(
             f"pane {pane.id} ended before {thing}",
@@ -217,17 +247,18 @@ async def _timed_out(world: World, pane: PaneView, wanted: WaitFor) -> TimedOut:
     )
 
 
-async def _news(
-    world: World, pane: PaneId, seconds: float, sources: tuple[Subscription[PaneId], Subscription[Event]]
-) -> None:
+Sources = tuple[Subscription[PaneId], Subscription[Event], Subscription[StateChange]]
+
+
+async def _news(world: World, pane: PaneId, seconds: float, sources: Sources) -> None:
     """Sleep until there is news of this pane, of the fleet, or the time is up; other panes' output wakes nobody."""
-    output, _ = sources
+    output = sources[0]
     until = world.clock.monotonic() + seconds
     missed = output.missed
     while (left := until - world.clock.monotonic()) > 0:
         news: list[Any] = await first(world.clock, left, *sources)
         news += output.drain()
-        is_ours = any(item == pane or isinstance(item, Event) for item in news)
+        is_ours = any(item == pane or isinstance(item, Event | StateChange) for item in news)
         if not news or is_ours or output.missed != missed:
             return
 
@@ -253,6 +284,7 @@ async def _waited(world: World, pane: PaneView, seen: Seen, started: float) -> W
         pending=None if seen.pending is None else redact(seen.pending),
         shown=None if seen.shown is None else redact(seen.shown),
         command=None if seen.command is None else facts(seen.command, world.clock.now()),
+        agent=None if seen.view is None else row(pane, seen.view, world.clock.now()),
         exit_status=pane.facts.dead_status,
     )
 
@@ -266,6 +298,8 @@ def plain(waited: Waited, look: Look) -> str:
         return clean(waited.shown)
     if waited.command is not None:
         return f"{clean(waited.command.command or 'a command')}: {_over(waited.command)}"
+    if waited.agent is not None:
+        return clean(f"pane {waited.identity.id} {waited.agent.agent}: {state_cell(waited.agent)}")
     words = {"gone": "ended", "died": f"ended with status {waited.exit_status}", "quiet": "is quiet"}
     return f"pane {waited.identity.id} {words[waited.outcome]}"
 
@@ -280,17 +314,20 @@ OP = Op(
     name="wait_for",
     aliases=("wait",),
     robot="wait-for",
-    summary="Wait until a pane shows some text, finishes a command, falls quiet, or ends.",
+    summary="Wait until a pane shows text, ends a command, falls quiet, ends, or for a state.",
     doc="""Looks back over the last `--tail` lines first, or from a cursor on with `--since`, so what was printed
 before the call is found. Then it waits for new lines; an unfinished last line counts too, and in a pane whose program
 repaints the alternate screen every row that it shows. `outcome` is `matched`,
-`finished`, `lost`, `quiet`, `gone` or `died`.
+`finished`, `lost`, `quiet`, `gone`, `died` or `state`.
 
 `--command-finished` needs a shell that tells its commands (`visor setup shell`). It waits for the command that runs
 now, else for the next one. To type something and wait for it, take the `cursor` of an answer first, type, and give it
 as `--since`: then it is the first command that *started* after the cursor, and when that is over already, the call
 returns at once. Without a cursor a command that was over before the call is not found. The outcome is `finished` with
 `command.exit_code`, whatever that is; or `lost` when its end was never told.
+
+`--state` waits for the agent in the pane; it returns at once when the agent is in that state already. An agent that is
+not there yet is waited for; one that ends first is `agent_not_found`.
 
 A pane that ends while a pattern or quiet is waited for is `pane_not_found`; the timeout is
 `timeout`; both carry the cursor to read on from.""",
@@ -301,7 +338,7 @@ A pane that ends while a pattern or quiet is waited for is `pane_not_found`; the
     exits=(
         (0, "What was waited for happened; a command's own status is in `command.exit_code`."),
         (2, "The call is wrong: no or several things to wait for, a bad pattern, an invalid cursor."),
-        (4, "There is no such pane, or it ended first."),
+        (4, "There is no such pane, or it or its agent ended first."),
         (124, "It did not happen in time."),
     ),
     examples=(
@@ -309,6 +346,7 @@ A pane that ends while a pattern or quiet is waited for is `pane_not_found`; the
         Example("wait-for 7 --regex 'exit (code|status) [0-9]+'", "wait for a pattern"),
         Example("robot wait-for 7 done --since 7:1042", "only what was printed after a cursor counts"),
         Example("robot wait-for 7 --command-finished --since 7:1042", "until what was typed after a cursor is over"),
+        Example("wait-for 7 --state waiting,completed,idle", "until its agent needs you or is done"),
         Example("wait-for 7 --quiet-for 10", "until it printed nothing for ten seconds"),
         Example("wait-for 7 --gone", "until it ends"),
     ),

@@ -3,14 +3,17 @@
 The news only wakes; what is told is always read from the store by cursor, so a slow listener misses nothing.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from termvisor.errors import InvalidCursor
+from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.ops.base import Example, Op
-from termvisor.ops.list_events import COLUMNS, EventItem, KindFilter, check_kind, event_cursor, item
+from termvisor.ops.list_events import COLUMNS, EventItem, KindFilter, check_kind, event_cursor, item, newest_cursor
 from termvisor.ops.listing import PaneFilter, named_id
 from termvisor.ops.look import Look, clean
 from termvisor.ops.world import World
@@ -33,13 +36,22 @@ class WatchEvents(Struct, frozen=True, kw_only=True):
 async def run(world: World, wanted: WatchEvents) -> AsyncIterator[EventItem]:
     check_kind(wanted.kind)
     pane = await named_id(world, wanted.pane)
+    async with aclosing(pages(world, wanted, pane)) as found:
+        async for events in found:
+            for event in events:
+                yield item(event)
+
+
+async def pages(world: World, wanted: WatchEvents, pane: PaneId | None) -> AsyncGenerator[list[Event], None]:
+    """The events from the start on, as many together as are stored already."""
     with world.news.events() as news:
         cursor = await _start(world, wanted)
         while True:
-            async for event in _stored(world, cursor, pane):
-                cursor = int(event.cursor)
-                if wanted.kind in (None, event.kind):
-                    yield event
+            reached = await newest_cursor(world)  # first: what happens meanwhile lies beyond it
+            while events := await world.history.events(after=cursor, pane=pane, kind=wanted.kind, limit=_PAGE):
+                cursor = events[-1].id
+                yield events
+            cursor = max(cursor, reached)  # else it would grow too old while others happen
             if wanted.once:
                 return
             await news.get()
@@ -49,15 +61,21 @@ async def run(world: World, wanted: WatchEvents) -> AsyncIterator[EventItem]:
 async def _start(world: World, wanted: WatchEvents) -> int:
     if wanted.since_cursor is not None:
         return event_cursor(wanted.since_cursor)
-    newest = await world.history.events(limit=1)
-    return newest[-1].id if newest and not wanted.once else 0
+    return await _oldest(world) if wanted.once else await start(world)
 
 
-async def _stored(world: World, cursor: int, pane: PaneId | None) -> AsyncIterator[EventItem]:
-    while events := await world.history.events(after=cursor, pane=pane, limit=_PAGE):
-        for event in events:
-            yield item(event)
-        cursor = events[-1].id
+async def start(world: World) -> int:
+    """The cursor beyond all that happened."""
+    return await newest_cursor(world) or await _oldest(world)
+
+
+async def _oldest(world: World) -> int:
+    """The cursor of all that is kept; the first events may have been deleted."""
+    try:
+        await world.history.events(after=0, limit=1)
+    except InvalidCursor as told:
+        return int(str(told.details["oldest"]))
+    return 0
 
 
 def plain(event: EventItem, look: Look) -> str:

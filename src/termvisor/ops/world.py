@@ -17,6 +17,7 @@ from termvisor.model.question import Found, Question
 from termvisor.model.reload import Reloaded
 from termvisor.model.screen import Screen
 from termvisor.model.upkeep import Backup, Checked, Maintenance
+from termvisor.ops.agents import Agents
 from termvisor.settings import Places, Settings
 
 
@@ -26,14 +27,17 @@ class Fleet(Protocol):
     async def panes(self, *, gone: bool = False) -> list[PaneView]:
         """Panes that exist, or with ``gone`` also those that ended; by id."""
 
+    async def pane(self, number: PaneId) -> PaneView | None:
+        """The one with this number, also after it ended."""
+
     def pending(self, pane: PaneId) -> str:
         """The unfinished last line of a pane, redacted; empty when there is none."""
 
     async def screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
         """What a person sees in the pane now."""
 
-    async def settle(self) -> None:
-        """Wait until what is in the raw logs at this moment is text in the store."""
+    async def settle(self, pane: PaneId | None = None) -> None:
+        """Wait until what is in the raw logs at this moment, or in that of one pane, is text in the store."""
 
 
 class History(Protocol):
@@ -145,9 +149,14 @@ class Upkeep(Protocol):
         """A consistent copy of the database in a new private file; one that exists is a ``Conflict``."""
 
 
-class World(Protocol):
+class Watched(Protocol):
+    """What is watched, now and before."""
+
     @property
     def fleet(self) -> Fleet: ...
+
+    @property
+    def agents(self) -> Agents: ...
 
     @property
     def history(self) -> History: ...
@@ -155,6 +164,8 @@ class World(Protocol):
     @property
     def news(self) -> News: ...
 
+
+class World(Watched, Protocol):
     @property
     def clock(self) -> Clock: ...
 

@@ -4,11 +4,13 @@
                  (the truth)     bytes       lines, marks   no secrets   rows    one transaction
                                                 │ stirs
                    multiplexer ◄─► Eyes ◄───────┘
-                                    └─ looks ─► Sightings ─► Redactor ─► rows, screens ─► Store ─► news
+                                    ├─ looks ─► Sightings ─► Redactor ─► rows, screens ─► Store ─► news
+    processes, agents' files, hooks, marks, looks ─► knowing ─► facts, states, sessions ─► Store ─► news
 
 What comes in: which epochs exist and that they grew. What goes out: committed blocks and marks, then the news of them.
 The text of an epoch and the offset it was read up to are stored in one transaction, so a killed daemon reads again from
-exactly there: nothing is lost and nothing is stored twice.
+exactly there: nothing is lost and nothing is stored twice. What agents are doing is known in `knowing`, in the same
+spirit: a fact, and the states that follow from it, are stored in one transaction and told after it.
 """
 
 from termvisor.pipeline.epoch_text import EpochText, activity_of

@@ -4,6 +4,7 @@ Invariant: what `take` gives out and the offset in it belong together; stored in
 daemon go on from exactly there.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 import msgspec
@@ -17,7 +18,8 @@ from termvisor.model.pane import Activity
 from termvisor.pipeline.repaint import Repaint
 from termvisor.pipeline.shell_story import Remembered, ShellStory
 from termvisor.recorder.format import SegmentReader
-from termvisor.redact import Redactor, redact
+from termvisor.redact import Memory, Redactor, redact
+from termvisor.redact.painted import Painted
 from termvisor.store import Progress
 from termvisor.stream import user_vars
 from termvisor.stream.activity import Following, belief, follow
@@ -25,6 +27,11 @@ from termvisor.stream.blocks import blocks
 from termvisor.stream.text import Derived, TextStage, carry_for
 from termvisor.stream.user_vars import PREFIX, Pace
 
+_RECENT = 1 << 16
+"""So many of the last bytes are looked through for secrets that may still stand on the screen."""
+_SPOKEN = frozenset({"agent", "title", "notification", "progress", "bell"})
+"""Marks by which a program tells how it is doing."""
+_SAID = 64
 _NOT_STORED = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
 
 
@@ -63,6 +70,8 @@ class EpochText:
         self.epoch, self.reader = epoch, SegmentReader(folder)
         self.read_to = self.stored_to = epoch.committed
         self.final_size: int | None = epoch.size
+        self.lines_read = 0
+        """Of the last step."""
         self.told_size = 0
         """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
         self.last_at = epoch.opened_at
@@ -77,18 +86,34 @@ class EpochText:
         self._begun = carry.begun
         if epoch.committed == 0 and carry.begun.text:
             self._stage.preset(carry.begun.text, carry.begun.column)
-        self._redactor = Redactor(state=carry.redaction)
+        self._secrets = Memory()
+        self._painted, self._painted_to, self._leaps = Painted(self._secrets), 0, 0
+        self._redactor = Redactor(state=carry.redaction, memory=self._secrets)
         self._blocks: list[Block] = []
         self._marks: list[tuple[int, Mark]] = []
         self._story = ShellStory(carry.shells)
         self._pace = carry.pace
         self._events: list[Event] = []
+        self._said: list[tuple[int, Mark]] = []
         self._repaint = Repaint(epoch.pane, epoch.id)
         self._is_changed = False
+        if epoch.committed:
+            self.look_back()
 
     @property
     def pending(self) -> str:
-        return redact(self._stage.pending)
+        return Redactor(memory=self._secrets).lines([self._stage.pending])[0]
+
+    def look_back(self) -> Memory:
+        """The secrets that were seen whole of late, also those that were painted, as the raw log has them now."""
+        if self.final_size is not None:
+            return self._secrets
+        self._painted_to = max(self._painted_to, self.reader.size() - _RECENT)
+        pieces = list(self.reader.pieces(self._painted_to, 2 * _RECENT))
+        if pieces:
+            self._painted.feed(b"".join(data for _, data, _ in pieces))
+            self._painted_to = pieces[-1][0] + len(pieces[-1][1])
+        return self._secrets
 
     @property
     def is_read(self) -> bool:
@@ -102,7 +127,7 @@ class EpochText:
 
     def step(self, limit: int, is_over: Callable[[], bool] = lambda: False) -> int:
         """Read on until the limit, or until the turn is over; how many bytes there were."""
-        began = self.read_to
+        began, self.lines_read = self.read_to, 0
         if self.told_size > began:
             limit = min(limit, self.told_size - began)
         for offset, data, at in self.reader.pieces(self.read_to, limit):
@@ -165,6 +190,11 @@ class EpochText:
         self.stored_to = committed
         return progress
 
+    def take_said(self) -> list[tuple[int, Mark]]:
+        """The last marks by which the program told how it is doing, and when, since somebody asked."""
+        said, self._said = self._said, []
+        return said[-_SAID:]
+
     def take_holes(self) -> list[Gap]:
         holes, self._holes = self._holes, []
         return holes
@@ -184,9 +214,9 @@ class EpochText:
 
     def _keep(self, derived: Derived, at: int) -> None:
         self._is_changed = True
-        if derived.lines:
-            texts = self._redactor.lines([line.text for line in derived.lines])
-            self._blocks.extend(blocks(self.epoch.id, derived.lines, texts))
+        self.lines_read += len(derived.lines)
+        if derived.lines or derived.covered:
+            self._blocks.extend(blocks(self.epoch.id, derived.lines, self._redacted(derived)))
         for raw in derived.marks:
             if raw.kind == "user_var" and raw.params["name"].startswith(PREFIX):
                 self._heed(raw, at)
@@ -194,6 +224,19 @@ class EpochText:
                 self._hear(_clean(raw), at)
         self._repaint.hear(derived.marks)
         self._story.settle(derived.lines, self._stage.row)
+
+    def _redacted(self, derived: Derived) -> list[str]:
+        """The texts of the lines; what a line was before it was written over is judged just before it."""
+        texts: list[str] = []
+        for covered in derived.covered:
+            here = bisect_left(derived.lines, covered.start, key=lambda line: line.start)
+            texts += self._redactor.lines([line.text for line in derived.lines[len(texts) : here]])
+            self._redactor.glimpse(covered.text)
+        texts += self._redactor.lines([line.text for line in derived.lines[len(texts) :]])
+        if self._secrets:
+            self._secrets.rest(len(texts), is_repainting=self._stage.leaps != self._leaps)
+        self._leaps = self._stage.leaps
+        return texts
 
     def _hear(self, mark: Mark, at: int) -> None:
         if mark.kind == "end_of_program":
@@ -203,6 +246,8 @@ class EpochText:
         if mark.kind == "command_start" and is_proven:
             self.last_command_at = at
         self.following = follow(self.following, mark, at, self._nonce)
+        if mark.kind in _SPOKEN:
+            self._said.append((at, mark))
         if mark.kind not in _NOT_STORED:
             self._marks.append((at, _without_nonce(mark)))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
@@ -14,12 +15,16 @@ from termvisor.ingest.meter import Meter
 from termvisor.log import logger
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.mark import Mark
 from termvisor.model.output import NOTHING_BEGUN, Begun, Epoch, Gap
 from termvisor.pipeline.epoch_text import EpochText, first_carry
+from termvisor.redact import Memory
 from termvisor.store import Progress, Stored
 
 _SLICE = 1 << 18
 _UNSTORED_BYTES = 1 << 21
+_LINE_BYTES = 64
+"""What a line takes in memory beside its text: many short ones are stored as early as few long ones."""
 _TURN_FOR = 0.05
 """Seconds of one epoch's turn: bytes made to be hard to read hold up no other pane."""
 _STORE_AGAIN_FOR = 2.0
@@ -56,12 +61,15 @@ class Pipeline:
         self._flush_at: float | None = None
         self._finishing: dict[EpochId, asyncio.Future[bool]] = {}
         self._settling: list[Wish] = []
-        self._wake = asyncio.Event()
+        self._storing: dict[EpochId, EpochText] = {}
+        self._wake, self._is_awaited = asyncio.Event(), asyncio.Event()
         self.news: Bus[PaneId] = Bus()
         self.events: Bus[Event] = Bus()
         """Events of the stream, stored together with the offset they were read up to: each exactly once."""
         self.stirred: Callable[[Stir], None] = lambda stir: None
         """Told of every pane that paints on its screen."""
+        self.spoke: Callable[[Epoch, list[tuple[int, Mark]]], None] = lambda epoch, marks: None
+        """Told of the marks by which programs say how they are doing, with their times."""
         self.meters: dict[PaneId, Meter] = {}
         self.current: dict[PaneId, EpochText] = {}
         self.lag_max = self.lag_average = 0.0
@@ -86,6 +94,11 @@ class Pipeline:
         self.grew(epoch.id)
         self._stir(text)
         return text
+
+    def secrets_of(self, pane: PaneId) -> Memory:
+        """What a pane showed of late that must not be shown again, not even in pieces."""
+        text = self.current.get(pane)
+        return text.look_back() if text else Memory()
 
     def resized(self, pane: PaneId, width: int) -> None:
         """A pane has so many columns from now on."""
@@ -112,25 +125,32 @@ class Pipeline:
         self.grew(epoch, size)
         return await future
 
-    async def settle(self) -> None:
-        """Wait until everything that is in the raw logs at this moment is stored, unless nothing can be."""
+    async def settle(self, pane: PaneId | None = None) -> None:
+        """Wait until all that is in the raw logs at this moment, or in that of one pane, is stored, if it can be."""
         if self.trouble:
             return
-        sizes = {epoch: text.reader.size() for epoch, text in self._texts.items()}
+        sizes = {epoch: text.reader.size() for epoch, text in self._texts.items() if pane in (None, text.epoch.pane)}
         for epoch, size in sizes.items():
             self.grew(epoch, size)
-        wish = Wish(sizes, asyncio.get_running_loop().create_future())
-        self._settling.append(wish)
-        self._wake.set()
-        await wish.is_met
+        await self._meet(sizes)
 
     async def stored(self, pane: PaneId) -> None:
         """Wait until everything that was read of this pane is stored."""
         if text := self.current.get(pane):
-            wish = Wish({text.epoch.id: text.read_to}, asyncio.get_running_loop().create_future())
-            self._settling.append(wish)
-            self._wake.set()
-            await wish.is_met
+            await self._meet({text.epoch.id: text.read_to})
+
+    async def _meet(self, sizes: dict[EpochId, int]) -> None:
+        if all(self._is_stored(epoch, size) for epoch, size in sizes.items()):
+            return
+        wish = Wish(sizes, asyncio.get_running_loop().create_future())
+        self._settling.append(wish)
+        self._wake.set()
+        self._is_awaited.set()
+        await wish.is_met
+
+    def _is_stored(self, epoch: EpochId, size: int) -> bool:
+        is_read = epoch in self._texts and self._texts[epoch].read_to >= size
+        return is_read and epoch not in self._unstored and epoch not in self._storing
 
     @property
     def backlog(self) -> int:
@@ -174,8 +194,15 @@ class Pipeline:
         except TimeoutError:
             return
         if not self._settling:
-            await self._clock.sleep(_COALESCE_FOR)
+            await self._coalesce()
         self._wake.clear()
+        self._is_awaited.clear()
+
+    async def _coalesce(self) -> None:
+        """What comes in quick succession is read together, unless somebody waits for it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_COALESCE_FOR):
+                await self._is_awaited.wait()
 
     async def _read(self) -> None:
         """One slice of each epoch that grew, so that a flood in one pane holds up no other."""
@@ -200,6 +227,8 @@ class Pipeline:
         elif size == 0:
             return
         self._stir(text)
+        if said := text.take_said():
+            self.spoke(text.epoch, said)
         self._count(text, size)
 
     def _stir(self, text: EpochText) -> None:
@@ -209,7 +238,7 @@ class Pipeline:
     def _count(self, text: EpochText, size: int) -> None:
         now = self._clock.monotonic()
         self._unstored[text.epoch.id] = text
-        self._unstored_bytes += size
+        self._unstored_bytes += size + _LINE_BYTES * text.lines_read
         if self._flush_at is None:
             self._flush_at = now + self._flush_for
         self.bytes_heard += size
@@ -219,12 +248,14 @@ class Pipeline:
 
     async def _flush(self) -> None:
         texts, self._unstored = self._unstored, {}
+        self._storing = texts
         self._unstored_bytes, self._flush_at = 0, None
         holes = [hole for text in texts.values() for hole in text.take_holes()]
         batch = [progress for text in texts.values() if (progress := text.take())]
         if batch:
             await self._commit(batch, holes)
             self._measure(texts)
+        self._storing = {}
         for progress in batch:
             if progress.blocks or progress.commands:
                 self.news.publish(progress.pane)

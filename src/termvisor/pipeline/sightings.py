@@ -18,7 +18,7 @@ from termvisor.model.screen import Screen
 from termvisor.model.sighting import Glance, Row
 from termvisor.mux.base import Capture
 from termvisor.pipeline.flow import Pipeline
-from termvisor.redact import Redactor, may_be_rest
+from termvisor.redact import Memory, Redactor, may_be_rest
 from termvisor.store import Store
 from termvisor.stream.fold import folds_of
 from termvisor.stream.input_area import cursor_row, input_rows
@@ -71,7 +71,7 @@ class Sightings:
             self._troubled(error)
 
     async def _judged(self, look: Look) -> Glance:
-        rows = self._recognised(rows_of(look))
+        rows = self._recognised(rows_of(look, self._pipeline.secrets_of(look.life.pane)))
         if not look.life.is_alternate and any(map(is_unknown, rows)):
             await self._recognise_lines(look, rows)
             rows = self._recognised(rows)
@@ -129,13 +129,14 @@ def is_unknown(row: Row) -> bool:
     return row.kind == "sighting" and not row.id and bool(row.text)
 
 
-def rows_of(look: Look) -> tuple[Row, ...]:
-    """The rows of a look without secrets; those of the input area without their text.
+def rows_of(look: Look, secrets: Memory | None = None) -> tuple[Row, ...]:
+    """The rows of a look without secrets, or pieces of those known; those of the input area without their text.
 
     A first row that may be the rest of a secret is left out: what stood before it scrolled away.
     """
     seen, fold = look.seen, folds_of(look.life)
-    texts = Redactor().lines([row.rstrip() for row in seen.rows])
+    redactor = Redactor(memory=Memory() if secrets is None else secrets)
+    texts = redactor.lines([row.rstrip() for row in seen.rows])
     if texts and may_be_rest(texts[0]):
         texts[0] = ""
     typed = _typed(seen)

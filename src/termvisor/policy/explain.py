@@ -5,6 +5,8 @@ from termvisor.model.verdict import Reason, strictest
 from termvisor.policy.judge import hear
 from termvisor.policy.request import Request
 
+_TWO = "two people must say yes; the daemon hears one user only, so it will expire"
+
 
 def explain(policy: Policy, request: Request) -> list[str]:
     heard, retry_at = hear(policy, request)
@@ -13,7 +15,7 @@ def explain(policy: Policy, request: Request) -> list[str]:
     for name, reasons in heard.items():
         lines += [_line(name, reason) for reason in reasons] or [f"  {name}: nothing to say"]
     lines.append(f"{verdict.answer}: {verdict.why}" if verdict.why else verdict.answer)
-    lines += ["two people must say yes"] if verdict.answer == "ask" and verdict.needs_two else []
+    lines += [_TWO] if verdict.answer == "ask" and verdict.needs_two else []
     return lines
 
 

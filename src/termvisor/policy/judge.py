@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from termvisor.model.action import Spawn, risk_of
+from termvisor.model.action import Notify, Spawn, risk_of
 from termvisor.model.policy import UNASKED, Policy
 from termvisor.model.verdict import Answer, Reason, Verdict, strictest
 from termvisor.policy import bucket, voice
 from termvisor.policy.bucket import FULL, Bucket
 from termvisor.policy.command import Examined, Finding, examine, examine_argv
-from termvisor.policy.request import Request, argv, presses_blindly, scope_of, typed
+from termvisor.policy.request import Request, argv, presses_blindly, scope_of, shell_of, typed
 from termvisor.policy.voice import Case
 
 Voice = Callable[[Case], Iterator[Reason]]
@@ -72,7 +72,8 @@ def _default(case: Case, heard: dict[str, tuple[Reason, ...]]) -> tuple[Reason, 
     if any(reason.answer == "allow" for reason in spoken):
         return ()
     who, risk = "human" if case.is_human else "others", risk_of(case.request.action)
-    is_free = risk in UNASKED["human" if case.is_human else "others"]
+    # A way to notify works only where the user's own settings set it up: that is their consent.
+    is_free = risk in UNASKED["human" if case.is_human else "others"] or isinstance(case.request.action, Notify)
     answer: Answer = "allow" if is_free else case.policy.approval.default
     return (Reason(source="default", id=f"{who}.{risk}", answer=answer, text=_default_text(case, risk)),)
 
@@ -86,7 +87,7 @@ def _examined(request: Request) -> Examined | None:
     """What the command line would do that the action runs; None when it runs none."""
     text = typed(request)
     if text is not None:
-        found = examine(text, request.scope, request.place.foreground.lstrip("-"))
+        found = examine(text, request.scope, shell_of(request))
         return _blind(found, text) if presses_blindly(request) else found
     words, action, scope = argv(request), request.action, scope_of(request)
     sets = tuple(action.env) if isinstance(action, Spawn) else ()

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.model.action import Action, Actor, RunProgram, SendKeys, SendText, Spawn, kind_of, pane_of
+from termvisor.model.action import Action, Actor, AnswerAgent, RunProgram, SendKeys, SendText, Spawn, kind_of, pane_of
 from termvisor.model.ids import PaneId
 from termvisor.model.pane import ActivityKind
 from termvisor.policy.bucket import Bucket
@@ -84,12 +84,19 @@ class Request(Struct, frozen=True, kw_only=True):
 
 
 def typed(request: Request) -> str | None:
-    """The text that a shell at its prompt would run; None when nothing is sent to one."""
+    """The text that a shell would run, at its prompt or for an agent; None when nothing is sent to one."""
     action = request.action
+    if isinstance(action, AnswerAgent):
+        return action.command or None
     if not request.is_command or not isinstance(action, SendText | SendKeys):
         return None
     text = action.text if isinstance(action, SendText) else keys_as_text(action.keys)
     return (request.standing or "") + text
+
+
+def shell_of(request: Request) -> str:
+    """The shell that would run it; in an agent's pane that is not the program that is seen there."""
+    return "" if isinstance(request.action, AnswerAgent) else request.place.foreground.lstrip("-")
 
 
 def argv(request: Request) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from termvisor.match import Matcher, compile_patterns
-from termvisor.model.action import WriteFile, risk_of
+from termvisor.model.action import AnswerAgent, WriteFile, risk_of
 from termvisor.model.policy import COMMAND_CLASSES, Policy
 from termvisor.model.verdict import Answer, Reason
 from termvisor.policy import hours
@@ -32,6 +32,11 @@ class Case(Struct, frozen=True):
     @property
     def is_human(self) -> bool:
         return self.request.actor.kind == "human"
+
+    @property
+    def is_a_plea(self) -> bool:
+        """An agent asks a person about its own work: that is no caller who reaches into a pane."""
+        return isinstance(self.request.action, AnswerAgent)
 
     @property
     def only_looks(self) -> bool:
@@ -160,7 +165,7 @@ def _typing(case: Case) -> Iterator[Reason]:
 def protected(case: Case) -> Iterator[Reason]:
     pattern = "" if case.only_looks else protected_by(case.request.place, case.policy.protected)
     if pattern:
-        answer: Answer = "ask" if case.is_human else "deny"
+        answer: Answer = "ask" if case.is_human or case.is_a_plea else "deny"
         yield Reason(source="protected", id=pattern, answer=answer, text="this pane is protected")
 
 
@@ -180,6 +185,8 @@ def _paths(case: Case) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...
     action = case.request.action
     if isinstance(action, WriteFile):
         return (), (resolve(action.path, case.request.scope),), ()
+    if isinstance(action, AnswerAgent) and action.writes:
+        return (), tuple(resolve(path, case.request.scope) for path in action.writes), ()
     found = case.examined
     return (found.reads, found.writes, found.removes) if found else ((), (), ())
 

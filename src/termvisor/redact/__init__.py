@@ -3,8 +3,9 @@
 What is recognised becomes ``[redacted:<kind>]``; a provider's prefix stays, so that a reader sees what was there.
 """
 
+from termvisor.redact.memory import Memory
 from termvisor.redact.redactor import Redactor, redact, use
 from termvisor.redact.rules import Rules, build, kinds
 from termvisor.redact.wrapping import may_be_rest
 
-__all__ = ["Redactor", "Rules", "build", "kinds", "may_be_rest", "redact", "use"]
+__all__ = ["Memory", "Redactor", "Rules", "build", "kinds", "may_be_rest", "redact", "use"]

@@ -22,6 +22,8 @@ LEAD = FRAME + " \t\r>"
 TAIL_CLASS = "[" + re.escape(TAIL) + "]"
 LEAD_CLASS = "[" + re.escape(LEAD) + "]"
 NOT_BEFORE = "(?<![A-Za-z0-9])"
+_MOVED = r"\x1b\[[0-9;?]*[A-Za-z]"
+"""In raw bytes the last letter of an escape sequence may stand right before a secret."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -65,7 +67,7 @@ class Kind(Struct, frozen=True, kw_only=True):
         cut = tuple(prefix[:-1] for prefix in self.prefixes if len(prefix) > 2)
         whole = f"{_either(self.prefixes)}{run}{{8}}|{_either(self.prefixes + cut)}{run}*{TAIL_CLASS}*$"
         own = f"|{self.probe}" if self.probe else ""
-        return f"(?:^|[^A-Za-z0-9])(?:{whole}){own}"
+        return f"(?:^|[^A-Za-z0-9]|{_MOVED})(?:{whole}){own}"
 
     def accepts(self, match: re.Match[str]) -> bool:
         return self.judge(match) if self.judge else not is_plain(match["secret"])

@@ -48,6 +48,21 @@ def replace(text: str, spans: list[Span]) -> str:
     return "".join(pieces) + text[at:]
 
 
+def replaced(text: str, masked: str) -> list[tuple[int, int]]:
+    """Which parts of the text were replaced by a marker; from the first to the last where that cannot be told."""
+    first, *rest = MARKER.split(masked)
+    found: list[tuple[int, int]] = []
+    at = len(first)
+    for number, piece in enumerate(rest, 1):
+        end = len(text) - len(piece) if number == len(rest) else text.find(piece, at + 1)
+        if end < at or (not piece and number < len(rest)):
+            return [(len(first), len(text) - len(rest[-1]))]
+        if end > at and not MARKER.fullmatch(text, at, end):
+            found.append((at, end))
+        at = end + len(piece)
+    return found
+
+
 def settle(rules: Rules, text: str) -> str:
     """Mask until nothing is left to mask. It ends: every round leaves fewer characters outside the masks."""
     while spans := find(rules, rules.scan(text), text):

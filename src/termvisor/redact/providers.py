@@ -10,6 +10,8 @@ _DOTTED = "A-Za-z0-9_.-"
 _ALNUM = "A-Za-z0-9"
 _HEX = "0-9a-f"
 
+SHELL_NONCE = "shell_nonce"
+
 
 def _key(name: str, doc: str, prefixes: str, charset: str, bounds: tuple[int, int]) -> Kind:
     low, high = bounds
@@ -84,4 +86,5 @@ PROVIDERS: tuple[Kind, ...] = (
     _key("heroku_key", "Heroku API keys", "HRKU-", _WORD, (36, 0)),
     _key("age_key", "age identities", "AGE-SECRET-KEY-", "A-Z0-9", (59, 59)),
     _key("flyio_token", "Fly.io tokens", "fm1_ fm1r_ fm1a_ fm2_ fo1_", "A-Za-z0-9+/=_-", (40, 0)),
+    _key(SHELL_NONCE, "The nonce by which Termvisor knows your shells", "nonce=", _HEX, (32, 32)),
 )

@@ -4,7 +4,8 @@ Only kinds that cannot be mistaken: a provider's prefix, JWTs, private keys. Row
 escapes and frames removed, and judged by the same rules as text, so a key is found in colours, over wrapped rows and
 inside boxes. Not found: a key painted cell by cell with something else between, and one that is encoded.
 
-A secret is overwritten with zeros and its prefix stays. Zeros belong to every kind's alphabet: what is derived from
+The nonce of our own shells, which every mark of theirs carries, is overwritten with ``x`` before all that. Any other
+secret is overwritten with zeros and its prefix stays. Zeros belong to every kind's alphabet: what is derived from
 masked bytes is redacted exactly as the secret itself would be. A row that reads as words is left: words are no keys.
 """
 
@@ -15,6 +16,8 @@ from msgspec import Struct
 
 from termvisor.redact.block import KIND as PRIVATE_KEY
 from termvisor.redact.kind import FRAME
+from termvisor.redact.mask import replaced
+from termvisor.redact.memory import Memory
 from termvisor.redact.redactor import Redactor, in_use
 from termvisor.redact.rules import Rules
 from termvisor.redact.values import MARKER
@@ -55,7 +58,9 @@ class RawMask:
     def __init__(self, rules: Rules | None = None):
         known = rules or in_use()
         self._rules = known.only({kind.id for kind in known.kinds.values() if kind.charset or kind.id == PRIVATE_KEY})
-        self._redactor = Redactor(self._rules)
+        self._nonce = self._rules.nonce.encode()
+        self._memory = Memory()
+        self._redactor = Redactor(self._rules, memory=self._memory)
         self._fed = bytearray()
         self._tail = b""
         self._last = _NOBODY
@@ -73,11 +78,14 @@ class RawMask:
     def _masked(self, end: int) -> bytes:
         fresh = bytes(self._fed[:end])
         del self._fed[:end]
-        rows = _shown_rows(fresh)
+        if self._nonce:
+            fresh = fresh.replace(self._nonce, b"x" * len(self._nonce))
+        rows = shown_rows(fresh)
         if not any(rows):
             return self._released(fresh)
         texts = b"\n".join(filter(None, rows)).decode("latin-1").split("\n")
         masked = self._redactor.lines(texts)
+        self._memory.rest(len(texts), is_repainting=False)
         changed = [number for number, text in enumerate(texts) if text != masked[number]]
         if not changed and not self._redactor.state:
             return self._released(fresh)
@@ -98,7 +106,7 @@ class RawMask:
         return ready
 
     def _blank(self, data: bytearray, before: Held, here: Held, after: str) -> bool:
-        found = [span for span in spans(here.text, after) if span[0] or not is_wordy(here.text[slice(*span)])]
+        found = [span for span in replaced(here.text, after) if span[0] or not is_wordy(here.text[slice(*span)])]
         for start, end in found:
             _zero(data, here, start or self._own_prefix(here.text), end)
         if found and not found[0][0] and (marker := MARKER.match(after)):
@@ -149,21 +157,6 @@ def mask(data: bytes, rules: Rules | None = None) -> bytes:
     return masking.feed(data) + masking.finish()
 
 
-def spans(text: str, masked: str) -> list[tuple[int, int]]:
-    """Which parts of the text were replaced by a marker; from the first to the last where that cannot be told."""
-    first, *rest = MARKER.split(masked)
-    found: list[tuple[int, int]] = []
-    at = len(first)
-    for number, piece in enumerate(rest, 1):
-        end = len(text) - len(piece) if number == len(rest) else text.find(piece, at + 1)
-        if end < at or (not piece and number < len(rest)):
-            return [(len(first), len(text) - len(rest[-1]))]
-        if end > at and not MARKER.fullmatch(text, at, end):
-            found.append((at, end))
-        at = end + len(piece)
-    return found
-
-
 def _cut(data: bytearray) -> int:
     """Where to part the bytes: behind a row, else before an escape or behind a blank, else at the end."""
     for mark, behind in ((b"\n", 1), (b"\r", 1), (b"\x1b", 0), (b" ", 1)):
@@ -173,7 +166,7 @@ def _cut(data: bytearray) -> int:
     return len(data)
 
 
-def _shown_rows(data: bytes) -> list[bytes]:
+def shown_rows(data: bytes) -> list[bytes]:
     """Each row as it is read, without its edges; many are empty."""
     return [row.strip(_EDGES) for row in _ESCAPES.sub(_shown, data).translate(_AS_BREAKS).split(b"\n")]
 

@@ -7,6 +7,7 @@ text. Cutting the stream differently, or stopping and going on from ``state``, g
 from collections.abc import Sequence
 
 from termvisor.redact import block, mask, wrapping
+from termvisor.redact.memory import Memory
 from termvisor.redact.rules import HEADLESS, Rules, build
 from termvisor.redact.wrapping import Open
 
@@ -31,10 +32,11 @@ def redact(text: str) -> str:
 
 
 class Redactor:
-    """One per stream; not for several threads."""
+    """One per stream; not for several threads. With a ``memory`` it also masks pieces of what that has seen whole."""
 
-    def __init__(self, rules: Rules | None = None, state: bytes = b""):
+    def __init__(self, rules: Rules | None = None, state: bytes = b"", memory: Memory | None = None):
         self._given = rules
+        self._memory = memory
         self._open = wrapping.decode(state)
         self._before = ""
 
@@ -52,7 +54,7 @@ class Redactor:
         hits = self._rules.scan_lines(joined)
         if not hits and self._open is None:
             self._before = texts[-1] if texts else self._before
-            return list(texts)
+            return [self._memory.masked(text) for text in texts] if self._memory else list(texts)
         if joined.count("\n") >= len(texts):
             return [self._several(text) for text in texts]
         names: dict[int, set[str]] = {}
@@ -60,21 +62,32 @@ class Redactor:
             names.setdefault(number, set()).add(name)
         return [self._line(text, frozenset(names.get(number, _NOTHING))) for number, text in enumerate(texts)]
 
+    def glimpse(self, text: str) -> None:
+        """Learn from what the next line was before something was written over it."""
+        held = self._open, self._before
+        self.lines([text])
+        self._open, self._before = held
+
     def _several(self, text: str) -> str:
         return "\n".join(part for line in text.split("\n") for part in self.lines([line]))
 
     def _line(self, text: str, names: frozenset[str]) -> str:
+        shown, is_rest = text, False
         was, self._open = self._open, None
         if was is None and HEADLESS in names:
             was = wrapping.cut_prefix(self._rules, self._before)
         if was and not self._is_another(text, was, names):
-            before = text
             text, self._open = self._go_on(text, was)
-            names = names if text == before else self._rules.scan(text)
+            is_rest = text != shown
+            names = self._rules.scan(text) if is_rest else names
         if self._open is None and names - _ONLY_HEADLESS:
             text = self._mask(text, names)
         self._before = text
-        return text
+        if self._memory is None:
+            return text
+        if text != shown:
+            self._memory.learn(shown, text, is_rest=is_rest)
+        return self._memory.masked(text)
 
     def _is_another(self, text: str, was: Open, names: frozenset[str]) -> bool:
         return was.kind != block.KIND and wrapping.begins_anew(self._rules, text, names)

@@ -8,12 +8,13 @@ import threading
 from collections.abc import Container, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.errors import ConfigError
 from termvisor.match import Matcher, compile_patterns, is_cached
 from termvisor.redact.forms import FORMS
-from termvisor.redact.kind import LEAD_CLASS, Kind
-from termvisor.redact.providers import PROVIDERS
+from termvisor.redact.kind import LEAD_CLASS, NOT_BEFORE, Kind
+from termvisor.redact.providers import PROVIDERS, SHELL_NONCE
 from termvisor.redact.values import is_anything
 
 BUILTIN: tuple[Kind, ...] = PROVIDERS + FORMS
@@ -34,10 +35,14 @@ class Prefix(Struct, frozen=True):
 class Rules:
     """Immutable, and safe to share between threads."""
 
-    def __init__(self, kinds: Sequence[Kind], cache: str | None = None, engine_of: "Rules | None" = None):
+    def __init__(
+        self, kinds: Sequence[Kind], cache: str | None = None, engine_of: "Rules | None" = None, nonce: str = ""
+    ):
         self._cache = cache
         self._engine_of = engine_of
         self.kinds = {kind.id: kind for kind in kinds}
+        self.nonce = nonce if SHELL_NONCE in self.kinds else ""
+        """Looked for wherever it stands; it is in none of the engine's patterns, because those are kept on the disk."""
         self.prefixes = tuple(Prefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes))
         self.starts = {prefix.text[:end]: prefix for prefix in self.prefixes for end in range(1, len(prefix.text))}
         self.longest_start = max(map(len, self.starts), default=0)
@@ -54,14 +59,22 @@ class Rules:
         return self._matcher
 
     def scan(self, text: str) -> frozenset[str]:
-        return self.matcher.ids(text.encode(errors="replace"))
+        found = self.matcher.ids(text.encode(errors="replace"))
+        return found | {SHELL_NONCE} if self._has_nonce(text) else found
 
     def scan_lines(self, text: str) -> list[tuple[int, str]]:
-        return self.matcher.lines(text.encode(errors="replace"))
+        found = self.matcher.lines(text.encode(errors="replace"))
+        if self._has_nonce(text):
+            rows = enumerate(text.split("\n"))
+            found = [*found, *((number, SHELL_NONCE) for number, row in rows if self._has_nonce(row))]
+        return found
+
+    def _has_nonce(self, text: str) -> bool:
+        return bool(self.nonce) and self.nonce in text
 
     def only(self, names: Container[str]) -> "Rules":
         """Some of the kinds, behind the same engine: nothing is compiled again."""
-        return Rules([kind for kind in self.kinds.values() if kind.id in names], engine_of=self)
+        return Rules([kind for kind in self.kinds.values() if kind.id in names], engine_of=self, nonce=self.nonce)
 
     @property
     def is_warm(self) -> bool:
@@ -94,10 +107,10 @@ def _rests(prefix: str) -> list[str]:
     return [prefix[at:] for at in range(1, max(len(prefix) - 1, 2))]
 
 
-def build(extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | None = None) -> Rules:
+def build(extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | None = None, nonce: str = "") -> Rules:
     """The built-in kinds without the allowed ones, and the user's own patterns as ``custom_1``, ``custom_2``, …
 
-    ``cache`` is a private folder that keeps the compiled patterns for the next process.
+    ``cache`` is a private folder that keeps the compiled patterns for the next process; ``nonce`` is our shells' own.
     """
     known = [kind.id for kind in BUILTIN]
     unknown = [name for name in allow if name not in known]
@@ -106,10 +119,20 @@ def build(extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | 
             f"redact_allow: there is no kind of secret named {', '.join(unknown)}; the kinds are {', '.join(known)}",
             details={"unknown": unknown, "kinds": known},
         )
-    rules = Rules([*(kind for kind in BUILTIN if kind.id not in allow), *_custom(extra)], cache)
+    builtin = (_knowing(kind, nonce) for kind in BUILTIN if kind.id not in allow)
+    rules = Rules([*builtin, *_custom(extra)], cache, nonce=nonce)
     if extra and not rules.is_warm:  # what is kept was checked
         compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith("custom_")})
     return rules
+
+
+def _knowing(kind: Kind, nonce: str) -> Kind:
+    """The kind that also knows our own nonce where nothing around it tells."""
+    if kind.id != SHELL_NONCE or not nonce:
+        return kind
+    own = re.escape(nonce)
+    pattern = rf"(?:{NOT_BEFORE}nonce=|(?={own}))(?P<secret>{own}|[0-9a-f]{{32}}(?![A-Za-z0-9]))"
+    return replace(kind, pattern=pattern)
 
 
 def _custom(patterns: Sequence[str]) -> list[Kind]:

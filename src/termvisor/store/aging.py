@@ -1,5 +1,8 @@
 """Every table that grows with time, one line each, and how its old rows are found and deleted.
 
+``HISTORY`` is what was seen, ``DEEDS`` is what was asked for and done, ``SIGNALS`` is what agents said. The audit is in
+none of them: it is never deleted.
+
 Ids rise with time but for a little disorder, so old rows are met from the lowest id on, and no index on the time is
 needed. Invariant: a row leaves together with its words in the index; what is left can be found and read as before.
 """
@@ -29,8 +32,10 @@ class Aged(Struct, frozen=True):
 
 
 _COMMAND_ENDED = "CASE status WHEN 'running' THEN NULL ELSE coalesce(ended_at, started_at) END"
+_SEND_ENDED = "CASE WHEN outcome IS NOT NULL THEN step_at END"
+_FACT_ENDED = "CASE WHEN id <= (SELECT fact FROM knowledge) THEN at END"
 
-TABLES = (
+HISTORY = (
     Aged("block", "at", "until", ("text", "pane")),
     Aged("mark", "at", "at"),
     Aged("command", "started_at", _COMMAND_ENDED),
@@ -39,11 +44,24 @@ TABLES = (
     Aged("first_screen", "at", "at", key="epoch"),
     Aged("gap", "start_at", "end_at"),
     Aged("event", "at", "at"),
+    Aged("runtime", "began_at", "ended_at"),
+    Aged("agent_session", "started_at", "ended_at"),
     Aged("maintenance", "started_at", "started_at"),
 )
-"""The audit is not among them: it is never deleted. Screens go before the sightings that they name."""
+"""Screens go before the sightings that they name."""
 
-INDEXED = tuple(aged.table for aged in TABLES if aged.words)
+DEEDS = (
+    Aged("send", "begun_at", _SEND_ENDED),
+    Aged("question", "at", "expires_at"),
+    Aged("permit", "at", "coalesce(revoked_at, expires_at)"),
+    Aged("reservation", "at", "coalesce(released_at, expires_at)"),
+)
+"""What still holds has not ended. They are small: what is too large for the disk is never they."""
+
+SIGNALS = (Aged("fact", "at", _FACT_ENDED),)
+"""What agents' states were made of; what they are made of now is never old."""
+
+INDEXED = tuple(aged.table for aged in HISTORY if aged.words)
 
 
 class Sweep(Struct):

@@ -8,38 +8,51 @@ from msgspec.structs import replace
 from termvisor.errors import BadRequest, Conflict
 from termvisor.model.approval import Approval, ApprovalState, Permit, Scope, Voice
 from termvisor.model.audit import AuditEntry
-from termvisor.store.audit import add_entries
+from termvisor.store.audit import Audit, add_entries
 from termvisor.store.db import Connection, Database
 
 _QUESTION = "SELECT id, asked, state FROM question"
+_SAME = "action_hash = ? AND expires_at > ? AND asked ->> '$.actor.uid' = ? AND asked ->> '$.needs' >= ?"
 _PERMIT = "SELECT id, at, expires_at, scope, who, revoked_at FROM permit"
 _APPROVAL = msgspec.json.Decoder(Approval)
 _SCOPE = msgspec.json.Decoder(Scope)
 
 
 class Approvals:
-    def __init__(self, db: Database):
-        self._db = db
+    def __init__(self, db: Database, audit: Audit):
+        self._db, self._audit = db, audit
 
     async def ask(self, approval: Approval, entry: AuditEntry) -> Approval:
         """Put it into the inbox; the same question that is open already is not asked twice."""
-        return await self._db.write_durably(lambda connection: _ask(connection, approval, entry))
+        return await self._audit.write(lambda connection: _ask(connection, approval, entry))
 
     async def answer(self, number: int, voice: Voice, entry: AuditEntry) -> Approval:
         """Raises ``BadRequest`` for no such question, ``Conflict`` for one that is no longer open."""
-        return await self._db.write_durably(lambda connection: _answer(connection, number, voice, entry))
+        return await self._audit.write(lambda connection: _answer(connection, number, voice, entry))
 
     async def use(self, number: int, action_hash: str, at: int) -> bool:
         """Whether it is allowed, for exactly this action, in time; if so it can never be used again."""
         return await self._db.write_durably(lambda connection: _use(connection, number, action_hash, at))
 
-    async def allowed(self, action_hash: str, uid: int, at: int) -> int | None:
-        """The question in which this user was allowed this very action, and has not done it yet."""
-        return await self._db.read(lambda connection: _allowed(connection, action_hash, uid, at))
+    async def allowed(self, action_hash: str, uid: int, at: int, needs: int = 1) -> int | None:
+        """The question in which so many people allowed this user this very action, and it is not done yet."""
+        return await self._db.read(lambda connection: _allowed(connection, (action_hash, at, uid, needs)))
 
     async def expire(self, at: int) -> list[Approval]:
         """Close the questions whose time is over."""
         return await self._db.write(lambda connection: _expire(connection, at))
+
+    async def withdraw(self, number: int) -> Approval | None:
+        """Close a question that nobody waits for any more; None when it is not open."""
+        return await self._db.write(lambda connection: _withdraw(connection, number))
+
+    async def withdraw_left(self, kind: str) -> None:
+        """Close what an earlier daemon left open for callers who waited at its door."""
+        await self._db.write(
+            lambda connection: connection.execute(
+                "UPDATE question SET state = 'withdrawn' WHERE state = 'open' AND asked ->> '$.kind' = ?", (kind,)
+            )
+        )
 
     async def one(self, number: int) -> Approval | None:
         return await self._db.read(lambda connection: _one(connection, number))
@@ -72,8 +85,8 @@ class Permits:
 
 def _ask(connection: Connection, approval: Approval, entry: AuditEntry) -> Approval:
     asked = connection.execute(
-        f"{_QUESTION} WHERE state = 'open' AND action_hash = ? AND expires_at > ? AND asked ->> '$.actor.uid' = ?",
-        (approval.action_hash, approval.at, approval.actor.uid),
+        f"{_QUESTION} WHERE state = 'open' AND {_SAME}",
+        (approval.action_hash, approval.at, approval.actor.uid, approval.needs),
     ).fetchone()
     if asked:
         return _approval(connection, asked)
@@ -101,15 +114,25 @@ def _answer(connection: Connection, number: int, voice: Voice, entry: AuditEntry
         ended = "expired" if approval.state == "open" else approval.state
         raise Conflict(f"question {number} is {ended}", hint="Ask for the action again to get a new question.")
     connection.execute(
-        "INSERT OR IGNORE INTO voice (question, at, who, answer) VALUES (?, ?, ?, ?)",
+        "INSERT INTO voice (question, at, who, answer) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
+        " SET at = excluded.at, answer = excluded.answer WHERE excluded.answer != 'allow'",
         (number, voice.at, voice.who, voice.answer),
     )
     add_entries(connection, [entry])
     voices = _voices(connection, number)
-    allowed = sum(one.answer == "allow" for one in voices)
-    state: ApprovalState = "denied" if allowed < len(voices) else "allowed" if allowed >= approval.needs else "open"
+    state = _state(voices, approval.needs)
     connection.execute("UPDATE question SET state = ?, answered_at = ? WHERE id = ?", (state, voice.at, number))
     return replace(approval, state=state, voices=voices)
+
+
+def _state(voices: tuple[Voice, ...], needs: int) -> ApprovalState:
+    """One no is enough; a yes counts for one person."""
+    answers = [voice.answer for voice in voices]
+    if "deny" in answers:
+        return "denied"
+    if "edit" in answers:
+        return "edited"
+    return "allowed" if len(answers) >= needs else "open"
 
 
 def _use(connection: Connection, number: int, action_hash: str, at: int) -> bool:
@@ -120,11 +143,9 @@ def _use(connection: Connection, number: int, action_hash: str, at: int) -> bool
     return bool(connection.changes())
 
 
-def _allowed(connection: Connection, action_hash: str, uid: int, at: int) -> int | None:
+def _allowed(connection: Connection, wanted: tuple[str, int, int, int]) -> int | None:
     row = connection.execute(
-        "SELECT id FROM question WHERE action_hash = ? AND state = 'allowed' AND expires_at > ?"
-        " AND asked ->> '$.actor.uid' = ? ORDER BY id LIMIT 1",
-        (action_hash, at, uid),
+        f"SELECT id FROM question WHERE state = 'allowed' AND {_SAME} ORDER BY id LIMIT 1", wanted
     ).fetchone()
     return int(row[0]) if row else None
 
@@ -133,6 +154,11 @@ def _expire(connection: Connection, at: int) -> list[Approval]:
     rows = connection.execute(f"{_QUESTION} WHERE state = 'open' AND expires_at <= ?", (at,)).fetchall()
     connection.execute("UPDATE question SET state = 'expired' WHERE state = 'open' AND expires_at <= ?", (at,))
     return [replace(_approval(connection, row), state="expired") for row in rows]
+
+
+def _withdraw(connection: Connection, number: int) -> Approval | None:
+    connection.execute("UPDATE question SET state = 'withdrawn' WHERE id = ? AND state = 'open'", (number,))
+    return _one(connection, number) if connection.changes() else None
 
 
 def _one(connection: Connection, number: int) -> Approval | None:

@@ -1,39 +1,43 @@
 """The record of all that was wanted, decided and done. It only grows, and every entry vouches for the one before it."""
 
-import _blake2
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.model.audit import AuditEntry, BrokenChain
-from termvisor.model.ids import PaneId
+from termvisor.bus import Bus
+from termvisor.model.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.chain import Chain, Link, hash_of
 from termvisor.store.db import Connection, Database
 
 _PAGE = 500
-_Page = list[tuple[int, tuple[Any, ...], str, str, str]]
-"""Of each entry: its number, what stands in its columns, its text, the hash before it and its own."""
+T = TypeVar("T")
+_Page = list[tuple[Link, tuple[Any, ...]]]
+"""Entries, each with what stands in its columns."""
 _ENTRY = msgspec.json.Decoder(AuditEntry)
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
-
-
-class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which entries: of a pane, an action kind, one action's whole story, or from a time on."""
-
-    pane: PaneId | None = None
-    kind: str | None = None
-    correlation: str | None = None
-    since: int | None = None
 
 
 class Audit:
     def __init__(self, db: Database):
         self._db = db
+        self.news: Bus[None] = Bus()
+        """Wakes whoever follows the record: something may have been added to it, and is on disk."""
 
     async def add(self, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
         """On disk when the call returns, also if the power fails right after it."""
-        return await self._db.write_durably(lambda connection: add_entries(connection, entries))
+        return await self.write(lambda connection: add_entries(connection, entries))
+
+    async def write(self, fn: Callable[[Connection], T]) -> T:
+        """A durable transaction of the caller's that also adds entries."""
+        loop = asyncio.get_running_loop()
+        return await self._db.write_durably(fn, then=lambda: loop.call_soon_threadsafe(self.news.publish, None))
+
+    async def links(self, after: int, limit: int = _PAGE) -> list[Link]:
+        """The first entries beyond this id, as they are kept."""
+        return [link for link, _ in await self._page(after, limit)]
 
     async def list(
         self, *, after: int | None = None, only: AuditFilter | None = None, limit: int = 20
@@ -41,20 +45,19 @@ class Audit:
         """Oldest first: with ``after`` the first ones beyond that id, else the newest."""
         return await self._db.read(lambda connection: _list(connection, after, only or AuditFilter(), limit))
 
-    async def verify(self) -> BrokenChain | None:
+    async def verify(self, kept: str = "") -> BrokenChain | None:
         """The first entry that was changed, removed or slipped in; None when the chain is whole."""
-        previous, last = "", 0
-        while page := await self._after(last):
-            for number, stored, entry, previous_hash, own in page:
-                if number != last + 1 or previous_hash != previous:
-                    return BrokenChain(number, f"it does not follow entry {last}")
-                if own != _hash(previous, entry) or stored != _columns(entry):
-                    return BrokenChain(number, "its content was changed")
-                previous, last = own, number
-        return await self._db.read(lambda connection: _cut(connection, last))
+        chain = Chain(kept)
+        while page := await self._page(chain.last, _PAGE):
+            for link, columns in page:
+                if wrong := chain.wrong(link):
+                    return wrong
+                if columns != _columns(link.entry):
+                    return BrokenChain(link.id, "its content was changed")
+        return await self._db.read(lambda connection: _cut(connection, chain.last)) or chain.wrong_at_end()
 
-    async def _after(self, last: int) -> "_Page":
-        return await self._db.read(lambda connection: _page(connection, last))
+    async def _page(self, after: int, limit: int) -> _Page:
+        return await self._db.read(lambda connection: _page(connection, after, limit))
 
 
 def add_entries(connection: Connection, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
@@ -64,7 +67,7 @@ def add_entries(connection: Connection, entries: Sequence[AuditEntry]) -> list[A
     for entry in entries:
         bare = replace(entry, id=0, previous="", hash="")
         text = _ENCODE(bare).decode()
-        digest = _hash(previous, text)
+        digest = hash_of(previous, text)
         connection.execute(
             "INSERT INTO audit (at, correlation, stage, kind, pane, actor, entry, previous, hash)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -81,17 +84,13 @@ def _columns(text: str) -> tuple[Any, ...]:
     return entry.at, entry.correlation, entry.stage, entry.kind, entry.pane, _ENCODE(entry.actor).decode()
 
 
-def _hash(previous: str, entry: str) -> str:
-    return _blake2.blake2b(f"{previous}\n{entry}".encode(), digest_size=32).hexdigest()
-
-
-def _page(connection: Connection, after: int) -> _Page:
+def _page(connection: Connection, after: int, limit: int) -> _Page:
     rows = connection.execute(
         "SELECT id, at, correlation, stage, kind, pane, actor, entry, previous, hash FROM audit"
         " WHERE id > ? ORDER BY id LIMIT ?",
-        (after, _PAGE),
+        (after, limit),
     )
-    return [(row[0], row[1:7], row[7], row[8], row[9]) for row in rows]
+    return [(Link(id=row[0], entry=row[7], previous=row[8], hash=row[9]), row[1:7]) for row in rows]
 
 
 def _cut(connection: Connection, last: int) -> BrokenChain | None:
@@ -106,8 +105,12 @@ def _list(connection: Connection, after: int | None, only: AuditFilter, limit: i
         "id > ?": after,
         "pane = ?": only.pane,
         "kind = ?": only.kind,
+        "? IN (actor ->> '$.kind', actor ->> '$.name')": only.actor,
+        "entry ->> '$.outcome' = ?": only.outcome,
         "correlation = ?": only.correlation,
+        "entry ->> '$.undoes' = ?": only.undoes,
         "at >= ?": only.since,
+        "at <= ?": only.until,
     }
     given = {condition: value for condition, value in conditions.items() if value is not None}
     where, order = " AND ".join(given) or "TRUE", "id" if after is not None else "id DESC"

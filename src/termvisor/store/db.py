@@ -10,7 +10,6 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, cast
 
 import apsw
@@ -20,6 +19,7 @@ from termvisor.log import logger
 from termvisor.store.header import APPLICATION_ID, peek
 from termvisor.store.migration import FOLDER, latest, migrate
 from termvisor.store.trouble import translated
+from termvisor.store.worker import Worker
 
 T = TypeVar("T")
 log = logger("store")
@@ -49,8 +49,8 @@ class Database:
         self.path = path
         self._writer: Connection | None = None
         self._reader: Connection | None = None
-        self._writing = ThreadPoolExecutor(1, "store-writer")
-        self._reading = ThreadPoolExecutor(1, "store-reader")
+        self._writing = Worker("store-writer")
+        self._reading = Worker("store-reader")
         self._is_writable = True
 
     @classmethod
@@ -67,9 +67,12 @@ class Database:
         """Run ``fn`` in a transaction of its own; what it raises undoes it."""
         return await self._in(self._writing, lambda: self._transaction(fn))
 
-    async def write_durably(self, fn: Callable[[Connection], T]) -> T:
-        """Like `write`, and on disk when it returns: what must not be forgotten even if the power fails."""
-        return await self._in(self._writing, lambda: self._durably(fn))
+    async def write_durably(self, fn: Callable[[Connection], T], *, then: Callable[[], object] | None = None) -> T:
+        """Like `write`, and on disk when it returns: what must not be forgotten even if the power fails.
+
+        ``then`` is called in the writer's thread once it is on disk, also when the caller no longer waits.
+        """
+        return await self._in(self._writing, lambda: self._durably(fn, then))
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
         """Run ``fn`` on one consistent view of the database; it cannot write."""
@@ -78,6 +81,11 @@ class Database:
     async def checkpoint(self) -> int:
         """Move what waits in the write-ahead file into the database; the number of pages that still wait."""
         return await self._in(self._writing, lambda: _checkpoint(_opened(self._writer)))
+
+    async def rest(self) -> None:
+        """Let go of the pages that are held in memory; they are read again when they are asked for."""
+        await self._in(self._writing, lambda: _opened(self._writer).pragma("shrink_memory"))
+        await self._in(self._reading, lambda: _opened(self._reader).pragma("shrink_memory"))
 
     async def apart(self, fn: Callable[[Connection], T]) -> T:
         """Run long work on a connection and thread of its own, outside any transaction; nobody waits for it."""
@@ -102,9 +110,9 @@ class Database:
         finally:
             await asyncio.to_thread(self._drop)
 
-    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    async def _in(self, thread: Worker, work: Callable[[], T]) -> T:
         try:
-            waiting = asyncio.get_running_loop().run_in_executor(thread, self._translated, work)
+            waiting = thread.do(lambda: self._translated(work))
         except RuntimeError as error:
             raise _closed() from error
         return await waiting
@@ -133,13 +141,16 @@ class Database:
         self._is_writable = True
         return result
 
-    def _durably(self, fn: Callable[[Connection], T]) -> T:
+    def _durably(self, fn: Callable[[Connection], T], then: Callable[[], object] | None) -> T:
         connection = _opened(self._writer)
         connection.execute("PRAGMA synchronous = FULL")
         try:
-            return self._transaction(fn)
+            result = self._transaction(fn)
         finally:
             connection.execute("PRAGMA synchronous = NORMAL")
+        if then is not None:
+            then()
+        return result
 
     def _view(self, fn: Callable[[Connection], T]) -> T:
         connection = _opened(self._reader)
@@ -147,8 +158,8 @@ class Database:
             return fn(connection)
 
     def _drop(self) -> None:
-        self._reading.shutdown()
-        self._writing.shutdown()
+        self._reading.close()
+        self._writing.close()
         for connection in (self._reader, self._writer):
             if connection is not None:
                 connection.close()

@@ -58,8 +58,8 @@ def _list(connection: Connection, after: int | None, only: _Filter, limit: int) 
         _check(connection, after)
     conditions = {"id > ?": after, "pane = ?": only.pane, "at >= ?": only.since, "kind = ?": only.kind}
     given = {condition: value for condition, value in conditions.items() if value is not None}
-    order = "id" if after is not None else "id DESC" if only.since is None else "at DESC, id DESC"
     where = " AND ".join(given) or "TRUE"
+    order = "id" if after is not None else "at DESC, id DESC" if list(given) == ["at >= ?"] else "id DESC"
     rows = connection.execute(
         f"{_EVENT} WHERE {where} ORDER BY {order} LIMIT ?", (*given.values(), max(0, limit))
     ).fetchall()

@@ -3,13 +3,13 @@
 Invariant: no step holds the writer longer than a slice; between two slices whoever waits has its turn.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from termvisor.clock import Clock
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.upkeep import Contents, Maintenance
-from termvisor.store.aging import INDEXED, TABLES, Sweep, count, sweep
+from termvisor.store.aging import HISTORY, INDEXED, Aged, Sweep, count, sweep
 from termvisor.store.copy import replace_copy, write_copy
 from termvisor.store.db import INCREMENTAL, Connection, Database
 from termvisor.store.examine import examine
@@ -29,18 +29,18 @@ class Keeping:
     def __init__(self, db: Database, clock: Clock):
         self._db, self._clock = db, clock
 
-    async def delete_older(self, before: int) -> AsyncIterator[tuple[str, int]]:
+    async def delete_older(self, before: int, tables: Sequence[Aged] = HISTORY) -> AsyncIterator[tuple[str, int]]:
         """Delete what ended before this instant; after each slice the table and how many of its rows went in it."""
-        for aged in TABLES:
+        for aged in tables:
             state = Sweep(aged, before)
             while not state.is_done:
                 gone = state.deleted
                 state = await self._db.write(self._sliced(state))
                 yield aged.table, state.deleted - gone
 
-    async def count_older(self, before: int) -> dict[str, int]:
+    async def count_older(self, before: int, tables: Sequence[Aged] = HISTORY) -> dict[str, int]:
         """How many rows of each table would go."""
-        return await self._db.apart(lambda connection: {aged.table: count(connection, aged, before) for aged in TABLES})
+        return await self._db.apart(lambda connection: {aged.table: count(connection, aged, before) for aged in tables})
 
     async def forget_panes(self, before: int, on_disk: set[PaneId]) -> list[PaneId]:
         """Panes that are gone for so long and of which nothing is left, and servers without panes."""
@@ -56,13 +56,7 @@ class Keeping:
 
     async def epochs(self) -> Mapping[EpochId, tuple[int, bool]]:
         """How far each epoch's text is stored, and whether it is closed."""
-        query = "SELECT id, committed, closed_at IS NOT NULL FROM epoch"
-        return await self._db.read(
-            lambda connection: {
-                EpochId(epoch): (committed, bool(is_closed))
-                for epoch, committed, is_closed in connection.execute(query)
-            }
-        )
+        return await self._db.read(_epochs)
 
     async def give_back(self) -> AsyncIterator[tuple[int, int]]:
         """Give free pages back to the disk; after each slice how many went, and how many are left."""

@@ -51,6 +51,10 @@ class Panes:
         """It no longer exists, and what was not heard of it ends here; the first moment that is told stays."""
         await self._db.write(lambda connection: _gone(connection, pane, at))
 
+    async def one(self, pane: PaneId) -> StoredPane | None:
+        """By its id, also after it ended."""
+        return await self._db.read(lambda connection: _one(connection, pane))
+
     async def all(self, *, gone: bool = False) -> list[StoredPane]:
         """Panes that exist, or with ``gone`` also those that ended; by id."""
         return await self._db.read(lambda connection: _all(connection, gone))
@@ -97,6 +101,11 @@ def _update(connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> 
     )
     if not connection.changes():
         raise Broken(f"there is no pane {pane} to update")
+
+
+def _one(connection: Connection, pane: PaneId) -> StoredPane | None:
+    row = connection.execute(f"{_LISTING} WHERE pane.id = ?", (pane,)).fetchone()
+    return _pane(row) if row else None
 
 
 def _all(connection: Connection, gone: bool) -> list[StoredPane]:

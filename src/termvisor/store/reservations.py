@@ -15,10 +15,14 @@ _HOLDS = "released_at IS NULL AND expires_at > ?"
 class Reservations:
     def __init__(self, db: Database):
         self._db = db
+        self._last_end: int | None = None
+        """When the last of all ends: from then on nobody needs to be asked. None before the first look."""
 
     async def hold(self, wanted: Reservation) -> Reservation:
         """The reservation that holds now: the wanted one, longer if its owner had it already, or somebody else's."""
-        return await self._db.write(lambda connection: _hold(connection, wanted))
+        held = await self._db.write(lambda connection: _hold(connection, wanted))
+        self._last_end = max(self._last_end or 0, held.expires_at)
+        return held
 
     async def release(self, number: int, at: int) -> bool:
         """Whether there was one to release."""
@@ -33,6 +37,11 @@ class Reservations:
 
     async def of(self, pane: PaneId, at: int) -> Reservation | None:
         """Who holds the pane."""
+        if self._last_end is None:
+            stored = await self._db.read(_last_end)
+            self._last_end = max(self._last_end or 0, stored)
+        if at >= self._last_end:
+            return None
         return await self._db.read(lambda connection: _of(connection, pane, at))
 
 
@@ -61,6 +70,10 @@ def _of(connection: Connection, pane: PaneId, at: int) -> Reservation | None:
         f"{_RESERVATION} WHERE pane = ? AND {_HOLDS} ORDER BY id DESC LIMIT 1", (pane, at)
     ).fetchone()
     return _reservation(row) if row else None
+
+
+def _last_end(connection: Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(expires_at), 0) FROM reservation").get)
 
 
 def _reservation(row: tuple[Any, ...]) -> Reservation:

@@ -5,19 +5,19 @@ from typing import Any
 from termvisor.model.audit import AuditEntry
 from termvisor.model.ids import PaneId
 from termvisor.model.send import Send, SendStatus, SendStep
-from termvisor.store.audit import add_entries
+from termvisor.store.audit import Audit, add_entries
 from termvisor.store.db import Connection, Database
 
 _SEND = "SELECT key, correlation, pane, action_hash, text_hash, begun_at, step, step_at, outcome, why FROM send"
 
 
 class Sends:
-    def __init__(self, db: Database):
-        self._db = db
+    def __init__(self, db: Database, audit: Audit):
+        self._db, self._audit = db, audit
 
     async def begin(self, send: Send, intent: AuditEntry) -> Send | None:
         """Record that it is about to be typed; or give back the one that has this key already, and record nothing."""
-        return await self._db.write_durably(lambda connection: _begin(connection, send, intent))
+        return await self._audit.write(lambda connection: _begin(connection, send, intent))
 
     async def step(self, key: str, step: SendStep, at: int) -> None:
         await self._db.write_durably(
@@ -28,10 +28,14 @@ class Sends:
 
     async def end(self, key: str, status: SendStatus, why: str, entry: AuditEntry) -> None:
         """Its outcome, once and for all, with the audit's entry."""
-        await self._db.write_durably(lambda connection: _end(connection, key, (status, why, entry.at), entry))
+        await self._audit.write(lambda connection: _end(connection, key, (status, why, entry.at), entry))
 
     async def one(self, key: str) -> Send | None:
         return await self._db.read(lambda connection: _one(connection, key))
+
+    async def of(self, correlation: str) -> Send | None:
+        """The send that is part of this action's story."""
+        return await self._db.read(lambda connection: _of(connection, correlation))
 
     async def open(self) -> list[Send]:
         """Those whose outcome is not known: after a crash they are looked at, never repeated."""
@@ -65,6 +69,11 @@ def _end(connection: Connection, key: str, end: tuple[SendStatus, str, int], ent
 
 def _one(connection: Connection, key: str) -> Send | None:
     row = connection.execute(f"{_SEND} WHERE key = ?", (key,)).fetchone()
+    return _send(row) if row else None
+
+
+def _of(connection: Connection, correlation: str) -> Send | None:
+    row = connection.execute(f"{_SEND} WHERE correlation = ?", (correlation,)).fetchone()
     return _send(row) if row else None
 
 

@@ -10,6 +10,7 @@ from termvisor.store.audit import Audit
 from termvisor.store.commands import Commands
 from termvisor.store.db import Database
 from termvisor.store.events import Events
+from termvisor.store.facts import Facts
 from termvisor.store.first_screens import FirstScreens
 from termvisor.store.keeping import Keeping
 from termvisor.store.output import Output
@@ -18,6 +19,7 @@ from termvisor.store.patience import Patience, PatientDatabase
 from termvisor.store.reading import Reading
 from termvisor.store.reservations import Reservations
 from termvisor.store.sends import Sends
+from termvisor.store.sessions import Sessions
 from termvisor.store.sightings import Sightings
 
 T = TypeVar("T")
@@ -35,11 +37,13 @@ class Store:
         self.sightings = Sightings(db)
         self.first_screens = FirstScreens(db)
         self.commands = Commands(db)
+        self.facts = Facts(db)
+        self.sessions = Sessions(db)
         self.audit = Audit(db)
-        self.approvals = Approvals(db)
+        self.approvals = Approvals(db, self.audit)
         self.permits = Permits(db)
         self.reservations = Reservations(db)
-        self.sends = Sends(db)
+        self.sends = Sends(db, self.audit)
         self.keeping = Keeping(db, clock)
         self.checkpointed_at: int | None = None
 
@@ -59,6 +63,10 @@ class Store:
     async def checkpoint(self) -> None:
         await self._db.checkpoint()
         self.checkpointed_at = self._clock.now()
+
+    async def rest(self) -> None:
+        """Hold no more in memory than an idle database does."""
+        await self._db.rest()
 
     async def sizes(self) -> tuple[int, int]:
         """Bytes of the database, pages in its write-ahead file."""

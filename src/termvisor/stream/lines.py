@@ -14,6 +14,7 @@ from unicodedata import east_asian_width
 
 from msgspec import Struct
 
+from termvisor.stream.covered import Covering, left_of
 from termvisor.stream.tokenizer import Token, size_of
 
 LINE_LIMIT = 4096
@@ -46,15 +47,21 @@ class LineAssembly:
         self.leaps = 0
         """How often the cursor went to another row otherwise than by a newline, or a page was erased."""
         self.settled: list[Settled] = []
+        self.covering = Covering()
         self.begin(start)
 
     def begin(self, start: int) -> None:
         """An empty line that starts here; what was not settled is forgotten."""
         self.start = start
-        self._shown = ""
-        self._column: int | None = None
+        self.covering.begin()
         self._saved: int | None = None
         self._padded = False
+        self._empty()
+
+    def _empty(self) -> None:
+        """Nothing stands in the line and the cursor is at its start: as if it were new."""
+        self._shown = ""
+        self._column: int | None = None
         self._tabbed = self._tabbed_width = 0  # how much was measured at the last tab, so that tabs stay cheap
 
     def preset(self, text: str, column: int) -> None:
@@ -109,7 +116,8 @@ class LineAssembly:
                 return False
             text = text.expandtabs(_TAB)
         texts = text.split("\n")
-        if max(head, len(max(rows, key=len)), len(max(texts, key=len))) > LINE_LIMIT:
+        longest = max(len(max(rows, key=len)), len(max(texts, key=len)))
+        if head >= _OVERWRITE_LIMIT or longest > LINE_LIMIT:
             return False
         self._add_rows(texts, rows, head)
         return True
@@ -128,6 +136,17 @@ class LineAssembly:
         if texts:
             self.begin(start)
         self._shown = rest
+
+    def start_over(self, erased: Token) -> bool:
+        """Texts that were each written and erased again. False: one of them may have been more than a row."""
+        texts = (self._shown + _HARMLESS.sub("", erased.text)).split("\r")
+        widest = len(max(texts, key=len))
+        cells = widest if erased.text.isascii() and self._shown.isascii() else 2 * widest
+        longest = max(cells, len(max(erased.data.split(b"\r"), key=len)))
+        if cells > (self.width or LINE_LIMIT) or longest > LINE_LIMIT or erased.end - self.start >= _OVERWRITE_LIMIT:
+            return False
+        self._empty()
+        return True
 
     def write(self, token: Token) -> None:
         """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
@@ -233,7 +252,10 @@ class LineAssembly:
 
     def _replace(self, start: int, end: int, cells: str) -> None:
         """Half of a wide character that loses its other half becomes a blank."""
-        shown = self._shown.ljust(start)
+        shown = self._shown
+        if start < len(shown) and (start or end < len(shown)) and (piece := left_of(shown, start, end)):
+            self.covering.cut(piece[0], self.start, shown)
+        shown = shown.ljust(start)
         left, right = shown[:start], shown[end:]
         if _FILLER in shown:
             if shown[start : start + 1] == _FILLER:
@@ -265,6 +287,8 @@ class LineAssembly:
             self._replace(0, column + 1, " " * (column + 1))
         elif how == 2:
             self._shown = ""
+        if column == 0 and not self._shown:
+            self._empty()
 
     def _erase_screen(self, how: int, end: int) -> None:
         """To the end of the screen: of that we have the end of this line. Otherwise a new page begins."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from termvisor.errors import Broken
 from termvisor.model.mark import Mark
 from termvisor.model.output import Delta
+from termvisor.stream.covered import Covered
 from termvisor.stream.lines import LineAssembly, Settled
 from termvisor.stream.marks import mark_of_osc, marks_of_csi
 from termvisor.stream.tokenizer import Reading, SequenceKind, Token, Tokenizer
@@ -26,6 +27,8 @@ class Derived(Struct, frozen=True):
 
     lines: tuple[Settled, ...] = ()
     marks: tuple[Mark, ...] = ()
+    covered: tuple[Covered, ...] = ()
+    """What was written over in lines that end here or later."""
 
 
 class _Carry(Struct, frozen=True, omit_defaults=True):
@@ -126,7 +129,7 @@ class TextStage:
         return "lines" if self._lines.is_plain else "exact"
 
     def _derived(self) -> Derived:
-        derived = Derived(tuple(self._lines.settled), tuple(self._marks))
+        derived = Derived(tuple(self._lines.settled), tuple(self._marks), self._lines.covering.take())
         self._lines.settled.clear()
         self._marks.clear()
         return derived
@@ -140,6 +143,10 @@ class TextStage:
 
     def _run(self, token: Token) -> None:
         if not self.is_alternate and not self._lines.add(token):
+            self._tokens.give_back(token)
+
+    def _erased(self, token: Token) -> None:
+        if not self._lines.start_over(token):
             self._tokens.give_back(token)
 
     def _moves(self, token: Token) -> None:
@@ -226,6 +233,7 @@ class TextStage:
 _TAKE = {
     "run": TextStage._run,
     "moves": TextStage._moves,
+    "erased": TextStage._erased,
     "text": TextStage._text,
     "control": TextStage._control,
     "dropped": TextStage._dropped,

@@ -20,9 +20,10 @@ from msgspec import Struct
 STRING_LIMIT = 65536
 CSI_LIMIT = 4096
 
-TokenKind = Literal[
-    "run", "moves", "text", "control", "dropped", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"
-]
+Bundle = Literal["run", "moves", "erased"]
+TokenKind = (
+    Bundle | Literal["text", "control", "dropped", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"]
+)
 SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
 Reading = Literal["fresh", "lines", "exact", "marks"]
 """What the reader can use: moves (it stands in an empty line), runs of whole lines, single tokens only, or nothing but
@@ -32,9 +33,9 @@ what may be a mark."""
 class Token(Struct, frozen=True, gc=False):
     """``start`` and ``end`` are offsets in the epoch.
 
-    ``text`` holds the characters of a run (still with its harmless sequences) or text, or the final byte of a csi or
-    esc; ``data`` holds the bytes of a run, text or control (one, or one that is repeated), a string's payload, or the
-    parameters of a csi or esc.
+    ``text`` holds the characters of a run or of what was erased (still with the sequences in it) or of text, or the
+    final byte of a csi or esc; ``data`` holds the bytes of a run, text or control (one, or one that is repeated), a
+    string's payload, or the parameters of a csi or esc.
     """
 
     kind: TokenKind
@@ -63,6 +64,8 @@ _RUNS["fresh"] = _RUNS["lines"]
 _ELSEWHERE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
 # only what ends freshness or is part of a run may stand before the last move, else hostile bytes were scanned often
 _MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ELSEWHERE + rb")*" + _ELSEWHERE)
+# what a spinner does: its row is written, then erased from the row's first column, then written anew
+_ERASED = re.compile(rb"(?:(?:[\x20-\x7e\x80-\xff]++|\x1b(?:\[(?:[0-9;:]*+m|\?25[hl])|\(B))*+\r\x1b\[[02]?K)++")
 _C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
 _ATOM = re.compile(
     rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:" + _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\xa0-\xc1\xf5-\xff]))++)"
@@ -156,7 +159,7 @@ class Tokenizer:
         if self.skipping is not None:
             return self._skip(self.skipping)
         if reading != "exact" and self._index >= self._exact_until:
-            bundle = (self._moves() if reading == "fresh" else None) or self._run(_RUNS[reading])
+            bundle = self._bundle(reading)
             if bundle is not None:
                 return bundle
         return self._exact()
@@ -166,10 +169,27 @@ class Tokenizer:
         self._index = run.start - self._base
         self._exact_until = run.end - self._base
 
+    def _bundle(self, reading: Reading) -> Token | None:
+        if reading == "marks":
+            return self._run(_RUNS[reading])
+        return (self._moves() if reading == "fresh" else None) or self._erased() or self._run(_RUNS[reading])
+
     def _moves(self) -> Token | None:
         """In an empty line all that matters of a stretch of movements is where the last leap to another row ended."""
         match = _MOVES.match(self._data, self._index)
         return self._emit("moves", match.end() - match.start()) if match else None
+
+    def _erased(self) -> Token | None:
+        """Of text that was taken back again nothing matters, unless it was too long for its row."""
+        match = _ERASED.match(self._data, self._index)
+        if match is None:
+            return None
+        data = match.group()
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return None
+        return None if _has_c1(data) else self._emit("erased", len(data), text, data)
 
     def _run(self, pattern: re.Pattern[bytes]) -> Token | None:
         start = self._index
@@ -186,7 +206,7 @@ class Tokenizer:
             self._exact_until = start + len(data)
             data = data[: error.start]
             text = data.decode()
-        if b"\xc2" in data and _C1_CHARACTER.search(data):
+        if _has_c1(data):
             self._exact_until = start + len(data)
             return None
         return self._emit("run", len(data), text, data) if data else None
@@ -262,6 +282,10 @@ class Tokenizer:
         if grammar.tail.match(self._data, stop):
             return stop, None
         return stop, stop + (self._data[stop] in _CANCEL)
+
+
+def _has_c1(data: bytes) -> bool:
+    return b"\xc2" in data and _C1_CHARACTER.search(data) is not None
 
 
 def size_of(data: bytes, head: str) -> int:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import NS, SystemClock
-from termvisor.model.action import Actor
+from termvisor.model.action import Actor, SetTitle
 from termvisor.model.approval import Approval, Permit, Reservation, Scope
 from termvisor.model.audit import AuditEntry
 from termvisor.model.frame import Frame
@@ -17,12 +17,14 @@ from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.outcome import Outcome
 from termvisor.model.pane import Activity
 from termvisor.model.screen import Screen
+from termvisor.model.undo import Inverse, Undoes
 from termvisor.model.upkeep import Maintenance
 from termvisor.model.verdict import Reason, strictest
-from termvisor.ops.answer import Caller, Shown, Stderr, ToFile, answer
+from termvisor.ops.answer import KINDS, Caller, answer
 from termvisor.ops.world import World
 from termvisor.settings import Places
 from termvisor.store import Store
+from termvisor.testing import crew
 from termvisor.testing.world import MemoryWorld, shell
 
 
@@ -36,6 +38,12 @@ class Answered(Struct, frozen=True):
     """The file that took the place of stdout, if one did."""
     shown: str = ""
     """What a person at a terminal would have been asked to confirm."""
+    number: str = ""
+    """The number of the question in the inbox that they would have answered."""
+    editable: str = ""
+    """The text that they could have edited."""
+    source: str = ""
+    """Where the caller's side was told to look for a text."""
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -57,21 +65,30 @@ async def ask(world: World, *argv: str, width: int = 0, colour: bool = False, is
 
 
 async def collect(world: World, caller: Caller) -> Answered:
-    said: dict[type, bytes] = {bytes: b"", Stderr: b"", ToFile: b"", Shown: b""}
+    said: dict[bytes, bytes] = {}
     status = -1
     async for piece in answer(world, caller):
         if isinstance(piece, int):
             status = piece
         else:
-            said[type(piece)] += piece
-    out, err, file, shown = (text.decode() for text in said.values())
-    return Answered(out, err, status, file, shown)
+            kind = KINDS.get(type(piece), b"o")
+            said[kind] = said.get(kind, b"") + piece
+    out, err, *more = (said.get(kind, b"").decode() for kind in (b"o", b"e", b"f", b"q", b"n", b"t", b"i"))
+    return Answered(out, err, status, *more)
 
 
 CALLS: dict[str, tuple[str, ...]] = {
     "list_panes": ("state", "--gone"),
-    "list_windows": ("list-windows",),
-    "list_sessions": ("list-sessions",),
+    "list_windows": ("list-windows", "--with-agent-status"),
+    "list_sessions": ("list-sessions", "--agent-summary"),
+    "status": ("status",),
+    "next": ("next",),
+    "explain": ("explain", "2"),
+    "watch": ("watch", "--once"),
+    "agents_list": ("agents", "list"),
+    "agents_sessions": ("agents", "sessions", "--agent", "claude_code"),
+    "list_sources": ("sources",),
+    "tmux_status": ("tmux-status", "{waiting} wait, {running} run"),
     "get_text": ("get-text", "1", "--numbers"),
     "get_screen": ("get-screen", "2"),
     "search_history": ("search", "error", "--limit", "2"),
@@ -88,6 +105,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "activate": ("activate", "2"),
     "attach": ("attach", "2"),
     "set_title": ("set-title", "1", "release", "build"),
+    "notify": ("notify", "--pane", "1", "--way", "desktop", "build", "it waits for you"),
+    "undo": ("undo",),
     "reserve": ("reserve", "1", "--owner", "alice"),
     "release": ("release", "1"),
     "list_reservations": ("list-reservations",),
@@ -98,6 +117,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "revoke_permit": ("revoke-permit", "1"),
     "audit": ("audit",),
     "audit_verify": ("audit", "verify"),
+    "audit_export": ("audit", "export"),
     "policy_show": ("policy", "show"),
     "policy_explain": ("policy", "explain", "send", "1", "make test"),
     "policy_test": ("policy", "test"),
@@ -109,6 +129,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "logs": ("logs",),
     "setup_shell": ("setup", "shell", "bash", "--remove"),
     "setup_tmux": ("setup", "tmux"),
+    "setup_agents": ("setup", "agents", "--agent", "copilot", "--remove"),
+    "hook_permission": ("hook", "permission", "--agent", "claude_code", "--text", '{"tool_name": "Bash"}'),
     "config_init": ("config", "init"),
     "config_show": ("config", "show", "--effective"),
     "config_set": ("config", "set", "log_level", "debug"),
@@ -128,6 +150,15 @@ CALLS: dict[str, tuple[str, ...]] = {
     "help": ("help", "get-screen"),
 }
 """One robot call an op, to be asked of the lively world."""
+
+MANNED = frozenset({"list_panes", "list_windows", "list_sessions", "status", "next", "explain", "watch", "tmux_status"})
+MANNED |= {"agents_list", "agents_sessions", "list_sources"}
+"""Those that are about agents: for them a crew is there."""
+
+
+def _dialog(pane: PaneId, now: int) -> Screen:
+    rows = ("╭─ Fix the tests? ─╮", "│ 1. Yes  2. No    │", "╰──────────────────╯")
+    return Screen(pane=pane, rows=rows, width=20, height=3, cursor_x=2, cursor_y=1, alternate=True, at=now)
 
 
 def _film(screen: Screen) -> list[Frame]:
@@ -181,14 +212,15 @@ async def lively(places: Places | None = None, op: str = "") -> MemoryWorld:
         bytes_per_second=12.34,
     )
     world.change(agent.id, activity=Activity(kind="alt_screen"))
-    rows = ("╭─ Fix the tests? ─╮", "│ 1. Yes  2. No    │", "╰──────────────────╯")
-    world.fleet.screens[agent.id] = Screen(
-        pane=agent.id, rows=rows, width=20, height=3, cursor_x=2, cursor_y=1, alternate=True, at=world.clock.now()
-    )
+    world.fleet.screens[agent.id] = _dialog(agent.id, world.clock.now())
     world.history.recording.drawn += _film(world.fleet.screens[agent.id])
     world.upkeep.runs += _upkeep(world.clock.now())
     busy(world, shell_pane.id)
     await world.clock.advance(10)
+    if op == "hook_permission":
+        world.door.outcome = Outcome(status="done", why="allow", text='{"behavior":"allow"}', correlation="c0ffee")
+    if op in MANNED:
+        await crew.join(world, agent.id)
     return world
 
 
@@ -216,9 +248,10 @@ def busy(world: MemoryWorld, pane: PaneId) -> None:
     scope = Scope(kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane)
     world.door.inbox.given.append(Permit(id=1, at=now, expires_at=until, scope=scope, who="human:1000"))
     world.door.reservations.held.append(Reservation(id=1, pane=pane, owner="alice", at=now, expires_at=until))
-    entry = AuditEntry(id=1, at=now, correlation="c0ffee", stage="asked", kind="send_text", actor=asker, pane=pane)
-    world.door.ledger.entries.append(
-        replace(entry, action=action, verdict=strictest((reason,)), observed={"command": "bash"}, hash="5eed")
+    entry = AuditEntry(at=now, correlation="c0ffee", stage="asked", kind="send_text", actor=asker, pane=pane)
+    world.door.ledger.record(replace(entry, action=action, verdict=strictest((reason,)), observed={"command": "bash"}))
+    world.door.ledger.taken_back = Inverse(
+        action=SetTitle(pane=pane, title="make test"), undoes=Undoes(correlation="0ff1ce", title="release build")
     )
     world.door.outcome = Outcome(status="done", correlation="c0ffee", mux_pane="%4", pid=1000)
     world.door.sent = Outcome(status="delivered", why="command_started", correlation="c0ffee", key="k1", bytes_sent=9)

@@ -1,23 +1,28 @@
 """A Door in memory for tests of operations: it keeps what was wanted, and answers what the test says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
+import msgspec
 from msgspec.structs import replace
 
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import NS, Clock
-from termvisor.errors import BadRequest, Conflict, VisorError
+from termvisor.errors import BadRequest, Conflict, NoInverse, VisorError
 from termvisor.model.action import Action, Actor, SendText
-from termvisor.model.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.audit import AuditEntry, BrokenChain
+from termvisor.model.approval import Approval, ApprovalAnswer, ApprovalState, Permit, Reservation
+from termvisor.model.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.chain import Link, hash_of
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
+from termvisor.model.pane import PaneView
 from termvisor.model.policy import Policy
 from termvisor.model.terms import Terms
+from termvisor.model.undo import Inverse
 from termvisor.model.verdict import Reason, strictest
 from termvisor.ops.door import Foreseen
 
+_STATES: dict[ApprovalAnswer, ApprovalState] = {"allow": "allowed", "deny": "denied", "edit": "edited"}
 ME = Actor(kind="human", uid=1000, pid=4200)
 
 
@@ -25,6 +30,8 @@ class MemoryInbox:
     def __init__(self) -> None:
         self.approvals: list[Approval] = []
         self.given: list[Permit] = []
+        self.lasting: list[int] = []
+        """The questions that were answered for longer than once."""
         self._news: Bus[Approval] = Bus()
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
@@ -39,7 +46,8 @@ class MemoryInbox:
             raise BadRequest(f"there is no question {number}")
         if known.state != "open":
             raise Conflict(f"question {number} is {known.state}")
-        answered = replace(known, state="allowed" if answer == "allow" else "denied")
+        self.lasting += [number] if lasting else []
+        answered = replace(known, state=_STATES[answer])
         self.approvals[self.approvals.index(known)] = answered
         self._news.publish(answered)
         return answered
@@ -74,25 +82,53 @@ class MemoryLedger:
         self.broken: BrokenChain | None = None
         self.rules: Policy | None = Policy()
         self.trouble = ""
+        self.taken_back: Inverse | None = None
+        """What would take back whatever is asked for."""
+        self._news: Bus[None] = Bus()
+
+    def record(self, entry: AuditEntry) -> None:
+        """Something is put on record."""
+        previous = self.entries[-1].hash if self.entries else ""
+        digest = hash_of(previous, _text(entry))
+        self.entries.append(replace(entry, id=len(self.entries) + 1, previous=previous, hash=digest))
+        self._news.publish(None)
+
+    async def links(self, after: int, limit: int = 500) -> list[Link]:
+        found = [one for one in self.entries if one.id > after][:limit]
+        return [Link(id=one.id, previous=one.previous, hash=one.hash, entry=_text(one)) for one in found]
 
     async def list(
-        self,
-        *,
-        after: int | None = None,
-        pane: PaneId | None = None,
-        kind: str | None = None,
-        since: int | None = None,
-        limit: int = 20,
+        self, *, after: int | None = None, only: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
-        found = [one for one in self.entries if one.id > (after or 0) and pane in (None, one.pane)]
-        found = [one for one in found if kind in (None, one.kind) and one.at >= (since or 0)]
+        found = [one for one in self.entries if one.id > (after or 0) and _fits(one, only or AuditFilter())]
         return found[:limit] if after is not None else found[-limit:]
 
-    async def verify(self) -> BrokenChain | None:
+    def news(self) -> AbstractContextManager[Subscription[None]]:
+        return self._news.subscribe()
+
+    async def verify(self, kept: str = "") -> BrokenChain | None:
         return self.broken
+
+    async def inverse(self, which: str, panes: Sequence[PaneView]) -> Inverse:
+        if self.taken_back is None:
+            raise NoInverse(f"{which} has no inverse")
+        return self.taken_back
 
     def policy(self) -> tuple[Policy | None, str]:
         return self.rules, self.trouble
+
+
+def _text(entry: AuditEntry) -> str:
+    return msgspec.json.encode(replace(entry, id=0, previous="", hash="")).decode()
+
+
+def _fits(entry: AuditEntry, only: AuditFilter) -> bool:
+    same = ("pane", "kind", "outcome", "correlation", "undoes")
+    return (
+        all(getattr(only, name) in (None, getattr(entry, name)) for name in same)
+        and only.actor in (None, entry.actor.kind, entry.actor.name)
+        and (only.since or 0) <= entry.at <= (entry.at if only.until is None else only.until)
+    )
 
 
 class MemoryReservations:
@@ -119,7 +155,7 @@ class MemoryReservations:
 
 
 class MemoryDoor:
-    """``done`` is what was wanted; ``outcome`` is answered, or ``error`` raised."""
+    """``done`` is what was wanted; ``outcome`` is answered, or ``error`` raised; ``foreseen`` is what would be said."""
 
     def __init__(self, clock: Clock, actor: Actor = ME):
         self.actor = actor
@@ -129,6 +165,8 @@ class MemoryDoor:
         self.sent: Outcome | None = None
         """What comes of a text, where that is something else."""
         self.error: VisorError | None = None
+        verdict = strictest((Reason(source="default", id="human.input", answer="allow"),))
+        self.foreseen = Foreseen(verdict=verdict, path=("send_text by human", "allow"))
 
     async def do(self, action: Action, terms: Terms) -> Outcome:
         self.done.append((action, terms))
@@ -137,5 +175,4 @@ class MemoryDoor:
         return self.sent if self.sent and isinstance(action, SendText) else self.outcome
 
     async def foresee(self, action: Action, terms: Terms) -> Foreseen:
-        verdict = strictest((Reason(source="default", id="human.input", answer="allow"),))
-        return Foreseen(verdict=verdict, path=("send_text by human", "allow"))
+        return self.foreseen

@@ -23,6 +23,7 @@ from termvisor.model.question import Found, Hit, Question
 from termvisor.model.screen import Screen
 from termvisor.settings import Places, Settings
 from termvisor.stream import user_vars
+from termvisor.testing.agents import MemoryAgents
 from termvisor.testing.commands import MemoryCommands
 from termvisor.testing.door import MemoryDoor
 from termvisor.testing.upkeep import MemoryUpkeep
@@ -91,13 +92,16 @@ class MemoryFleet:
     async def panes(self, *, gone: bool = False) -> list[PaneView]:
         return [view for view in self.views if gone or view.gone_at is None]
 
+    async def pane(self, number: PaneId) -> PaneView | None:
+        return next((view for view in self.views if view.id == number), None)
+
     def pending(self, pane: PaneId) -> str:
         return self.unfinished.get(pane, "")
 
     async def screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
         return self.screens.get(pane) or Screen(pane=pane, rows=("",), width=80, height=24, at=self._clock.now())
 
-    async def settle(self) -> None:
+    async def settle(self, pane: PaneId | None = None) -> None:
         self.settled += 1
 
 
@@ -105,6 +109,8 @@ class MemoryHistory:
     def __init__(self) -> None:
         self.stored: list[Line] = []
         self.happened: list[Event] = []
+        self.forgotten = 0
+        """Events up to this one are no longer kept."""
         self.missing: list[Gap] = []
         self.recording = MemoryRecording()
         self.commands = MemoryCommands()
@@ -141,9 +147,10 @@ class MemoryHistory:
         kind: str | None = None,
         limit: int = 20,
     ) -> list[Event]:
-        if after is not None and after > len(self.happened):
-            raise InvalidCursor(f"no event has cursor {after}", details={"oldest": "0"})
-        fits = [event for event in self.happened if event.id > (after or 0) and pane in (None, event.pane)]
+        if after is not None and not self.forgotten <= after <= len(self.happened):
+            raise InvalidCursor(f"no event has cursor {after}", details={"oldest": str(self.forgotten)})
+        kept = self.happened[self.forgotten :]
+        fits = [event for event in kept if event.id > (after or 0) and pane in (None, event.pane)]
         fits = [event for event in fits if (since is None or event.at >= since) and kind in (None, event.kind)]
         return fits[:limit] if after is not None else fits[-limit:]
 
@@ -244,6 +251,7 @@ class MemoryWorld:
         self._places = places or Places("/home/me/.config/termvisor", "/home/me/.local/share/termvisor", "/run/visor")
         self.settings = settings or Settings()
         self.upkeep = MemoryUpkeep(self)
+        self.agents = MemoryAgents(self.clock, self.record)
         self.door = MemoryDoor(self.clock)
 
     def called_by(self, actor: Actor) -> "MemoryWorld":

@@ -1,14 +1,17 @@
 """The face protocol: a command line goes to the daemon, ready bytes for stdout and stderr come back.
 
-A request is one line: ``!1`` and fields separated by 0x1f. The answer is frames: ``a <protocol>`` (heard you),
+A request is one line: ``!2`` and fields separated by 0x1f. The answer is frames: ``a <protocol>`` (heard you),
 ``o <length>`` and ``e <length>`` with that many bytes for stdout and stderr, ``f <length>`` with the path of a file
-that takes the place of stdout, ``q <length>`` with what a person should see before they confirm (the refusal for
-callers that nobody can ask follows), ``l 0`` (run it yourself, no daemon is needed), and last ``x <status>``.
+that takes the place of stdout, ``l 0`` (run it yourself, no daemon is needed), and last ``x <status>``.
+Three more ask for something that only the caller's side has; whoever has it asks again with it. ``i <length>``: the
+text in the file of this path, or on stdin for ``-``. ``q <length>``: what a person should see before they say yes; then
+``n <length>`` is the number of the question in the inbox that they answer. ``t <length>``: a text that a person may
+edit. The refusal for callers that nobody can ask follows.
 The head of a frame never changes, so that every version can tell a mismatch.
 Invariant: this file imports nothing, because `visor robot` must cost little more than an interpreter's start.
 """
 
-PROTOCOL = 1
+PROTOCOL = 2
 LINE_LIMIT = 16 << 20
 FRAME_BYTES = 256 << 10
 _SEPARATOR = b"\x1f"
@@ -27,24 +30,46 @@ class Look:
         self.width, self.is_terminal, self.colour = width, is_terminal, colour
 
 
+class Given:
+    """A text of the caller's side that is no word of the command line: out of a file or stdin, or as a person edited
+    it. ``trouble`` says why there is none.
+    """
+
+    __slots__ = ("data", "trouble")
+
+    def __init__(self, data: bytes = b"", trouble: str = ""):
+        self.data, self.trouble = data, trouble
+
+
 class Asked:
     """A command line as its caller gave it."""
 
-    __slots__ = ("argv", "cwd", "is_robot", "look")
+    __slots__ = ("argv", "cwd", "given", "is_robot", "look")
 
     def __init__(self, argv: "tuple[str, ...]", is_robot: bool = False, cwd: str = "/", look: "Look | None" = None):
         self.argv, self.is_robot, self.cwd, self.look = argv, is_robot, cwd, look or Look()
+        self.given: Given | None = None
 
-    def confirmed(self) -> "Asked":
+    def confirmed(self, consent: str = "--yes") -> "Asked":
         """The same again, with a person's consent in it."""
         end = self.argv.index("--") if "--" in self.argv else len(self.argv)
-        return Asked((*self.argv[:end], "--yes", *self.argv[end:]), self.is_robot, self.cwd, self.look)
+        return Asked((*self.argv[:end], consent, *self.argv[end:]), self.is_robot, self.cwd, self.look).filled(
+            self.given
+        )
+
+    def filled(self, given: "Given | None") -> "Asked":
+        """The same again, with a text."""
+        again = Asked(self.argv, self.is_robot, self.cwd, self.look)
+        again.given = given
+        return again
 
     def fields(self) -> "dict[str, object]":
         """Everything in one flat dict, as the operations know a caller."""
-        look = self.look
+        look, given = self.look, self.given
         return {
             "argv": self.argv,
+            "given": given and given.data,
+            "trouble": given.trouble if given else "",
             "is_robot": self.is_robot,
             "cwd": self.cwd,
             "width": look.width,
@@ -56,18 +81,20 @@ class Asked:
 def encode(asked: Asked) -> bytes:
     look = asked.look
     fields = (str(int(asked.is_robot)), str(look.width), str(int(look.is_terminal)), str(int(look.colour)), asked.cwd)
-    parts = [b"!%d" % PROTOCOL, *(_escape(field) for field in (*fields, *asked.argv))]
-    return _SEPARATOR.join(parts) + b"\n"
+    words = (field.encode("utf-8", "surrogateescape") for field in (*fields, *asked.argv))
+    parts = [b"!%d" % PROTOCOL, _given(asked.given), *words]
+    return _SEPARATOR.join(map(_escape, parts)) + b"\n"
 
 
 def decode(line: bytes) -> Asked:
     """The request of our own protocol version; look at `version` first."""
-    fields = [_unescape(part) for part in line.rstrip(b"\n").split(_SEPARATOR)]
-    if len(fields) < 6 or not fields[2].isdecimal():
+    parts = [_unescape(part) for part in line.rstrip(b"\n").split(_SEPARATOR)]
+    fields = [part.decode("utf-8", "replace") for part in parts[2:]]
+    if len(fields) < 5 or not fields[1].isdecimal():
         raise Malformed("not a face request")
-    is_robot, width, is_terminal, colour, cwd = fields[1:6]
+    is_robot, width, is_terminal, colour, cwd = fields[:5]
     look = Look(min(int(width[:6]), 10_000), is_terminal == "1", colour == "1")
-    return Asked(tuple(fields[6:]), is_robot == "1", cwd, look)
+    return Asked(tuple(fields[5:]), is_robot == "1", cwd, look).filled(_taken(parts[1]))
 
 
 def version(line: bytes) -> int:
@@ -123,18 +150,29 @@ class Frames:
         kind, _, number = head.partition(b" ")
         if len(kind) != 1 or not number.isdigit() or int(number) > LINE_LIMIT:
             raise Malformed("not a frame")
-        length = int(number) if kind in b"oefq" else 0
+        length = int(number) if kind in b"oefiqnt" else 0
         if len(rest) < length:
             return None
         self._data = rest[length:]
         return kind, int(number), rest[:length]
 
 
-def _escape(text: str) -> bytes:
-    data = text.encode("utf-8", "surrogateescape")
+def _given(given: "Given | None") -> bytes:
+    if given is None:
+        return b""
+    return b"!" + given.trouble.encode("utf-8", "replace") if given.trouble else b"=" + given.data
+
+
+def _taken(field: bytes) -> "Given | None":
+    if field[:1] == b"!":
+        return Given(trouble=field[1:].decode("utf-8", "replace"))
+    return Given(field[1:]) if field else None
+
+
+def _escape(data: bytes) -> bytes:
     return data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(_SEPARATOR, b"\\s")
 
 
-def _unescape(data: bytes) -> str:
+def _unescape(data: bytes) -> bytes:
     parts = (part.replace(b"\\n", b"\n").replace(b"\\s", _SEPARATOR) for part in data.split(b"\\\\"))
-    return b"\\".join(parts).decode("utf-8", "replace")
+    return b"\\".join(parts)

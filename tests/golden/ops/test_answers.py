@@ -1,6 +1,7 @@
 """What every op answers to machines and to people: public promises, changed only on purpose."""
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,9 +27,13 @@ MACHINE = (
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
-    for name in ("VISOR_LOG", "VISOR_COLOUR", "NO_COLOR", "VISOR_TMUX_SOCKETS"):
+    for name in ("VISOR_LOG", "VISOR_COLOUR", "NO_COLOR", "VISOR_TMUX_SOCKETS", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/tmux").symlink_to(shutil.which("tmux") or "/nowhere")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))  # agents that are installed here are nothing to the promises
     return Places(*(str(tmp_path / name) for name in ("config", "data", "run")))
 
 

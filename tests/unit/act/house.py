@@ -18,8 +18,9 @@ from termvisor.model.outcome import Outcome
 from termvisor.model.terms import Terms
 from termvisor.model.verdict import Reason, strictest
 from termvisor.ops.snippet import snippet
-from termvisor.settings import Places, Settings, prepare
+from termvisor.settings import Places, Settings
 from termvisor.testing.tmux import PrivateTmux, private_tmux
+from tests.compiled import lend
 from tests.unit.waiting import until
 
 ME = Actor(kind="human", uid=1000, pid=1)
@@ -53,7 +54,7 @@ class House:
         parts = world._parts
         self.world, self.tmux, self.places, self.store = world, tmux, places, parts.store
         self.judge = Lenient()
-        self.panes = LivePanes(parts, world.fleet.panes)
+        self.panes = LivePanes(parts, world.fleet.pane)
         self.inbox = Inbox(parts.store, parts.clock)
         means = Means(
             parts.store, self.panes, self.judge, self.inbox, Perform(self.panes), parts.clock, b"0123456789abcdef"
@@ -111,7 +112,7 @@ async def until_next_turn() -> None:
 @asynccontextmanager
 async def house(folder: str) -> AsyncIterator[House]:
     places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-    prepare(places)
+    lend(places)
     nonce(places.nonce_file)
     with private_tmux(places.runtime_dir) as tmux:
         tmux.start(command="sh")

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from termvisor.act.approval import Inbox
 from termvisor.act.judging import Judged
 from termvisor.act.record import Case
-from termvisor.clock import NS
+from termvisor.clock import NS, SystemClock
 from termvisor.errors import NeedsApproval, Refused
-from termvisor.model.action import Kill, SendText
+from termvisor.model.action import Actor, Kill, SendText
 from termvisor.model.ids import PaneId
+from termvisor.model.terms import Terms
 from termvisor.model.verdict import Reason, strictest
 from termvisor.store import Store
 from termvisor.testing.world import StillClock, settled
@@ -78,6 +79,14 @@ async def test_a_question_that_nobody_answers_ends(inbox, clock):
     await settled()
 
 
+async def test_a_question_expires_under_who_waits_for_it(tmp_path):
+    clock = SystemClock()
+    store = await Store.open(str(tmp_path / "visor.db"), clock)
+    with pytest.raises(Refused, match="nobody answered in time"):
+        await Inbox(store, clock).clear(CASE, replace(JUDGED, expires_for=0.05), wait_for=30)
+    await store.close()
+
+
 async def test_whoever_asks_does_not_answer(inbox):
     mine = replace(CASE, actor=replace(ME, pane=PaneId(4)))
     number = await asked(inbox, mine)
@@ -106,8 +115,63 @@ async def test_the_question_says_until_when_it_stands(inbox, clock):
 
 
 @pytest.mark.parametrize("kind", ["robot", "mcp", "workflow", "assistant", "agent"])
-async def test_a_program_cannot_say_yes_not_even_from_another_process(inbox, kind):
+@pytest.mark.parametrize("answer", ["allow", "edit"])
+async def test_a_program_cannot_say_yes_not_even_from_another_process(inbox, kind, answer):
     number = await asked(inbox)
     with pytest.raises(Refused, match="only a person"):
-        await inbox.answer(number, "allow", replace(ME, kind=kind, pid=99_999))
+        await inbox.answer(number, answer, replace(ME, kind=kind, pid=99_999))
     assert (await inbox.answer(number, "deny", replace(ME, kind=kind, pid=99_999))).state == "denied"
+
+
+async def test_who_waits_hears_that_a_person_does_it_in_other_words(inbox):
+    waiting = asyncio.ensure_future(inbox.clear(CASE, JUDGED, 30))
+    with inbox.news.subscribe() as news:
+        question = await news.get()
+    assert (await inbox.answer(question.id, "edit", ANN)).state == "edited"
+    with pytest.raises(Refused, match="in other words") as error:
+        await waiting
+    assert (error.value.details["why"], error.value.details["correlation"]) == ("edited", CASE.correlation)
+
+
+async def test_a_question_keeps_what_a_text_was_meant_for(inbox):
+    number = await asked(inbox, replace(CASE, terms=Terms(into="program", owner="ann")))
+    question = await inbox.answer(number, "deny", ANN)
+    assert (question.into, question.owner) == ("program", "ann")
+
+
+TWO = replace(JUDGED, needs=2)
+BOB = replace(ANN, uid=ANN.uid + 1)
+
+
+async def said_by(inbox: Inbox, *people: Actor) -> None:
+    """Two must say yes, and these do."""
+    with pytest.raises(NeedsApproval) as error:
+        await inbox.clear(CASE, TWO, 0)
+    for one in people:
+        await inbox.answer(int(error.value.details["question"]), "allow", one)
+    await inbox.clear(CASE, TWO, 0)
+
+
+async def test_two_people_are_two_users(inbox):
+    await said_by(inbox, ANN, BOB)
+
+
+@pytest.mark.parametrize("again", [ANN, replace(ANN, pid=77, name="second ann", pane=PaneId(9))])
+async def test_one_user_is_one_person_at_any_terminal_and_by_any_name(inbox, again):
+    with pytest.raises(NeedsApproval, match="2 people must allow this first, 1 did"):
+        await said_by(inbox, ANN, again)
+
+
+async def test_a_permit_of_one_person_does_not_stand_in_for_two(inbox):
+    await inbox.answer(await asked(inbox), "allow", ANN, lasting=True)
+    with pytest.raises(NeedsApproval, match="2 people"):
+        await said_by(inbox)
+
+
+async def test_two_people_give_no_lasting_permit(inbox):
+    with pytest.raises(NeedsApproval) as error:
+        await inbox.clear(CASE, TWO, 0)
+    for one in (ANN, BOB):
+        await inbox.answer(int(error.value.details["question"]), "allow", one, lasting=True)
+    await inbox.clear(CASE, TWO, 0)
+    await asked(inbox)

@@ -99,10 +99,23 @@ async def test_a_program_that_reads_gets_it_when_that_is_said(home):
 
 async def test_a_program_that_does_not_read_is_not_said_to_have_got_it(home, monkeypatch):
     monkeypatch.setattr("termvisor.act.send.CONFIRMED_WITHIN", 1.0)
-    _, pane = await home.bash()
-    await home.send(pane, "sleep 600")
+    mux_id, pane = await home.bash()
+    await home.send(pane, "python3 -c 'import select; print(4 * 10 + 2); select.select([], [], [])'")
+    await until(lambda: "42" in home.screen(mux_id))
     outcome = await home.send(pane, "hello there", into="program")
     assert (outcome.status, outcome.why) == ("unknown", "not_confirmed")
+
+
+async def test_a_program_that_sleeps_gets_no_enter_for_a_shell_to_find_after_it(home, monkeypatch):
+    monkeypatch.setattr("termvisor.act.send.SEEN_WITHIN", 1.0)
+    mux_id, pane = await home.bash()
+    await home.send(pane, "sleep 600")
+    await until(lambda: home.tmux.ask(mux_id, "#{pane_current_command}") == "sleep")
+    outcome = await home.send(pane, "hello there", into="program")
+    assert (outcome.status, outcome.why) == ("typed_not_submitted", "not_reading")
+    await home.gate.do(Kill(pane=pane, signal="TERM"), ME, Terms())
+    await until(lambda: home.activity(pane) == ("prompt", True))
+    await until(lambda: home.screen(mux_id).rstrip().endswith("$ hello there"))
 
 
 async def test_the_foreground_gets_the_signal_and_the_shell_does_not(home):
@@ -144,3 +157,17 @@ async def test_a_secret_in_a_command_is_not_on_record(home):
     assert (await home.send(pane, f": login {secret}")).status == "delivered"
     with open(home.places.database + "-wal", "rb") as wal, open(home.places.database, "rb") as db:
         assert secret.encode() not in wal.read() + db.read()
+
+
+async def test_several_lines_are_pasted_seen_and_submitted_as_one_command(home):
+    mux_id, pane = await home.bash()
+    outcome = await home.send(pane, "for i in 1 2; do\n  echo line-$i > /dev/tty\ndone")
+    assert (outcome.status, outcome.why) == ("delivered", "command_started")
+    await until(lambda: "line-1" in home.screen(mux_id) and "line-2" in home.screen(mux_id))
+
+
+async def test_an_action_may_belong_to_a_story_that_has_begun(home):
+    _, pane = await home.bash()
+    outcome = await home.send(pane, "true", correlation="c0ffee")
+    assert outcome.correlation == "c0ffee"
+    assert {one.correlation for one in await home.store.audit.list()} == {"c0ffee"}

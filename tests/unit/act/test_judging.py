@@ -56,6 +56,14 @@ async def test_enter_runs_what_stands_at_the_prompt(judge):
     assert (await judge.judge(keys, HUMAN, READY)).verdict.answer == "allow"
 
 
+async def test_a_line_may_be_forgotten_whatever_it_would_have_done(judge):
+    drafted = replace(READY, sight=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
+    for keys, is_free in ((("C-u",), True), (("C-u", "x"), False), (("C-o",), False)):
+        verdict = (await judge.judge(SendKeys(pane=PaneId(1), keys=keys), HUMAN, drafted)).verdict
+        assert (verdict.answer == "allow") == is_free
+    assert (await judge.judge(SendKeys(pane=PaneId(1), keys=("C-u",)), ME, drafted)).verdict.answer == "ask"
+
+
 async def test_the_file_is_read_again_when_it_changes(judge, path):
     path.write_text('[[rule]]\nid = "none"\nanswer = "deny"\n')
     assert await answer(judge, "make test") == "deny"

@@ -47,7 +47,8 @@ async def killed(home: House, pane, text: str) -> None:
 async def recovered(home: House, monkeypatch) -> tuple[str, str]:
     monkeypatch.undo()
     await home.world.fleet.settle()
-    assert await home.gate.recover() == 1
+    (left,) = await home.store.sends.open()
+    await home.gate.recover([left])
     send = await home.store.sends.one("k")
     assert send is not None and send.status is not None
     assert await home.store.audit.verify() is None
@@ -112,5 +113,14 @@ async def test_a_caller_who_leaves_in_the_middle_leaves_no_send_without_an_outco
     assert home.screen(mux_id).count("left-alone") == 1
 
 
-async def test_nothing_to_recover_is_nothing(home):
-    assert await home.gate.recover() == 0
+async def test_a_send_of_the_next_daemon_is_not_taken_for_one_that_was_left(home, monkeypatch):
+    _, pane = await home.bash()
+    dies(monkeypatch, TmuxControl, "write", before=True)
+    await killed(home, pane, "true left")
+    monkeypatch.undo()
+    left = await home.store.sends.open()
+    sending = asyncio.ensure_future(home.send(pane, "true own", key="own"))
+    await until(lambda: "own" in home.screen(home.mux(pane)))
+    await home.gate.recover(left)
+    assert (await sending).status == "delivered"
+    assert (await home.store.sends.one("own")).status == "delivered"

@@ -108,3 +108,19 @@ def test_colours_are_read_and_only_what_is_faint_is_marked():
     row = read("a\x1b[2mb\x1b[22mc\x1b[1;31md\x1b[38;2;9;9;9me\x1b[38:5:240mf\x1b[mg")
     assert row.text == "abcdefg"
     assert [character for character, faint in zip(row.text, row.faint, strict=True) if faint] == ["b", "f"]
+
+
+def test_an_input_of_several_lines_begins_above_the_cursor():
+    seen = screen("old", "$ for i in 1 2; do", "  true $i", "done", x=4, y=3)
+    typed = at_prompt(seen, 2, lines=3)
+    assert typed is not None
+    assert (typed.before, typed.behind) == ("for i in 1 2; do\n  true $i\ndone", "")
+
+
+def test_an_input_whose_beginning_has_left_the_screen_is_not_known():
+    assert at_prompt(screen("two", "three", x=5, y=1), 2, lines=3) is None
+
+
+def test_of_a_long_text_a_guard_looks_for_what_stands_at_its_ends():
+    text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
+    assert piece_of(text, 80) in ("begin here", "and end there")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from termvisor.checks.base import Hooks
 from termvisor.model.health import Health
 from termvisor.model.pane import PaneView
 from termvisor.settings import Places, Settings
@@ -19,12 +20,16 @@ class MemorySight:
         self.settings = Settings()
         self.clock = MemoryWorld().clock
         self.newest: int | None = None
+        self.found = Hooks(())
 
     async def panes(self) -> Sequence[PaneView] | None:
         return await self.world.fleet.panes() if self.world else None
 
     async def health(self) -> Health | None:
         return await self.world.upkeep.health() if self.world else None
+
+    def hooks(self) -> Hooks:
+        return self.found
 
     async def newest_at(self) -> int | None:
         return self.newest

@@ -9,15 +9,16 @@ import pytest
 from termvisor.daemon.build import open_world
 from termvisor.errors import StorageError
 from termvisor.mux.tmux import client
-from termvisor.settings import Places, Settings, prepare
+from termvisor.settings import Places, Settings
 from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
 
 
 @pytest.fixture
 def places():
     with short_folder() as folder:
         found = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        prepare(found)
+        lend(found)
         yield found
 
 

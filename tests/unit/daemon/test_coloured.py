@@ -1,6 +1,7 @@
 """Screens that keep their colours and lose their secrets."""
 
 from termvisor.daemon.coloured import coloured, safe_rows
+from termvisor.redact import Memory, Redactor
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10
 
@@ -17,3 +18,10 @@ def test_a_secret_that_begins_above_the_screen_is_followed_into_it():
 def test_a_coloured_row_loses_its_colours_only_where_it_hides_a_secret():
     rows = ["\x1b[32mfine\x1b[0m", f"\x1b[31msk-ant-\x1b[1mapi03-{KEY[13:]}\x1b[0m"]
     assert coloured(rows) == [rows[0], "sk-ant-[redacted:anthropic_key]"]
+
+
+def test_what_is_left_of_a_key_is_taken_out_where_the_key_was_seen_before():
+    secrets = Memory()
+    Redactor(memory=secrets).lines([KEY])
+    rows = [f"\x1b[1mworking\x1b[0m{KEY[30:60]}", "fine"]
+    assert coloured(rows, (), secrets) == ["working[redacted:anthropic_key]", "fine"]

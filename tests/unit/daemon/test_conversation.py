@@ -35,7 +35,7 @@ async def ask(method: str, to: int | str | None = 1, **params: object) -> list[r
 async def test_a_command_line_is_acknowledged_answered_and_ends_with_its_status() -> None:
     ear = Ear()
     await answer_face(Caller(FakeDesk(), ME), face.encode(face.Asked(("echo", "hi"))), ear)
-    assert ear.frames == [(b"a", 1, b""), (b"o", 7, b"echo hi"), (b"e", 10, b"by the way"), (b"x", 3, b"")]
+    assert ear.frames == [(b"a", face.PROTOCOL, b""), (b"o", 7, b"echo hi"), (b"e", 10, b"by the way"), (b"x", 3, b"")]
 
 
 async def test_a_face_of_another_version_is_told_which_side_to_upgrade() -> None:
@@ -47,7 +47,7 @@ async def test_a_face_of_another_version_is_told_which_side_to_upgrade() -> None
 
 async def test_a_malformed_command_line_is_refused() -> None:
     ear = Ear()
-    await answer_face(Caller(FakeDesk(), ME), b"!1\x1fshort", ear)
+    await answer_face(Caller(FakeDesk(), ME), b"!2\x1fshort", ear)
     assert ear.frames[-1][:2] == (b"x", 2)
 
 
@@ -92,7 +92,7 @@ async def test_a_notification_is_done_and_not_answered() -> None:
 
 async def test_hello_tells_version_protocol_and_pid() -> None:
     (answer,) = await ask("hello", protocol=face.PROTOCOL)
-    assert answer.result == {"version": "9.9.9", "protocol": 1, "pid": 4242, "streams": ["watch_numbers"]}
+    assert answer.result == {"version": "9.9.9", "protocol": face.PROTOCOL, "pid": 4242, "streams": ["watch_numbers"]}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from termvisor.errors import Conflict, NeedsApproval
 from termvisor.model.action import Actor, SendText
+from termvisor.model.audit import AuditFilter
 from termvisor.model.terms import Terms
 from termvisor.testing.tmux import short_folder
 from tests.unit.act.house import house
@@ -34,7 +35,7 @@ async def test_a_robot_asks_a_person_answers_and_the_record_shows_it(home):
     await person.inbox.answer(question.id, "allow", lasting=True)
     assert (await robot.do(action, Terms())).status == "delivered"
     assert "true by-a-robot" in home.screen(mux_id)
-    stages = [(one.stage, one.actor.kind) for one in await person.ledger.list(pane=pane)]
+    stages = [(one.stage, one.actor.kind) for one in await person.ledger.list(only=AuditFilter(pane=pane))]
     assert stages == [("asked", "robot"), ("answered", "human"), ("intent", "robot"), ("outcome", "robot")]
     assert await person.ledger.verify() is None
     (permit,) = await person.inbox.permits()

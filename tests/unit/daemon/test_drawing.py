@@ -82,6 +82,13 @@ async def test_a_program_that_filled_the_screen_is_there_from_the_start(studio):
     assert (last.is_alternate, "back" in last.rows[0]) == (False, True)
 
 
+async def test_a_key_that_is_painted_over_before_it_was_in_a_frame_is_in_none(studio):
+    (_, frame) = await drawn(studio, text(20, f"\x1b[H{KEY}\x1b[Hworking on it"))
+    assert frame.rows[0].startswith("working on it[redacted:anthropic_key]"[:40])
+    assert KEY[20:29] not in "".join(frame.rows)
+    assert KEY[60:69] not in "".join(frame.rows)
+
+
 async def test_a_secret_painted_cell_by_cell_is_in_no_frame_once_it_is_whole(studio):
     cells = [text(20 + at, f"\x1b[{at // 40 + 1};{at % 40 + 1}H\x1b[3{at % 8}m{char}") for at, char in enumerate(KEY)]
     frames = await drawn(studio, text(19, "\x1b[2J"), *cells, text(200, "\x1b[6;1Hdone"))

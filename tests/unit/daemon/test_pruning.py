@@ -8,7 +8,8 @@ import pytest
 from termvisor.daemon.pruning import Pruning
 from termvisor.errors import InvalidCursor
 from termvisor.model.upkeep import Maintenance
-from tests.unit.daemon.storage import Storage, storage_in
+from tests.unit.daemon.storage import DAY, Storage, storage_in
+from tests.unit.store.deeds import sent
 
 
 @pytest.fixture
@@ -117,6 +118,34 @@ async def test_it_is_foretold_and_nothing_is_done(storage: Storage) -> None:
     assert (rows.operation, rows.rows, rows.detail) == ("delete_rows", 2, "block 1, event 1")
     assert storage.segments()
     assert await storage.texts(pane) == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("retention", "kept"),
+    [(30.0, [2, 20]), (3.0, [2]), (0.1, []), (0.0, [2, 20, 40])],
+    ids=["a month", "three days", "hours", "for ever"],
+)
+async def test_the_key_of_a_send_is_known_as_long_as_text_is_kept_but_a_day_at_least(
+    storage: Storage, retention: float, kept: list[int]
+) -> None:
+    storage.set(retention=retention)
+    pane, sends = await storage.pane(), {}
+    for age in (40, 20, 2, 0.9):
+        at = storage.clock.now() - int(age * DAY)
+        sends[age] = await sent(storage.store, pane, at, ended_at=at)
+    foretold = [step async for step in pruning(storage).foretell()][1]
+    assert (await done(pruning(storage).rows())).detail == foretold.detail
+    assert [age for age, send in sends.items() if await storage.store.sends.one(send.key)] == [*kept[::-1], 0.9]
+
+
+async def test_a_full_disk_makes_no_key_forgotten(storage: Storage) -> None:
+    pane, at = await storage.pane(), storage.clock.now() - 5 * DAY
+    send = await sent(storage.store, pane, at, ended_at=at)
+    await storage.print(pane, os.urandom(20_000).hex().encode() + b"\n", days_ago=2)
+    storage.set(total_bytes=1)
+    await done(pruning(storage).rows())
+    assert await storage.texts(pane) == []
+    assert await storage.store.sends.one(send.key)
 
 
 async def test_a_pane_of_which_nothing_is_left_is_forgotten_with_its_folders(storage: Storage) -> None:

@@ -8,8 +8,9 @@ import pytest
 from termvisor.clock import SystemClock
 from termvisor.daemon.build import open_world
 from termvisor.errors import MuxError
-from termvisor.settings import Places, Settings, prepare
+from termvisor.settings import Places, Settings
 from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ async def scene():
         mux_id = tmux.start(command="PS1='$ ' sh")
         tmux.type(mux_id, "echo before")
         places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        prepare(places)
+        lend(places)
         async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
             pane = await until(lambda: heard(world))
             yield world, tmux, mux_id, pane.id

@@ -13,8 +13,9 @@ from termvisor.log import to_file
 from termvisor.model.reload import Reloaded
 from termvisor.redact import build, redact
 from termvisor.redact import use as use_rules
-from termvisor.settings import load, prepare
+from termvisor.settings import load
 from termvisor.testing.tmux import private_tmux
+from tests.compiled import lend
 from tests.unit.memory import private_places
 from tests.unit.waiting import until
 
@@ -22,7 +23,7 @@ from tests.unit.waiting import until
 @pytest.fixture
 def places(folder):
     where = private_places(folder)
-    prepare(where)
+    lend(where)
     os.makedirs(where.config_dir)
     yield where
     use_rules(build())

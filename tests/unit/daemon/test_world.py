@@ -7,8 +7,9 @@ import pytest
 from termvisor.daemon.build import open_world
 from termvisor.errors import NotFound
 from termvisor.model.question import Question
-from termvisor.settings import Places, Settings, prepare
+from termvisor.settings import Places, Settings
 from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10
 
@@ -19,7 +20,7 @@ async def scene():
     with short_folder() as folder, private_tmux(folder) as tmux:
         mux_id = tmux.start(command="sh")
         places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        prepare(places)
+        lend(places)
         async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
             pane = await until(lambda: heard(world))
             yield world, tmux, mux_id, pane

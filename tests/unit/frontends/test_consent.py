@@ -1,4 +1,4 @@
-"""Asking the person at the terminal: only a clear yes is one."""
+"""Asking the person at the terminal: only a clear yes is one, and a no is told to the inbox."""
 
 import os
 import socket
@@ -19,6 +19,14 @@ from termvisor.wire import face
 SHOWN = b"+ a line\nthis changes ~/.bashrc\n"
 REFUSED = face.output(b"q", SHOWN) + face.output(b"e", b"visor: this changes ~/.bashrc\n") + face.frame(b"x", 2)
 DONE = face.output(b"o", b"done\n") + face.frame(b"x", 0)
+
+KILL = face.Asked(("kill", "7"))
+SEND = face.Asked(("send", "7", "--", "make"), look=face.Look(80, True, False))
+ASKED = consent.Question(b"3: type 'make'\n", b"3", b"make")
+
+
+def unheard(_aside: face.Asked) -> None:
+    raise AssertionError("nothing is to be told to the inbox")
 
 
 @contextmanager
@@ -70,15 +78,73 @@ def _talk(server: socket.socket, answer: bytes, heard: list[face.Asked]) -> None
 @pytest.mark.parametrize("typed", [b"y\n", b"Yes\n", b" YES \n"])
 def test_a_yes_is_consent(typed: bytes) -> None:
     with person(typed) as terminal:
-        assert consent.given(SHOWN)
+        wanted = consent.settle(KILL, consent.Question(SHOWN), unheard)
         assert seen(terminal, b"+ a line\r\nthis changes ~/.bashrc\r\nGo on? [y/N] ")
+    assert wanted is not None
+    assert wanted.argv == ("kill", "7", "--yes")
 
 
-@pytest.mark.parametrize("typed", [b"\n", b"n\n", b"yeah\n", b"\x04", b"yy\n"])
+@pytest.mark.parametrize("typed", [b"\n", b"n\n", b"yeah\n", b"\x04", b"yy\n", b"s\n", b"e\n"])
 def test_anything_else_is_none_and_says_so(typed: bytes) -> None:
     with person(typed) as terminal:
-        assert not consent.given(SHOWN)
+        assert consent.settle(KILL, consent.Question(SHOWN), unheard) is None
         assert seen(terminal, b"Nothing was done.")
+
+
+def test_a_question_of_the_inbox_may_be_allowed_for_the_session() -> None:
+    with person(b"s\n") as terminal:
+        wanted = consent.settle(SEND, ASKED, unheard)
+        assert seen(terminal, b"Allow it? y once, s for this session (8 hours), e edit it first, n no [y/s/e/N] ")
+    assert wanted is not None
+    assert wanted.argv == ("send", "7", "--yes-for-session", "--", "make")
+
+
+@pytest.mark.parametrize("typed", [b"\n", b"n\n", b"\x04"], ids=["enter", "no", "end of file"])
+def test_a_no_closes_the_question_in_the_inbox(typed: bytes) -> None:
+    told: list[face.Asked] = []
+    with person(typed) as terminal:
+        assert consent.settle(SEND, ASKED, told.append) is None
+        assert seen(terminal, b"Nothing was done.")
+    assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
+    assert told[0].look.is_terminal
+
+
+def test_ctrl_c_closes_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_descriptor: int, _size: int) -> bytes:
+        raise KeyboardInterrupt
+
+    told: list[face.Asked] = []
+    with person(b""), pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch:
+        patch.setattr(os, "read", interrupted)
+        consent.settle(SEND, ASKED, told.append)
+    assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
+
+
+def test_an_edited_text_closes_the_question_and_is_carried_as_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s/make/true/")
+    told: list[face.Asked] = []
+    with person(b"e\n"):
+        wanted = consent.settle(SEND, ASKED, told.append)
+    assert [aside.argv for aside in told] == [("deny", "--edited", "3")]
+    assert wanted is not None and wanted.given is not None
+    assert (wanted.argv, wanted.given.data) == (SEND.argv, b"true")
+
+
+def test_a_text_that_was_not_changed_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "true")
+    told: list[face.Asked] = []
+    with person(b"e\nn\n") as terminal:
+        assert consent.settle(SEND, ASKED, told.append) is None
+        assert seen(terminal, b"Nothing was done.").count(b"Allow it?") == 2
+    assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
+
+
+def test_where_there_is_only_a_text_it_is_edited_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s/make/true/")
+    with person(b""):
+        wanted = consent.settle(face.Asked(("approve", "3", "--edit")), consent.Question(b"", b"", b"make"), unheard)
+    assert wanted is not None and wanted.given is not None
+    assert wanted.given.data == b"true"
 
 
 def test_a_confirmed_command_line_is_carried_again_with_yes(folder: str, capfd: pytest.CaptureFixture[str]) -> None:

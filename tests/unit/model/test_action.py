@@ -12,6 +12,7 @@ from termvisor.model.action import (
     SendKeys,
     SendText,
     Spawn,
+    acts_on,
     kind_of,
     pane_of,
     risk_of,
@@ -48,3 +49,8 @@ def test_the_pane_that_is_acted_on_is_known() -> None:
     assert pane_of(SendText(pane=PANE, text="x")) == PANE
     assert pane_of(Spawn(where="pane", beside=PANE)) == PANE
     assert pane_of(Notify(title="", text="")) is None
+
+
+def test_a_notification_speaks_of_a_pane_and_does_not_act_on_it() -> None:
+    notice = Notify(title="", text="", pane=PANE)
+    assert (pane_of(notice), acts_on(notice), acts_on(Kill(pane=PANE))) == (PANE, None, PANE)

@@ -69,6 +69,16 @@ def test_a_misspelled_option_is_answered_with_the_closest() -> None:
     assert "--to-go" in caught.value.details["options"]
 
 
+def test_an_option_that_may_be_a_word_of_the_text_is_answered_with_how_to_say_so() -> None:
+    class Said(Struct, frozen=True, kw_only=True):
+        text: Annotated[str, Meta(description="All words.", extra={"positional": "rest"})]
+
+    with pytest.raises(BadRequest) as caught:
+        parse(Said, ["ls", "-la"])
+    assert caught.value.hint.startswith("If -la belongs to the text, put -- before the text.")
+    assert parse(Said, ["--", "ls", "-la"]) == Said(text="ls -la")
+
+
 def test_words_that_no_positional_takes_are_refused() -> None:
     class One(Struct, frozen=True, kw_only=True):
         name: Annotated[str, Meta(description="One word.", extra={"positional": "one"})]

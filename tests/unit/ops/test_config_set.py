@@ -90,3 +90,10 @@ async def test_what_keeps_the_value_from_holding_is_told(places: Places, monkeyp
     assert "warning: VISOR_LOG in the environment wins over the file" in told
     doubtful = (await ask(LocalWorld(places), "config", "set", "thin_interval", "30")).out
     assert "warning: thin_interval is longer than full_interval" in doubtful
+
+
+async def test_what_stands_in_a_table_is_not_set_a_second_time(places: Places) -> None:
+    path = _written(places, "[notify]\nrate = 3\n")
+    answered = await ask(LocalWorld(places), "config", "set", "notify_rate", "4")
+    assert (answered.status, path.read_text()) == (78, "[notify]\nrate = 3\n")
+    assert "notify_rate is set twice" in answered.err

@@ -37,3 +37,9 @@ def test_what_is_hardly_meant_is_doubted() -> None:
     odd = Settings(thin_interval=20.0, segment_bytes=1 << 20, recorder_cap_bytes=1 << 16, tmux_program="no-such-tmux")
     assert [text.split()[0] for text in doubts(odd)] == ["thin_interval", "recorder_cap_bytes", "tmux_program:"]
     assert list(doubts(Settings())) == []
+
+
+def test_a_way_to_notify_that_cannot_work_is_doubted() -> None:
+    assert list(doubts(Settings(notify_ways=("terminal", "webhook", "command"), notify_command=("beep",)))) == [
+        "notify_ways names webhook, but notify_webhook_url is not set"
+    ]

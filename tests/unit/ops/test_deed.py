@@ -1,3 +1,5 @@
+import pytest
+
 from termvisor.errors import NeedsApproval
 from termvisor.model.action import SendKeys
 from termvisor.model.outcome import Outcome
@@ -20,13 +22,15 @@ class AskingDoor(MemoryDoor):
         return self.outcome
 
 
-async def test_a_person_s_consent_answers_their_own_question() -> None:
+@pytest.mark.parametrize(("consent", "is_lasting"), [("once", False), ("session", True)])
+async def test_a_person_s_consent_answers_their_own_question(consent, is_lasting) -> None:
     world = await lively()
     door = AskingDoor(world.clock)
     door.inbox.approvals += world.door.inbox.approvals
     world.door = door
-    assert (await done(world, WISH, has_consent=True)).status == "done"
+    assert (await done(world, WISH, consent)).status == "done"
     assert door.inbox.approvals[0].state == "allowed"
+    assert door.inbox.lasting == ([1] if is_lasting else [])
     assert [terms.wait_for_answer for _, terms in door.done] == [0.0, 0.0]
 
 

@@ -8,6 +8,7 @@ async def test_without_consent_it_shows_what_would_happen_and_does_nothing() -> 
     assert answered.status == 2
     assert "send SIGTERM to pane 1 (work:1.0" in answered.shown
     assert "policy says allow" in answered.shown
+    assert (answered.number, answered.editable) == ("", "")
     robot = await ask(world, "robot", "kill", "1")
     assert (robot.status, robot.envelope["error"]["code"]) == (2, "unconfirmed")
     assert world.door.done == []

@@ -46,10 +46,28 @@ async def test_people_read_what_happened() -> None:
     assert (await ask(MemoryWorld(), "events")).out == "No events.\n"
 
 
-async def test_one_of_a_kind_is_found_behind_thousands_of_others() -> None:
+async def test_one_of_a_kind_is_found_behind_thousands_of_others_and_the_cursor_is_beyond_them() -> None:
     world = MemoryWorld()
     world.happen("server_found", socket="/s")
-    for _ in range(2500):
+    for _ in range(12_000):
         world.happen("alert", what="again")
     data = (await ask(world, "robot", "events", "--kind", "server_found")).envelope["data"]
     assert [item["cursor"] for item in data["items"]] == ["1"]
+    assert data["cursor"] == "12001"
+    world.happen("server_found", socket="/t")
+    data = (await ask(world, "robot", "events", "--kind", "server_found", "--cursor", "12001")).envelope["data"]
+    assert ([item["cursor"] for item in data["items"]], data["cursor"]) == (["12002"], "12002")
+
+
+async def test_a_full_page_of_one_kind_goes_on_right_after_it() -> None:
+    world = MemoryWorld()
+    for _ in range(5):
+        world.happen("server_found", socket="/s")
+        world.happen("alert", what="between")
+    cursor, pages = "0", []
+    for _ in range(4):
+        words = ("events", "--kind", "server_found", "--limit", "2", "--cursor", cursor)
+        data = (await ask(world, "robot", *words)).envelope["data"]
+        cursor = data["cursor"]
+        pages.append([item["cursor"] for item in data["items"]])
+    assert (pages, cursor) == ([["1", "3"], ["5", "7"], ["9"], []], "10")

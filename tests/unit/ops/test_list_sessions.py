@@ -1,5 +1,8 @@
+from msgspec.structs import replace
+
+from termvisor.model.ids import TargetName
 from termvisor.testing.asking import ask, lively
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.testing.world import SERVER, MemoryWorld, shell
 
 
 async def test_sessions_are_listed_with_totals() -> None:
@@ -17,3 +20,24 @@ async def test_people_see_a_row_a_session() -> None:
     lines = (await ask(await lively(), "sessions")).out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["SESSION", "agents", "work"]
     assert (await ask(MemoryWorld(), "sessions")).out == "No sessions.\n"
+
+
+async def test_sessions_say_what_their_agents_come_to() -> None:
+    data = (await ask(await lively(op="list_sessions"), "robot", "sessions", "--agent-summary")).envelope["data"]
+    agents, work = data["items"]
+    assert (agents["top_state"], agents["waiting"], agents["running"]) == ("waiting_approval", 1, 1)
+    assert agents["agent_states"] == {"claude_code": {"waiting_approval": 1}, "codex": {"running": 1}}
+    assert (work["top_state"], work["by_state"]) == ("completed", {"completed": 1, "unknown": 1})
+
+
+async def test_sessions_of_one_name_are_merged_only_when_asked() -> None:
+    world = MemoryWorld()
+    world.pane(shell("%1"))
+    there = world.pane(shell("%2"))
+    server = replace(SERVER, target=TargetName("build"), socket="/run/other")
+    world.change(there.id, instance=replace(there.instance, server=server))
+    apart = (await ask(world, "robot", "sessions")).envelope["data"]["items"]
+    assert [item["identity"]["target"] for item in apart] == ["build", "local"]
+    (merged,) = (await ask(world, "robot", "sessions", "--group-by", "session-name")).envelope["data"]["items"]
+    assert (merged["identity"], merged["panes"]) == ({"target": "", "session_name": "work"}, [1, 2])
+    assert (merged["by_target"], merged["windows"]) == ({"build": 1, "local": 1}, 2)

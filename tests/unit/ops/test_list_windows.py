@@ -25,3 +25,15 @@ async def test_windows_of_different_servers_are_never_taken_for_one() -> None:
 async def test_ended_panes_are_in_no_window() -> None:
     assert "3:main" not in (await ask(await lively(), "windows")).out
     assert (await ask(await lively(), "windows", "--pane", "3")).out == "No windows.\n"
+
+
+async def test_windows_say_what_their_agents_come_to() -> None:
+    world = await lively(op="list_windows")
+    items = (await ask(world, "robot", "list", "windows", "--with-agent-status")).envelope["data"]["items"]
+    assert [(item["index"], item["top_state"], item["waiting"]) for item in items][:2] == [
+        (2, "waiting_approval", 1),
+        (4, "running", 0),
+    ]
+    assert [row["agent"] for row in items[0]["agent_rows"]] == ["claude_code"]
+    assert (await ask(world, "robot", "windows", "--state", "running")).envelope["data"]["summary"]["windows"] == 1
+    assert "2 claude_code waiting approval" in (await ask(world, "windows", "--with-agent-status")).out

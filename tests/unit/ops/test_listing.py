@@ -41,3 +41,9 @@ def test_small_words() -> None:
     assert (instant(None), instant(NOON)) == (None, "2026-01-01T12:00:00.000Z")
     assert (age_of(None, NOON), age_of(NOON, NOON + 1_500_000_000)) == (None, 1.5)
     assert (moment(None, NOON), moment("10s", NOON)) == (None, NOON - 10_000_000_000)
+
+
+@pytest.mark.parametrize("text", ["0", "01", "٣", "99", "9" * 30, "-1"])
+async def test_a_number_that_is_nobodys_is_not_found(text: str) -> None:
+    with pytest.raises(NotFound, match="no pane is called"):
+        await named(await lively(), text)

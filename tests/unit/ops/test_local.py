@@ -41,10 +41,12 @@ def test_local_ops_are_those_that_need_no_daemon() -> None:
         "help",
         "logs",
         "quick_start",
+        "setup_agents",
         "setup_shell",
         "version",
     }
     assert [op.name for op in every() if op.works_alone] == [
+        "tmux_status",
         "doctor",
         "setup_tmux",
         "config_reload",

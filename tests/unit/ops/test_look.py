@@ -139,3 +139,20 @@ def test_a_difference_is_painted_by_us_and_by_nobody_else() -> None:
     assert difference(text, Look()) == "@@ one @@\n+new\n-old\n as before"
     painted = difference(text, Look(colour=True))
     assert painted.split("\n")[1:3] == ["\x1b[32m+new\x1b[0m", "\x1b[31m-old\x1b[0m"]
+
+
+def test_a_cell_may_have_a_style_of_its_own() -> None:
+    columns = (Column("N", str, paint=lambda number: "red" if number > 1 else ""),)
+    assert table(columns, [1, 2], Look(colour=True, is_quiet=True)) == "1\n\x1b[31m2\x1b[0m"
+
+
+def test_where_space_is_short_extra_columns_are_left_out_the_last_one_first() -> None:
+    columns = (
+        Column("A", lambda _item: "aaaa"),
+        Column("B", lambda _item: "bbbb", is_extra=True),
+        Column("C", lambda _item: "cccc" * 5, may_shrink=True, narrowest=6),
+        Column("D", lambda _item: "dddd", is_extra=True),
+    )
+    heads = {width: table(columns, [1], Look(width=width)).split("\n")[0].split() for width in (60, 20, 12)}
+    assert heads == {60: ["A", "B", "C", "D"], 20: ["A", "B", "C"], 12: ["A", "C"]}
+    assert table(columns, [1], Look(width=12)).split("\n")[1] == "aaaa  ccccc…"

@@ -30,3 +30,8 @@ def test_auto_is_json_for_robots_and_plain_for_people() -> None:
     assert Options().form(is_robot=True) == "json"
     assert Options().form(is_robot=False) == "plain"
     assert Options(format="markdown").form(is_robot=True) == "markdown"
+
+
+def test_the_forms_of_a_stream_are_known_by_their_usual_names() -> None:
+    assert split(["--format", "jsonl"])[0].form(is_robot=False) == "json"
+    assert split(["--format=table"])[0].form(is_robot=True) == "plain"

@@ -83,6 +83,7 @@ async def test_a_person_at_a_terminal_is_asked_there(world: MemoryWorld) -> None
     answered = await ask(world, "send", "1", "make deploy")
     assert answered.status == 77
     assert "type 'make deploy' and press Enter" in answered.shown
+    assert (answered.number, answered.editable) == ("1", "make deploy")
 
 
 async def test_a_program_gets_the_question_s_number_and_cannot_consent(world: MemoryWorld) -> None:

@@ -3,6 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
+from termvisor.model.agent import Flags
 from termvisor.model.ids import PaneId
 from termvisor.model.pane import Activity
 from termvisor.model.screen import Screen
@@ -221,3 +222,34 @@ async def test_a_shell_that_tells_no_commands_is_named_as_the_reason(world: Memo
     answered = await ask(world, "robot", "wait-for", "1", "--command-finished", "--timeout-secs", "0")
     assert answered.status == 124
     assert "visor setup shell" in answered.envelope["hint"]
+
+
+async def test_it_waits_for_the_state_of_an_agent(world: MemoryWorld) -> None:
+    world.agents.begin(PANE)
+    world.agents.become(PANE, "running")
+    answered = await _while_waiting(
+        world,
+        ("1", "--state", "waiting,idle"),
+        lambda: world.agents.become(PANE, "running", flags=Flags(subtasks=1)),
+        lambda: world.agents.become(PANE, "waiting_approval"),
+    )
+    data = answered.envelope["data"]
+    assert (data["outcome"], data["agent"]["state"], answered.status) == ("state", "waiting_approval", 0)
+
+
+async def test_a_state_that_holds_already_needs_no_wait(world: MemoryWorld) -> None:
+    world.agents.begin(PANE)
+    world.agents.become(PANE, "idle")
+    assert (await ask(world, "wait-for", "1", "--state", "idle")).out == "pane 1 claude_code: idle\n"
+
+
+async def test_an_agent_that_ends_first_ends_the_wait(world: MemoryWorld) -> None:
+    world.agents.begin(PANE)
+    answered = await _while_waiting(world, ("1", "--state", "idle"), lambda: world.agents.leave(PANE))
+    assert (answered.status, answered.envelope["error"]["code"]) == (4, "agent_not_found")
+
+
+async def test_a_pane_that_ends_ends_the_wait_for_its_agent(world: MemoryWorld) -> None:
+    world.agents.begin(PANE)
+    answered = await _while_waiting(world, ("1", "--state", "idle"), lambda: world.end(PANE))
+    assert answered.envelope["error"]["message"] == "pane 1 ended before its agent was idle"

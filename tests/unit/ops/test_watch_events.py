@@ -47,6 +47,25 @@ async def test_once_tells_what_is_there_and_ends() -> None:
     assert answered.status == 0
 
 
+async def test_what_is_there_begins_with_the_oldest_that_is_kept() -> None:
+    world = await lively()
+    world.history.forgotten = 2
+    assert [item["cursor"] for item in (await ask(world, "robot", "watch-events", "--once")).items] == ["3", "4"]
+
+
+async def test_who_waits_for_something_rare_outlives_the_events_it_passed_over() -> None:
+    world = await lively()
+    wanted = {"since_cursor": "1", "kind": "server_found"}
+    async with asyncio.TaskGroup() as group, aclosing(stream(world, "watch_events", wanted)) as items:
+        found = group.create_task(_next(items))
+        await settled()
+        world.history.forgotten = 4
+        world.happen("alert", what="another")
+        await settled()
+        world.happen("server_found", socket="/s")
+        assert (await found).cursor == "6"
+
+
 async def test_kind_and_pane_narrow_it() -> None:
     world = await lively()
     kinds = (await ask(world, "robot", "watch-events", "--once", "--kind", "pane_gone")).items

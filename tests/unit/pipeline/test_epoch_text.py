@@ -69,3 +69,64 @@ def test_a_pane_that_begins_in_the_alternate_screen_is_known_to_be_there(folder)
     text = EpochText(replace(EPOCH, carry=first_carry(is_alternate=True, at=5, width=80)), folder, None)
     assert (activity_of(text).kind, activity_of(text).since) == ("alt_screen", 5)
     assert activity_of(None).kind == "gap"
+
+
+BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
+KEY = f"sk-ant-{BODY}"
+MASK = "[redacted:anthropic_key]"
+
+
+@pytest.mark.parametrize(
+    ("printed", "stored"),
+    [
+        (f"{KEY}\rworking on it\r\n", [f"working on it{MASK}"]),
+        (f"{KEY}\x1b[9D and so on\r\n", [f"sk-ant-{MASK} and so on"]),
+        (f"{KEY[:30]}\r\n{KEY[30:]}\rfine, \r\n", [f"sk-ant-{MASK}", f"fine, {MASK}"]),
+        (f"{KEY}\r\n\x1b[Aabove it\x1b[B\r{BODY[20:]}\r\n", [f"sk-ant-{MASK}", "above it", MASK]),
+        (f"{BODY[20:]}\r\n{KEY}\rworking on it\r\n", [BODY[20:], f"working on it{MASK}"]),
+    ],
+)
+def test_what_is_left_of_a_key_that_was_written_over_is_not_stored(folder, printed, stored):
+    size = written(folder, printed.encode())
+    for step in (1, 7, size):
+        text = EpochText(EPOCH, folder, None)
+        while text.step(step):
+            pass
+        assert rows(text) == stored
+
+
+def test_the_unfinished_line_shows_nothing_of_a_key_that_was_written_over(folder):
+    written(folder, f"{KEY}\rworking on it".encode())
+    text = EpochText(EPOCH, folder, None)
+    text.step(1000)
+    assert text.pending == f"working on it{MASK}"
+
+
+def test_a_text_that_is_built_later_learns_the_keys_again_from_the_log(folder):
+    first = f"{KEY}\r\n".encode()
+    written(folder, first, f"\x1b[A\x1b[B{BODY[20:]} is left\r\n".encode())
+    text = EpochText(EPOCH, folder, None)
+    text.step(len(first))
+    progress = text.take()
+    assert progress is not None and BODY[:9].encode() not in progress.carry
+    after = EpochText(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
+    after.step(1000)
+    assert rows(after) == [f"{MASK} is left"]
+
+
+def test_a_key_that_was_painted_is_known_until_much_was_printed_after_it(folder):
+    size = written(folder, f"\x1b[?1049h\x1b[3;1H{KEY}\x1b[3;1Hworking\x1b[?1049l".encode(), b"a line\r\n" * 2000)
+    text = EpochText(EPOCH, folder, None)
+    assert text.look_back().masked(BODY[20:]) == MASK
+    while text.step(1000):
+        pass
+    assert text.read_to == size
+    assert text.look_back().masked(BODY[20:]) == BODY[20:]
+
+
+def test_a_closed_epoch_is_not_read_again(folder):
+    size = written(folder, f"\x1b[?1049h{KEY}".encode())
+    text = EpochText(replace(EPOCH, size=size), folder, None)
+    text.step(1000)
+    text.finish()
+    assert text.look_back().masked(BODY) == BODY

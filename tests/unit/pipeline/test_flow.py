@@ -144,6 +144,29 @@ async def test_settling_waits_for_bytes_that_nobody_told_of(memory, pane, epoch)
     assert await memory.store.output.last_line(pane) == 1000
 
 
+async def test_one_pane_is_settled_without_waiting_for_the_others(memory, pane, epoch):
+    other = await memory.reserved(await memory.pane("%2"))
+    memory.pipeline.open(other)
+    await until(lambda: memory.pipeline.queue_depth == 0)
+    writer = SegmentWriter(memory.pipeline.folder(other), 1 << 20)
+    writer.append(b"told by nobody\r\n", memory.clock.now())
+    writer.close()
+    memory.write(epoch, b"heard\r\n")
+    await memory.pipeline.settle(pane)
+    assert await memory.store.output.last_line(pane) == 1
+    assert await memory.store.output.last_line(other.pane) == 0
+    await memory.pipeline.settle()
+    assert await memory.store.output.last_line(other.pane) == 1
+
+
+async def test_nobody_waits_where_nothing_is_left_to_store(memory, pane, epoch):
+    memory.write(epoch, b"heard\r\n$ ")
+    await memory.pipeline.settle(pane)
+    settling = memory.pipeline.settle(pane)
+    with pytest.raises(StopIteration):
+        settling.send(None)
+
+
 async def test_settling_ends_though_another_pane_never_stops_printing(memory, pane, epoch):
     other = await memory.reserved(await memory.pane("%2"))
     memory.pipeline.open(other)
@@ -344,3 +367,24 @@ async def test_a_user_variable_is_stored_with_its_bytes_and_then_told(memory, pa
     await reopened(memory)
     await memory.pipeline.settle()
     assert len(await memory.store.events.list(pane=pane)) == 1
+
+
+@pytest.mark.parametrize("line", [b"y\r\n", b"a line of some length that says a little more than yes\r\n"])
+async def test_what_waits_to_be_stored_is_bounded_in_memory_however_short_its_lines_are(memory, pane, line):
+    epoch, sizes = await memory.reserved(pane), []
+
+    class Weighing:
+        async def commit(self, batch):
+            sizes.append(
+                sum(len(block.lines) * 64 + sum(map(len, block.lines)) for one in batch for block in one.blocks)
+            )
+            return await memory.store.output.commit(batch)
+
+    memory.write(epoch, line * (4_000_000 // len(line)))
+    heavy = Pipeline(Weighing(), raw_dir=memory.places.raw_dir, clock=memory.clock, flush_for=60.0)
+    heavy.open(epoch)
+    flow = asyncio.ensure_future(heavy.run())
+    await heavy.settle()
+    flow.cancel()
+    assert sum(sizes) > 4_000_000
+    assert max(sizes) < 9_000_000

@@ -8,13 +8,16 @@ import pytest
 from termvisor.errors import StorageError
 from termvisor.ingest.eyes import Look
 from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.output import Epoch
 from termvisor.model.sighting import Life
 from termvisor.mux.base import Capture
 from termvisor.pipeline import Sightings
 from termvisor.pipeline import sightings as stage
 from termvisor.pipeline.sightings import rows_of
+from termvisor.recorder.format import SegmentWriter
+from termvisor.redact import Memory
 from termvisor.testing.tmux import short_folder
-from tests.unit.ingest.scene import Memory
+from tests.unit.ingest.scene import Memory as House
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 AWAY = 99
@@ -24,7 +27,7 @@ AWAY = 99
 @pytest.fixture
 async def memory():
     with short_folder() as folder:
-        opened = await Memory(folder).open()
+        opened = await House(folder).open()
         yield opened
         await opened.close()
 
@@ -85,6 +88,24 @@ async def test_a_secret_on_the_screen_is_not_stored(memory, pane, sightings):
     assert b"export TOKEN" in stored
     assert KEY[:20].encode() not in stored
     assert KEY[20:].encode() not in stored
+
+
+async def test_what_is_left_of_a_key_that_was_painted_over_is_not_stored(memory, pane, sightings):
+    seen = Memory()
+    rows_of(look(pane, "", KEY[:24], KEY[24:]), seen)
+    left = rows_of(look(pane, "", f"working on it{KEY[16:24]}", KEY[24:]), seen)
+    mask = "[redacted:github_token]"
+    assert [row.text for row in left] == ["", f"working on it{mask}", mask]
+
+
+async def test_what_the_stream_saw_of_a_pane_is_known_to_its_sightings(memory, pane, sightings):
+    epoch = Epoch(id=EpochId(1), pane=pane, source="pipe", opened_at=1)
+    writer = SegmentWriter(memory.pipeline.folder(epoch), 1 << 20)
+    writer.append(f"\x1b[?1049h\x1b[2;1H{KEY}\x1b[2;1Hworking".encode(), 5)
+    memory.pipeline.open(epoch)
+    await sightings.take([look(pane, "", f"working{KEY[7:]}")])
+    writer.close()
+    assert await texts(memory, pane) == ["working[redacted:github_token]"]
 
 
 async def test_a_first_row_that_may_be_the_end_of_a_secret_is_not_stored(memory, pane, sightings):

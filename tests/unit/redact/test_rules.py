@@ -5,6 +5,8 @@ import pytest
 from termvisor.errors import ConfigError
 from termvisor.redact import Redactor, build, kinds
 
+NONCE = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
 
 def test_an_allowed_kind_is_left_alone_and_the_others_are_not():
     rules = build(allow=["password_assignment"])
@@ -37,6 +39,21 @@ def test_the_users_pattern_may_match_what_a_mask_is_made_of():
 def test_a_pattern_that_cannot_be_used_is_refused_by_its_number(pattern: str):
     with pytest.raises(ConfigError, match="custom_2"):
         build(extra=["fine", pattern])
+
+
+def test_the_nonce_is_masked_wherever_it_stands_and_is_in_no_pattern_that_is_kept():
+    rules = build(nonce=NONCE)
+    rows = [f"see {NONCE}", f"a{NONCE}b nonce={NONCE[::-1]}", f"nonce={NONCE}", NONCE[1:]]
+    mask = "[redacted:shell_nonce]"
+    assert Redactor(rules).lines(rows) == [f"see {mask}", f"a{mask}b nonce={mask}", f"nonce={mask}", NONCE[1:]]
+    assert NONCE not in str(rules._patterns())
+    assert Redactor(build(nonce=NONCE, allow=["shell_nonce"])).lines(rows) == rows
+
+
+def test_some_of_the_kinds_know_the_nonce_too_if_it_is_among_them():
+    rules = build(nonce=NONCE)
+    assert rules.only({"shell_nonce", "jwt"}).scan(NONCE) == {"shell_nonce"}
+    assert rules.only({"jwt"}).scan(NONCE) == frozenset()
 
 
 def test_the_rows_for_the_docs_name_every_kind_once():

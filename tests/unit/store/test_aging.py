@@ -6,7 +6,10 @@ from termvisor.model.output import Gap
 from termvisor.model.question import Question
 from termvisor.search.find import search
 from termvisor.store import Progress
-from termvisor.store.aging import INDEXED, TABLES, Sweep, count, sweep
+from termvisor.store.aging import DEEDS, HISTORY, INDEXED, SIGNALS, Sweep, count, sweep
+from tests.unit.store.deeds import asked, held, permitted, sent
+
+TABLES = (*HISTORY, *DEEDS, *SIGNALS)
 
 
 def never():
@@ -93,13 +96,46 @@ async def test_events_marks_and_ended_gaps_age(store, new_pane):
     assert [gap.start_at for gap in await store.output.gaps()] == [50]
 
 
+async def test_sends_questions_permits_and_reservations_age_from_their_end(store, new_pane):
+    pane = await new_pane()
+    for at in (100, 900):
+        await sent(store, pane, at, ended_at=at + 10)
+        await asked(store, pane, at, expires_at=at + 10, said="allow")
+        await permitted(store, at, expires_at=at + 10)
+        await held(store, pane, at, expires_at=at + 10)
+    foretold = {aged.table: await counted(store, aged.table, 500) for aged in DEEDS}
+    assert foretold == dict.fromkeys(("send", "question", "permit", "reservation"), 1)
+    assert {aged.table: await swept(store, aged.table, 500) for aged in DEEDS} == foretold
+    assert (await store.sends.one("key-100"), (await store.sends.one("key-900")).status) == (None, "delivered")
+    (question,) = await store.approvals.list(is_open=False)
+    assert (question.at, len(question.voices)) == (900, 1)
+    assert [permit.at for permit in await store.permits.list(905)] == [900]
+    assert [reservation.at for reservation in await store.reservations.list(905)] == [900]
+
+
+async def test_what_was_ended_early_ages_from_then_on_and_what_was_prolonged_later(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    await permitted(store, 100, expires_at=900, revoked_at=200)
+    await held(store, pane, 100, expires_at=900, released_at=200)
+    await held(store, other, 110, expires_at=200)
+    await held(store, other, 120, expires_at=900)
+    assert [await swept(store, table, 500) for table in ("permit", "reservation")] == [1, 1]
+    assert [kept.pane for kept in await store.reservations.list(500)] == [other]
+
+
+async def test_a_send_without_an_outcome_is_kept_however_old_it_is(store, new_pane):
+    await sent(store, await new_pane(), 100)
+    assert await swept(store, "send", 1 << 60) == 0
+    assert [send.key for send in await store.sends.open()] == ["key-100"]
+
+
 @pytest.mark.parametrize("aged", TABLES, ids=lambda aged: aged.table)
 async def test_every_line_of_the_list_names_columns_that_exist(store, aged):
     assert await swept(store, aged.table, 500) == await counted(store, aged.table, 500) == 0
 
 
 async def test_every_table_that_grows_is_in_the_list_or_named_here(store):
-    kept = {"server", "pane", "epoch", "audit", "send", "question", "voice", "permit", "reservation"}
+    kept = {"server", "pane", "epoch", "audit", "voice", "knowledge", "reading"}
     own = {f"{table}_{part}" for table in INDEXED for part in ("time", "fts")}
     query = (
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_fts_%'"

@@ -90,3 +90,29 @@ async def test_permits_hold_until_they_end_or_are_revoked(store):
     assert await store.permits.revoke(permit.id, 20)
     assert not await store.permits.revoke(permit.id, 21)
     assert await store.permits.list(30) == []
+
+
+async def test_who_said_yes_may_still_say_no(store):
+    question = await asked(store, needs=2)
+    assert (await said(store, question.id)).state == "open"
+    assert (await said(store, question.id, "deny", at=21)).state == "denied"
+
+
+async def test_an_edited_question_is_of_no_use(store):
+    question = await asked(store)
+    assert (await said(store, question.id, "edit")).state == "edited"
+    assert not await store.approvals.use(question.id, "h", 30)
+
+
+async def test_a_question_that_nobody_waits_for_is_withdrawn_and_cannot_be_answered(store):
+    question = await asked(store)
+    assert (await store.approvals.withdraw(question.id)).state == "withdrawn"
+    assert await store.approvals.withdraw(question.id) is None
+    with pytest.raises(Conflict, match="withdrawn"):
+        await said(store, question.id)
+
+
+async def test_what_an_earlier_daemon_left_open_is_withdrawn_by_its_kind(store):
+    left, other = await asked(store, kind="answer_agent"), await asked(store, action_hash="other")
+    await store.approvals.withdraw_left("answer_agent")
+    assert [(await store.approvals.one(one.id)).state for one in (left, other)] == ["withdrawn", "open"]

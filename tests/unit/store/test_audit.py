@@ -1,12 +1,16 @@
 """The audit only grows, survives, and shows where somebody touched it."""
 
+import asyncio
+import contextlib
+
 import apsw
+import msgspec
 import pytest
 
 from termvisor.model.action import Actor
-from termvisor.model.audit import AuditEntry, BrokenChain
+from termvisor.model.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.chain import hash_of
 from termvisor.model.ids import PaneId
-from termvisor.store.audit import AuditFilter
 
 ME = Actor(kind="human", uid=1000, pid=42, name="visor")
 
@@ -84,3 +88,61 @@ async def test_tampering_is_found_at_the_exact_entry(filled, path, statement, br
     meddle(path, statement)
     found = await filled.audit.verify()
     assert isinstance(found, BrokenChain) and found.id == broken
+
+
+async def test_whoever_follows_is_woken_once_it_is_on_disk(filled):
+    with filled.audit.news.subscribe() as news:
+        await filled.audit.add([entry(6)])
+        await news.get()
+    assert (await filled.audit.list(after=5))[0].correlation == "c6"
+
+
+async def test_whoever_follows_is_woken_also_when_the_writer_no_longer_waits(filled):
+    with filled.audit.news.subscribe() as news:
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(filled.audit.add([entry(6)]))
+            await asyncio.sleep(0)
+            writing.cancel()
+        await news.get()
+    assert [one.correlation for one in await filled.audit.list(after=5)] == ["c6"]
+
+
+async def test_the_chain_can_be_read_as_it_is_kept(filled):
+    links = await filled.audit.links(after=3)
+    assert [link.id for link in links] == [4, 5]
+    assert links[1].previous == links[0].hash == hash_of(links[0].previous, links[0].entry)
+
+
+async def test_a_hash_that_was_kept_must_be_in_the_record(filled):
+    (kept,) = await filled.audit.list(limit=1)
+    assert await filled.audit.verify(kept.hash) is None
+    assert (await filled.audit.verify("f" * 64)).what == "no entry up to it has the hash that was kept"
+
+
+async def test_entries_are_found_by_caller_outcome_and_what_they_undo(store):
+    robot = Actor(kind="robot", uid=1000, pid=7, name="builder")
+    await store.audit.add([entry(1), entry(2, actor=robot, outcome="done"), entry(3, outcome="done", undoes="c2")])
+
+    async def ids(**only) -> list[int]:
+        return [one.id for one in await store.audit.list(only=AuditFilter(**only))]
+
+    assert await ids(actor="robot") == await ids(actor="builder") == [2]
+    assert await ids(outcome="done") == [2, 3]
+    assert await ids(undoes="c2") == [3]
+    assert await ids(until=2) == [1, 2]
+
+
+async def test_entries_of_an_older_version_stay_as_they_were_and_stay_proven(store, path):
+    """They know nothing of what was added to an entry since."""
+    fields = msgspec.to_builtins(entry(1))
+    text = msgspec.json.encode({name: value for name, value in fields.items() if name != "undoes"}).decode()
+    actor = msgspec.json.encode(ME).decode()
+    with contextlib.closing(apsw.Connection(path)) as connection:
+        connection.execute(
+            "INSERT INTO audit (at, correlation, stage, kind, pane, actor, entry, previous, hash)"
+            " VALUES (1, 'c1', 'intent', 'send_text', NULL, ?, ?, '', ?)",
+            (actor, text, hash_of("", text)),
+        )
+    await store.audit.add([entry(2, undoes="c1")])
+    assert await store.audit.verify() is None
+    assert [one.undoes for one in await store.audit.list()] == ["", "c1"]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 
+import apsw
 import pytest
 
 from termvisor.errors import Broken, NewerDatabase, StorageError
@@ -229,6 +230,18 @@ async def test_a_checkpoint_moves_all_pages_into_the_file(db):
     assert await db.checkpoint() == 0
     after, _ = await db.sizes()
     assert after > before
+
+
+async def test_at_rest_it_holds_few_pages_and_still_knows_everything(db):
+    await db.write(one("CREATE TABLE heavy (data)"))
+    await db.write(
+        lambda connection: connection.executemany("INSERT INTO heavy VALUES (?)", [(bytes(9000),)] * 300).get
+    )
+    assert await db.read(one("SELECT sum(length(data)) FROM heavy")) == 300 * 9000
+    busy = apsw.memory_used()
+    await db.rest()
+    assert apsw.memory_used() < busy - (1 << 20)
+    assert await db.read(one("SELECT count(*) FROM heavy")) == 300
 
 
 async def test_a_killed_process_loses_nothing_it_was_told_is_stored(path):

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from termvisor.errors import InvalidCursor
 from termvisor.model.event import Event
@@ -69,9 +70,52 @@ async def test_ids_are_not_given_again_when_all_events_are_deleted(store):
     assert stored.id == 3
 
 
-async def test_they_can_be_of_one_kind_however_rare_it_is(store):
-    rare = Event(at=1, kind="gap_recorded")
-    await store.events.add([rare, *(event(at) for at in range(2, 3000)), rare])
-    assert await ids(store, kind="gap_recorded") == [1, 3000]
-    assert await ids(store, kind="gap_recorded", after=1) == [3000]
-    assert await ids(store, kind="pane_gone") == []
+@pytest.fixture
+async def crowded(store, new_pane):
+    """Three gaps, with thousands of other events between them."""
+    pane, gap = await new_pane(), Event(at=1, kind="gap_recorded")
+    crowd = [event(2, pane)] * 6000
+    await store.events.add([gap, *crowd, replace(gap, at=3, pane=pane), *crowd, replace(gap, at=4)])
+    return store
+
+
+async def test_they_can_be_of_one_kind_however_rare_it_is(crowded):
+    assert await ids(crowded, kind="gap_recorded") == [1, 6002, 12003]
+    assert await ids(crowded, kind="gap_recorded", limit=1) == [12003]
+    assert await ids(crowded, kind="gap_recorded", since=3) == [6002, 12003]
+    assert await ids(crowded, kind="gap_recorded", pane=1) == [6002]
+    assert await ids(crowded, kind="pane_gone") == []
+
+
+async def test_one_kind_is_read_page_by_page_with_a_cursor(crowded):
+    cursor, pages = 0, []
+    while page := await ids(crowded, kind="gap_recorded", after=cursor, limit=2):
+        pages.append(page)
+        cursor = page[-1]
+    assert pages == [[1, 6002], [12003]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "plan"),
+    [
+        ({"kind": "alert"}, "event_kind (kind=?)"),
+        ({"kind": "alert", "after": 5}, "event_kind (kind=? AND id>?)"),
+        ({"kind": "alert", "since": 5}, "event_kind (kind=?)"),
+        ({"pane": 1, "since": 5}, "event_pane (pane=?)"),
+        ({"pane": 1, "kind": "alert", "after": 5}, "event_pane (pane=? AND id>?)"),
+        ({"since": 5}, "event_at (at>?)"),
+        ({"after": 5}, "PRIMARY KEY (rowid>?)"),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
+)
+async def test_no_question_reads_every_event_or_sorts_them(store, asked, plan):
+    await store.events.add([event(at) for at in range(10)])
+    run = []
+    await store._db.read(lambda connection: setattr(connection, "exec_trace", lambda *ran: not run.append(ran[1:])))
+    await store.events.list(**asked)
+    await store._db.read(lambda connection: setattr(connection, "exec_trace", None))
+    (question,) = [(text, values) for text, values in run if "FROM event WHERE" in text]
+    (step,) = await store._db.read(
+        lambda connection: connection.execute(f"EXPLAIN QUERY PLAN {question[0]}", question[1]).fetchall()
+    )
+    assert step[3].endswith(plan)

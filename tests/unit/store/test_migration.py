@@ -55,3 +55,23 @@ def test_our_own_bring_an_empty_database_to_the_latest_version_twice_over():
 
 def test_our_own_are_numbered_without_holes():
     assert [each.version for each in migrations()] == list(range(1, latest() + 1))
+
+
+def test_sends_and_answers_from_before_are_kept_in_the_order_of_their_time():
+    connection = apsw.Connection(":memory:")
+    connection.pragma("foreign_keys", True)
+    for migration in migrations()[:6]:
+        with open(migration.path, encoding="utf-8") as file:
+            connection.execute(file.read())
+        connection.pragma("user_version", migration.version)
+    connection.execute("INSERT INTO server VALUES (1, 'local', '/s', 1, 1)")
+    connection.execute("INSERT INTO pane VALUES (1, 1, '%1', 0, '{}', 1, 1, NULL, NULL, 1)")
+    for key, at, outcome in (("a", 20, "delivered"), ("b", 10, None)):
+        row = (key, "c", 1, "h", "t", "typed", at, at, outcome, "")
+        connection.execute("INSERT INTO send VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.execute("INSERT INTO question VALUES (5, 1, 2, 'c', 'h', 1, '{}', 'denied', 2)")
+    connection.execute("INSERT INTO voice VALUES (5, 2, 'ann', 'deny')")
+    migrate(connection)
+    assert connection.execute("SELECT id, key, outcome FROM send").fetchall() == [(1, "b", None), (2, "a", "delivered")]
+    assert connection.execute("SELECT * FROM voice").fetchall() == [(5, 2, "ann", "deny")]
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

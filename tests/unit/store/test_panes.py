@@ -93,3 +93,11 @@ async def test_the_gaps_of_a_gone_pane_end_with_it(store, new_pane):
     await store.output.record_gap(Gap(pane=pane, cause="recorder_restart", start_at=50))
     await store.panes.gone(pane, at=70)
     assert [gap.end_at for gap in await store.output.gaps(pane=pane)] == [70]
+
+
+async def test_one_pane_is_found_by_its_number_also_after_it_ended(store):
+    await store.panes.recognise(PANE, FACTS, at=10)
+    number, _ = await store.panes.recognise(replace(PANE, mux_id="%2"), FACTS, at=10)
+    await store.panes.gone(number, at=30)
+    assert await store.panes.one(number) == (await store.panes.all(gone=True))[1]
+    assert await store.panes.one(PaneId(99)) is None

@@ -136,7 +136,7 @@ def test_a_line_of_many_overwrites_is_cut_between_two_of_them() -> None:
 )
 def test_what_shows_nothing_does_not_hold_the_checkpoint_back(silence: bytes) -> None:
     stage = TextStage()
-    data = silence * (4 * RAW_LIMIT // len(silence))
+    data = silence * (2 * RAW_LIMIT // len(silence))
     assert stage.feed(delta(data)).lines == ()
     assert len(data) - stage.checkpoint()[0] <= RAW_LIMIT
 

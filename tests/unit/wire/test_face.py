@@ -13,9 +13,27 @@ WORDS = st.lists(st.text(st.characters(blacklist_categories=["Cs"])))
 def test_a_command_line_survives_the_way_to_the_daemon(argv: list[str], cwd: str, is_robot: bool) -> None:
     line = face.encode(face.Asked(tuple(argv), is_robot, cwd, face.Look(132, True, False)))
     heard = face.decode(line[:-1])
+    assert heard.given is None
     assert line.index(b"\n") == len(line) - 1
     assert (heard.argv, heard.is_robot, heard.cwd) == (tuple(argv), is_robot, cwd)
     assert (heard.look.width, heard.look.is_terminal, heard.look.colour) == (132, True, False)
+
+
+@given(st.binary(), st.text(st.characters(blacklist_categories=["Cs"]), min_size=1))
+def test_a_text_beside_the_command_line_arrives_to_the_byte_or_with_what_was_wrong(data: bytes, trouble: str) -> None:
+    asked = face.Asked(("send", "7", "--stdin"))
+    text = face.decode(face.encode(asked.filled(face.Given(data)))[:-1])
+    assert text.given is not None
+    assert (text.argv, text.given.data, text.given.trouble) == (asked.argv, data, "")
+    none = face.decode(face.encode(asked.filled(face.Given(trouble=trouble)))[:-1])
+    assert none.given is not None
+    assert (none.given.data, none.given.trouble) == (b"", trouble)
+
+
+def test_a_text_stays_with_the_command_line_that_is_confirmed() -> None:
+    given = face.Given(b"make test")
+    again = face.Asked(("send", "7")).filled(given).confirmed("--yes-for-session")
+    assert (again.argv, again.given) == (("send", "7", "--yes-for-session"), given)
 
 
 def test_a_word_that_is_not_unicode_arrives_with_a_sign_for_what_was_wrong() -> None:
@@ -39,7 +57,7 @@ def test_large_output_is_cut_into_frames_that_a_reader_can_hold() -> None:
     assert b"".join(body for _, _, body in heard) == data
 
 
-@pytest.mark.parametrize("line", [b"!1", b"!1\x1f0\x1fwide\x1f0\x1f0\x1f/", b"!1\x1f0\x1f80"])
+@pytest.mark.parametrize("line", [b"!2", b"!2\x1f\x1f0\x1fwide\x1f0\x1f0\x1f/", b"!2\x1f\x1f0\x1f80"])
 def test_a_request_with_missing_or_wrong_fields_is_malformed(line: bytes) -> None:
     with pytest.raises(face.Malformed):
         face.decode(line)

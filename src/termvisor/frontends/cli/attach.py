@@ -4,6 +4,7 @@ It goes to the daemon as a person's command line, so that it is judged like one.
 """
 
 import os
+from collections.abc import Callable
 
 import msgspec
 
@@ -22,19 +23,22 @@ class _Answer(msgspec.Struct):
 
 
 def run(wanted: Attach) -> int:
+    return go(("attach", *render(wanted)), lambda answer: msgspec.json.decode(answer, type=_Answer).data)
+
+
+def go(words: tuple[str, ...], way: Callable[[bytes], Attached | None]) -> int:
+    """Ask with these words; ``way`` reads from the JSON answer how to get there. Without one, a person is answered."""
     where = places()
     ensure_running(where)
     heard: list[bytes] = []
-    words = ("attach", "--json", *render(wanted))
-    status = courier.collect(
-        where.daemon_socket, face.Asked(words, False, os.getcwd(), look()), lambda _kind, data: heard.append(data)
-    )
-    answer = msgspec.json.decode(b"".join(heard) or b"{}", type=_Answer)
+    asked = face.Asked((words[0], "--json", *words[1:]), False, os.getcwd(), look())
+    status = courier.collect(where.daemon_socket, asked, lambda _kind, data: heard.append(data))
     if status < 0:
         raise Unavailable("the daemon did not finish its answer")
-    if answer.data is None or not answer.data.outside:
-        return courier.carry(where.daemon_socket, face.Asked(("attach", *render(wanted)), False, os.getcwd(), look()))
-    command = chosen(answer.data, environment().get("TMUX", ""))
+    attached = way(b"".join(heard) or b"{}")
+    if attached is None or not attached.outside:
+        return courier.carry(where.daemon_socket, face.Asked(words, False, os.getcwd(), look()))
+    command = chosen(attached, environment().get("TMUX", ""))
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:

@@ -10,13 +10,11 @@ from termvisor.client.start import ensure_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
 from termvisor.frontends import courier
-from termvisor.ops.answer import Caller, Shown, Stderr, answer, find
+from termvisor.ops.answer import KINDS, Caller, answer, find
 from termvisor.ops.local import LocalWorld
 from termvisor.ops.world import World
 from termvisor.settings import places
 from termvisor.wire import face
-
-_KINDS: dict[type, bytes] = {Stderr: b"e", Shown: b"q"}
 
 
 def run(asked: face.Asked, why: int) -> int:
@@ -35,10 +33,10 @@ def run(asked: face.Asked, why: int) -> int:
 
 def _needs_daemon(asked: face.Asked) -> bool:
     try:
-        op, _ = find(asked.argv, asked.is_robot)
+        op, words = find(asked.argv, asked.is_robot)
     except VisorError:
         return False
-    return op.effect != "local" and not op.works_alone
+    return not (op.is_local(words) or op.works_alone)
 
 
 def _through_new_daemon(asked: face.Asked) -> int:
@@ -51,9 +49,10 @@ def _through_new_daemon(asked: face.Asked) -> int:
 
 
 def _here(world: World, asked: face.Asked) -> int:
-    outlet = courier.Outlet()
+    outlet = courier.Outlet(asked)
     status = asyncio.run(_answered(world, asked, outlet))
-    return _here(world, asked.confirmed()) if outlet.has_consent() else status
+    again = outlet.again(lambda _aside: None)
+    return status if again is None else _here(world, again)
 
 
 async def _answered(world: World, asked: face.Asked, outlet: courier.Outlet) -> int:
@@ -61,7 +60,7 @@ async def _answered(world: World, asked: face.Asked, outlet: courier.Outlet) -> 
         async for piece in pieces:
             if isinstance(piece, int):
                 return piece
-            outlet.deliver(_KINDS.get(type(piece), b"o"), piece)
+            outlet.deliver(KINDS.get(type(piece), b"o"), piece)
     raise AssertionError("an answer ends with its exit status")
 
 

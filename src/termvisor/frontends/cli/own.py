@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from termvisor.errors import BadRequest, VisorError
 from termvisor.frontends.cli import attach, daemon, demo, down, replay, up
+from termvisor.frontends.cli import next as next_up
 from termvisor.frontends.courier import write
 from termvisor.ops.arguments import explained, parse, usage
 from termvisor.ops.attach import Attach
+from termvisor.ops.next import Next
 from termvisor.ops.replay import Replay
 
 
@@ -34,6 +36,7 @@ COMMANDS = {
 SHOWN = {
     "replay": Command(Replay, replay.run, "Play what a pane showed, like a film."),
     "attach": Command(Attach, attach.run, "Look at a pane in this terminal, with tmux itself."),
+    "next": Command(Next, next_up.run, "Go to the agent that needs you most."),
 }
 """On a terminal; elsewhere they are operations like the others."""
 

@@ -9,11 +9,13 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from msgspec.structs import replace
+
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, MuxError
 from termvisor.model.action import Spawn
 from termvisor.model.ids import MuxPaneId
-from termvisor.mux.control import Guard, Mismatch, Outcome, Person, Sight
+from termvisor.mux.control import Client, Former, Guard, Mismatch, Outcome, Person, Sight
 from termvisor.mux.tmux.client import new_token
 from termvisor.mux.tmux.keys import is_key
 from termvisor.mux.tmux.protocol import quote
@@ -27,8 +29,9 @@ _SEEN = (
     "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
     f" #{{pane_width}} #{{pane_height}} #{{cursor_x}} #{{cursor_y}} #{{cursor_flag}} {_COMMAND}"
 )
+_FRONT = "#{W:,#{P:,#{pane_id}}}"
 _TAKES_INPUT = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
-_PEOPLE = "list-clients -F 'client #{client_control_mode} #{pane_id} #{client_activity} #{client_tty}'"
+_PEOPLE = "list-clients -F 'client #{client_control_mode} #{pane_id} #{client_activity} #{client_utf8} #{client_tty}'"
 
 
 class TmuxControl:
@@ -37,14 +40,22 @@ class TmuxControl:
 
     async def see(self, pane: MuxPaneId) -> Sight | None:
         here = f"#{{==:#{{pane_id}},{pane}}}"
-        facts = f"display-message -p -t {pane} '{_SEEN}'"
+        told = f"{_looks(pane)} ; display-message -p -t {pane} '{_SEEN}'"
         reply = await self._server.client.request(
-            f"if-shell -F -t {pane} '{here}' {{ {_PEOPLE} ; {facts} ; {{body}} }}", f"capture-pane -p -J -e -t {pane}"
+            f"if-shell -F -t {pane} '{here}' {{ {_PEOPLE} ; {told} ; {{body}} }}", f"capture-pane -p -J -e -t {pane}"
         )
         lines = [line.decode("utf-8", "replace") for line in reply.printed]
         if not lines:
             return None
-        return _sight(lines.pop(), [line.split(" ") for line in lines], reply.body)
+        facts, looks = lines.pop(), lines.pop()
+        sight = _sight(facts, [line.split(" ", 5) for line in lines], reply.body)
+        _, front, title = _looked(looks)
+        return replace(sight, front=MuxPaneId(front), title=title)
+
+    async def clients(self) -> list[Client]:
+        reply = await self._server.client.request(_PEOPLE)
+        rows = [line.decode("utf-8", "replace").split(" ", 5) for line in reply.printed]
+        return [_client(words) for words in rows if words[:2] == ["client", "0"]]
 
     async def write(self, guard: Guard, text: str) -> Outcome:
         if "\0" in text:
@@ -67,23 +78,32 @@ class TmuxControl:
             raise MuxError(f"tmux could not start it: {reply.error or 'no answer'}")
         return MuxPaneId(words[0]), int(words[1])
 
-    async def alter(self, guard: Guard, change: Literal["activate", "title", "close"], value: str = "") -> Outcome:
+    async def alter(
+        self, guard: Guard, change: Literal["activate", "title", "close"], value: str = ""
+    ) -> Mismatch | Former:
         pane = guard.pane
         commands = {
-            "activate": f"select-window -t {pane} ; select-pane -t {pane}",
-            "title": f"select-pane -t {pane} -T {quote(value.replace('#', '##'))}",
+            "activate": f"select-window -t {pane} ; select-pane -t {pane} ; {_looks(pane)}",
+            "title": f"select-pane -t {pane} -T {quote(value.replace('#', '##'))} ; {_looks(pane)}",
             "close": f"kill-pane -t {pane}",
         }
-        return await self._guarded(guard, commands[change])
+        found = await self._told(guard, f"{_looks(pane)} ; {commands[change]}")
+        return found if isinstance(found, Mismatch) else _former(found)
 
     async def _guarded(self, guard: Guard, commands: str) -> Outcome:
+        found = await self._told(guard, commands)
+        return found if isinstance(found, Mismatch) else None
+
+    async def _told(self, guard: Guard, commands: str) -> Mismatch | list[str]:
+        """What the commands printed, once they were carried out."""
         done = new_token()
-        why = f"display-message -p -t {guard.pane} '{_found(guard)}'"
+        why = f"display-message -p -t {guard.pane} {quote(_found(guard))}"
         reply = await self._server.client.request(
-            f"if-shell -F -t {guard.pane} '{condition(guard)}' {{ {commands} ; display-message -p {done} }} {{ {why} }}"
+            f"if-shell -F -t {guard.pane} {quote(condition(guard))}"
+            f" {{ {commands} ; display-message -p {done} }} {{ {why} }}"
         )
         if reply.printed[-1:] == (done.encode(),):
-            return None
+            return [line.decode("utf-8", "replace") for line in reply.printed[:-1]]
         if reply.printed:
             return mismatch(guard, reply.printed[-1].decode("utf-8", "replace"))
         if "can't find pane" in reply.error:
@@ -106,6 +126,10 @@ def condition(guard: Guard) -> str:
         parts.append(f"#{{==:#{{alternate_on}},{int(guard.alternate)}}}")
     if guard.shows:
         parts.append(_on_screen(guard.shows))
+    if guard.title is not None:
+        parts.append(_titled(guard.title))
+    if guard.front is not None:
+        parts.append(f"#{{==:{_FRONT},{guard.front}}}")
     whole = parts.pop()
     while parts:
         whole = f"#{{&&:{parts.pop()},{whole}}}"
@@ -114,10 +138,11 @@ def condition(guard: Guard) -> str:
 
 def mismatch(guard: Guard, found: str) -> Mismatch:
     """The first expectation that did not hold, by what tmux printed of the pane."""
-    words = found.split(" ", 8)
-    if len(words) < 9:
+    words = found.split(" ", 9)
+    if len(words) < 10:
         raise MuxError("tmux did not say why it refused")
-    pane, pid, dead, mode, off, together, alternate, screen, command = words
+    pane, pid, dead, mode, off, together, alternate, screen, titled, rest = words
+    command, _, front = rest.rpartition(" ")
     checks = (
         Mismatch("pane", guard.pane, pane or "none"),
         Mismatch("pid", str(guard.pid), pid),
@@ -128,6 +153,8 @@ def mismatch(guard: Guard, found: str) -> Mismatch:
         Mismatch("command", command if guard.command is None else guard.command, command),
         Mismatch("alternate", alternate if guard.alternate is None else str(int(guard.alternate)), alternate),
         Mismatch("screen", guard.shows, guard.shows if screen == "1" else "not in any row"),
+        Mismatch("title", guard.title or "", (guard.title or "") if titled == "1" else "another one"),
+        Mismatch("front", front if guard.front is None else guard.front, front),
     )
     ignored = () if guard.takes_input else ("dead", "mode", "input_off", "synchronized")
     wrong = [check for check in checks if check.expected != check.actual and check.what not in ignored]
@@ -138,8 +165,33 @@ def mismatch(guard: Guard, found: str) -> Mismatch:
 def _found(guard: Guard) -> str:
     """All that a guard asks for, as it is."""
     screen = _on_screen(guard.shows) if guard.shows else "1"
+    titled = "1" if guard.title is None else _titled(guard.title)
     words = "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
-    return f"{words} {screen} {_COMMAND}"
+    return f"{words} {screen} {titled} {_COMMAND} {_FRONT}"
+
+
+def _titled(title: str) -> str:
+    """Whether the title is this one; what a format would take for its own signs is marked as text."""
+    text = re.sub(r"[#,}]", r"#\g<0>", title)
+    return f"#{{==:#{{pane_title}},{text}}}"
+
+
+def _looks(pane: MuxPaneId) -> str:
+    """Prints what people see of a pane: who is in front of its session, and its title, in which tmux itself lets no
+    control character stand."""
+    return f"display-message -p -t {pane} 'looks {_FRONT} #{{pane_title}}'"
+
+
+def _former(lines: list[str]) -> Former:
+    (_, front, title), (_, _, new_title) = _looked(lines[0]), _looked(lines[-1])
+    return Former(title=title, front=MuxPaneId(front), new_title=new_title)
+
+
+def _looked(line: str) -> list[str]:
+    words = line.split(" ", 2)
+    if len(words) != 3 or words[0] != "looks":
+        raise MuxError("tmux answered something that we cannot read")
+    return words
 
 
 def _on_screen(text: str) -> str:
@@ -169,10 +221,14 @@ def _sight(facts: str, clients: list[list[str]], body: tuple[bytes, ...]) -> Sig
         cursor_y=y,
         cursor_visible=bool(cursor),
         rows=tuple(row.decode("utf-8", "replace") for row in body),
-        people=tuple(_person(words) for words in clients if words[1:3] == ["0", pane]),
+        people=tuple(_person(_client(words)) for words in clients if words[1:3] == ["0", pane]),
     )
 
 
-def _person(words: list[str]) -> Person:
-    """``client 0 %5 1767268800 /dev/pts/3``: tmux tells the second of the last key, so it is taken for its end."""
-    return Person(words[4], (int(words[3]) + 1) * NS)
+def _person(client: Client) -> Person:
+    return Person(client.tty, client.typed_at)
+
+
+def _client(words: list[str]) -> Client:
+    """``client 0 %5 1767268800 1 /dev/pts/3``: tmux tells the second of the last key, so it is taken for its end."""
+    return Client(words[5], MuxPaneId(words[2]), (int(words[3]) + 1) * NS, words[4] == "1")

@@ -1,5 +1,6 @@
 """When a process started: with its pid, this names one life of it. Linux reads /proc; macOS (untested) asks ps."""
 
+import os
 import sys
 from datetime import datetime
 
@@ -25,6 +26,18 @@ def _from_ps(pid: int) -> int:
     if status != 0:
         return 0
     return int(datetime.strptime(out.decode().strip(), "%a %b %d %H:%M:%S %Y").astimezone().timestamp())
+
+
+def children(pid: int) -> int | None:
+    """How many programs it has started that still run; None where that cannot be known."""
+    found: list[bytes] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found += file.read().split()
+    except OSError:
+        return None
+    return sum(started(int(child)) > 0 for child in found)
 
 
 def ancestors(pid: int) -> list[str]:

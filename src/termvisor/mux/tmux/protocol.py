@@ -72,9 +72,13 @@ def _fastest() -> Callable[[bytes], bytes]:
 _decode = _fastest()
 
 
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-")
+_ESCAPED = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _PLAIN}
+
+
 def quote(text: str) -> str:
     """A tmux word that means exactly this text; formats inside it are still expanded by the command that takes it."""
-    return '"' + re.sub(rb"[^A-Za-z0-9 /._=:,+-]", lambda b: b"\\%03o" % ord(b[0]), text.encode()).decode() + '"'
+    return '"' + text.encode().decode("latin-1").translate(_ESCAPED) + '"'
 
 
 class ControlParser:

@@ -10,10 +10,15 @@ import signal
 import struct
 import sys
 import termios
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from termvisor.mux.tmux.process import started
+
+_MAY_READ = (b"wait_woken", b"n_tty_read", b"poll", b"select", b"futex", b"io_")
+"""Where a thread of a program stands in the kernel that reads its terminal, waits for any of several things, or leaves
+that to another thread."""
 
 
 class Foreground(Struct, frozen=True):
@@ -36,17 +41,54 @@ def unread(tty: str) -> int | None:
     """Bytes that wait for whoever reads the terminal next; None where it cannot be known."""
     if sys.platform != "linux":
         return None
-    try:
-        descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
+    with contextlib.suppress(OSError), _opened(tty) as descriptor:
         (waiting,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"))
-    except OSError:
-        return None
+        return int(waiting)
+    return None
+
+
+@contextlib.contextmanager
+def _opened(tty: str) -> Iterator[int]:
+    descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
-    return int(waiting)
+
+
+def is_busy(pid: int, tty: str) -> bool:
+    """Whether the terminal itself shows what is typed, and the program in front surely does something else than read.
+
+    Then to be seen does not mean to be read. What is not known for sure is not called busy.
+    """
+    found = foreground(pid)
+    return found is not None and _echoes(tty) and _is_elsewhere(found.group)
+
+
+def _echoes(tty: str) -> bool:
+    """Whether whole lines are read there, and the kernel shows them while they are typed."""
+    with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
+        local = termios.tcgetattr(descriptor)[3]
+        return bool(local & termios.ICANON and local & termios.ECHO)
+    return False
+
+
+def _is_elsewhere(pid: int) -> bool:
+    """Whether it computes, or waits for something that is no input; one that waits for a child is where that is."""
+    fields = _stat(pid)
+    waits_in = _told(f"/proc/{pid}/wchan")
+    if fields is None or fields[0] in (b"R", b"D"):
+        return fields is not None
+    if waits_in == b"do_wait":
+        return all(_is_elsewhere(int(child)) for child in _told(f"/proc/{pid}/task/{pid}/children").split())
+    return waits_in not in (b"", b"0") and not any(word in waits_in for word in _MAY_READ)
+
+
+def _told(path: str) -> bytes:
+    """What the system says there; empty where it says nothing."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return b""
 
 
 def send_signal(group: int, name: str) -> bool:

@@ -15,6 +15,19 @@ if status is-interactive; and test "$TERM" != dumb; and test -n "$TMUX$WEZTERM_P
         function __visor_prompt --on-event fish_prompt
             printf '\e]133;A%s' $__visor_tail
             test -n "$__visor_is_new"; or printf '\e]7;file://%s%s\a' "$hostname" (string escape --style=url -- "$PWD")
+            # Where the prompt ends is where you type. Your own fish_prompt is kept, also one that you change later.
+            if functions -q fish_prompt; and not functions fish_prompt | string match -q '*__visor_input*'
+                functions -q __visor_yours; and functions -e __visor_yours
+                functions -c fish_prompt __visor_yours
+                function fish_prompt
+                    __visor_yours
+                    __visor_input
+                end
+            end
+        end
+
+        function __visor_input
+            printf '\e]133;B%s' $__visor_tail
         end
 
         function __visor_start --on-event fish_preexec

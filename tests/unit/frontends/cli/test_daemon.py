@@ -7,12 +7,14 @@ import pytest
 from termvisor.client.start import greet
 from termvisor.daemon.life import recorder_pid
 from termvisor.settings import Places
+from tests.compiled import lend
 from tests.unit.memory import private_places, visor
 
 
 @pytest.fixture
 def places(folder: str) -> Iterator[Places]:
     where = private_places(folder)
+    lend(where)
     yield where
     daemon(where, "down")
 

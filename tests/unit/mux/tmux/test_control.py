@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from termvisor.errors import BadRequest
 from termvisor.model.action import Spawn
-from termvisor.mux.control import Guard, Mismatch
+from termvisor.model.ids import MuxPaneId
+from termvisor.mux.control import Former, Guard, Mismatch
 from termvisor.mux.tmux.control import TmuxControl, condition
 from termvisor.mux.tmux.server import identify
 from tests.unit.waiting import until
@@ -175,6 +176,16 @@ async def test_a_person_at_the_pane_is_seen(tmux, server, folder):
     assert seen.people[0].typed_at > 0
 
 
+async def test_whoever_is_attached_is_listed_and_we_ourselves_are_not(tmux, server):
+    assert await server.clients() == []
+    pane = tmux.start("other", "cat")
+    tmux.window("work", f"exec env -u TMUX LC_ALL=C.UTF-8 tmux -S {tmux.socket} attach -t =other")
+    await until(lambda: "other" in tmux("list-clients", "-F", "#{session_name}"))
+    (client,) = await server.clients()
+    assert (client.pane, client.is_utf8, client.typed_at > 0) == (pane, True, True)
+    assert client.tty in tmux("list-clients", "-F", "#{client_tty}").splitlines()
+
+
 @pytest.mark.parametrize("where", ["session", "window", "pane"])
 async def test_a_program_is_started_where_it_is_wanted(tmux, server, heard, where, folder):
     guard, _ = heard
@@ -203,11 +214,15 @@ async def test_a_program_alone_is_started_by_its_path(tmux, server, folder):
 
 async def test_a_pane_is_made_active_titled_and_closed(tmux, server, heard):
     guard, _ = heard
-    assert await server.alter(guard, "title", "a #{pane_id} title") is None
+    former, front = tmux.ask(guard.pane, "#{pane_title}"), tmux.ask("=work:", "#{pane_id}")
+    assert await server.alter(guard, "title", "a #{pane_id} title") == Former(former, front, "a #{pane_id} title")
     assert tmux.ask(guard.pane, "#{pane_title}") == "a #{pane_id} title"
-    assert await server.alter(guard, "activate") is None
+    altered = await server.alter(guard, "activate")
+    assert isinstance(altered, Former) and altered.front == front
     assert tmux.ask("=work:", "#{pane_id}") == guard.pane
-    assert await server.alter(guard, "close") is None
+    seen = await server.see(guard.pane)
+    assert (seen.title, seen.front) == ("a #{pane_id} title", guard.pane)
+    assert isinstance(await server.alter(guard, "close"), Former)
     assert await server.see(guard.pane) is None
 
 
@@ -222,5 +237,23 @@ async def test_a_pane_in_copy_mode_can_be_closed_though_it_takes_no_input(tmux, 
     tmux("copy-mode", "-t", guard.pane)
     found = await server.alter(guard, "close")
     assert isinstance(found, Mismatch) and found.what == "mode"
-    assert await server.alter(replace(guard, takes_input=False), "close") is None
+    assert isinstance(await server.alter(replace(guard, takes_input=False), "close"), Former)
     assert await server.see(guard.pane) is None
+
+
+@pytest.mark.parametrize("title", ["plain", "✳ é, {a} #{pane_id} %H", 'it\'s "quoted"; \\ $HOME `x`', "##", "}#,", ""])
+async def test_a_change_may_depend_on_the_title_that_stands_there(tmux, server, heard, title):
+    guard, _ = heard
+    await server.alter(guard, "title", title)
+    found = await server.alter(replace(guard, title=f"{title} "), "title", "never")
+    assert isinstance(found, Mismatch) and (found.what, found.actual) == ("title", "another one")
+    assert isinstance(await server.alter(replace(guard, title=title), "title", "changed"), Former)
+    assert tmux.ask(guard.pane, "#{pane_title}") == "changed"
+
+
+async def test_a_change_may_depend_on_the_pane_in_front(tmux, server, heard):
+    guard, _ = heard
+    found = await server.alter(replace(guard, front=MuxPaneId("%999")), "activate")
+    assert isinstance(found, Mismatch) and (found.what, found.expected) == ("front", "%999")
+    front = MuxPaneId(tmux.ask("=work:", "#{pane_id}"))
+    assert isinstance(await server.alter(replace(guard, front=front), "activate"), Former)

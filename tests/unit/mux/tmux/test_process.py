@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from termvisor.mux.tmux import process
-from termvisor.mux.tmux.process import started
+from termvisor.mux.tmux.process import children, started
 from tests.unit.waiting import until
 
 
@@ -36,3 +36,16 @@ def test_a_name_with_brackets_and_blanks_confuses_nobody(tmp_path):
 def test_where_there_is_no_proc_ps_is_asked():
     assert process._from_ps(os.getpid()) > 1_600_000_000
     assert process._from_ps(2**22 + 1) == 0
+
+
+async def test_what_a_process_has_started_is_counted_while_it_runs():
+    with subprocess.Popen(
+        ["sh", "-c", "sleep 100 & echo begun; wait; exec sleep 100"], stdout=subprocess.PIPE
+    ) as shell:
+        assert shell.stdout.readline() == b"begun\n"
+        assert children(shell.pid) == 1
+        with open(f"/proc/{shell.pid}/task/{shell.pid}/children") as file:
+            os.kill(int(file.read()), 15)
+        await until(lambda: children(shell.pid) == 0)
+        shell.kill()
+    assert children(2**22 + 1) is None

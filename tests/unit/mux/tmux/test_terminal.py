@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from termvisor.mux.tmux.terminal import foreground, send_signal, terminal_of, unread
+from termvisor.mux.tmux.terminal import foreground, is_busy, send_signal, terminal_of, unread
 from tests.unit.waiting import until
 
 
@@ -50,3 +50,25 @@ def test_what_is_not_there_is_not_known():
     assert foreground(2**22 + 1) is None and unread("/dev/pts/none") is None and terminal_of(2**22 + 1) == ""
     assert not send_signal(2**22 + 1, "INT")
     assert unread(os.devnull) in (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("exec sleep 600", True),
+        ("exec sh -c 'while :; do :; done'", True),
+        ("exec cat", False),
+        ("sh -c 'cat; true'; true", False),
+        ("sh -c 'sleep 600; true'; true", True),
+        ("exec bash --norc --noprofile", False),
+        ("stty raw -echo; exec sleep 600", False),
+    ],
+)
+async def test_what_surely_does_not_read_is_told_where_the_terminal_shows_what_is_typed(tmux, command, expected):
+    pane = tmux.start(command=command)
+    pid, tty = int(tmux.ask(pane, "#{pane_pid}")), tmux.ask(pane, "#{pane_tty}")
+    await until(lambda: is_busy(pid, tty) is expected)
+
+
+def test_of_a_terminal_that_is_not_there_nothing_is_said():
+    assert is_busy(os.getpid(), "/dev/pts/99999") is False

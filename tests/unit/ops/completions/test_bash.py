@@ -29,8 +29,8 @@ def offered(places: Places, *lines: tuple[str, ...]) -> list[list[str]]:
 def test_bash_completes_commands_groups_options_and_choices(folder: str) -> None:
     lines: dict[tuple[str, ...], set[str]] = {
         ("list-pan",): {"list-panes"},
-        ("robot", "sta"): {"state"},
-        ("sta",): set(),
+        ("robot", "state"): {"state"},
+        ("state",): set(),
         ("config", "se"): {"set"},
         ("robot", "config", "un"): {"unset"},
         ("config", "set", "log_"): {"log_level", "log_bytes"},

@@ -33,7 +33,7 @@ def test_every_line_says_when_it_may_stand() -> None:
 def test_fish_completes_commands_groups_options_choices_and_panes(folder: str) -> None:
     lines = {
         "visor list-pan": {"list-panes"},
-        "visor robot sta": {"state"},
+        "visor robot state": {"state"},
         "visor config se": {"set"},
         "visor config set log_": {"log_level", "log_bytes"},
         "visor logs --lev": {"--level"},

@@ -46,7 +46,7 @@ async def test_zsh_completes_commands_groups_options_choices_and_panes(folder: s
         await typed(tmux, pane, "", "ready")
         for text, wanted in (
             ("visor list-pan", "visor list-panes"),
-            ("visor robot sta", "visor robot state"),
+            ("visor robot wait-f", "visor robot wait-for"),
             ("visor config se", "visor config set"),
             ("visor config set log_le", "visor config set log_level"),
             ("visor logs --lev", "visor logs --level"),

@@ -1,0 +1,130 @@
+"""Adapter: what the product knows of one agent program.
+
+Each has a package of its own that says how to recognise it, what its signals mean, and what its states look like. How
+to type to it is its `channel`, which only the gate may import.
+
+An adapter is pure: it is handed what was read and answers with values. Reading is done by whoever holds the files and
+sockets, once for all adapters.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from termvisor.model.agent import StateName
+from termvisor.model.event import Scalar
+from termvisor.model.screen import Screen
+from termvisor.model.signal import FlagsTold, Hint, Signal
+from termvisor.model.source import Source
+
+CONTRACT_VERSION = (1, 0)
+"""Major, minor. A minor step keeps older adapters loading."""
+
+Capability = Literal[
+    "recognise",  # tells its process from others
+    "signals",  # its own words are understood
+    "look",  # its screens are known
+    "subtasks",  # sub-agents and background work are counted
+    "usage_limit",  # tells a limit and when it ends
+    "compaction",
+    "auth",
+    "answer",  # its questions can be answered without typing
+    "resume",  # a session can be taken up again
+]
+
+
+class Process(Struct, frozen=True, kw_only=True):
+    """One process of a pane's tree."""
+
+    pid: int
+    pid_started: int = 0
+    program: str = ""
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    env: dict[str, str] = {}
+    """Of its environment only what adapters ask for by name; the rest may hold secrets and is never read."""
+
+
+class Watch(Struct, frozen=True, kw_only=True):
+    """A place on disk in which one process of the agent leaves word.
+
+    ``files``: whenever a file that fits changes, its whole text is one record; when it is gone, an empty text is.
+    ``lines``: every line that is added to a file that fits is a record.
+    """
+
+    source: str
+    kind: Literal["files", "lines"]
+    folder: str
+    pattern: str
+    """Of the file's name, with ``*``."""
+    is_deep: bool = False
+    """Files in folders below count, too."""
+    beside: str = ""
+    """Only files that stand beside one of this name count: a lock that names the process."""
+    from_start: bool = False
+    """Lines that stood there before we looked are read as well."""
+    hint: Hint = Hint()
+    """What is known of the process, for every record."""
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """One thing that was read from a source, redacted: a hook's payload, a line of a log, a mark, a registry file."""
+
+    source: str
+    text: str
+    at: int
+    """When we read it."""
+    path: str = ""
+    """The file that it stood in; an agent's session may be named there."""
+    hint: Hint = Hint()
+    event_id: str = ""
+    seq: int | None = None
+    life: int = 0
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """What a look found. A screen that is not known is `unknown`, never `idle`. ``rule`` is the rule that matched."""
+
+    state: StateName = "unknown"
+    rule: str = ""
+    flags: FlagsTold = FlagsTold()
+    confidence: float = 0.0
+    details: dict[str, Scalar] = {}
+
+
+class Adapter(Protocol):
+    """One agent program."""
+
+    name: str
+    contract_version: tuple[int, int]
+    capabilities: frozenset[Capability]
+    sources: tuple[Source, ...]
+    """Where it speaks, and how far each place is believed."""
+    env_names: tuple[str, ...]
+    """Variables of its process that move its folders, such as ``HOME``."""
+
+    def recognise(self, processes: Sequence[Process]) -> Process | None:
+        """Which process of a pane is this agent."""
+
+    def title_matches(self, title: str) -> bool:
+        """Whether a pane's title names this agent. That alone proves nothing."""
+
+    def watches(self, process: Process) -> Sequence[Watch]:
+        """Where this process leaves word on disk."""
+
+    def read(self, record: Record) -> Sequence[Signal]:
+        """What one record of one of its sources says. One that is not understood gives a signal
+        `unknown` with the reason `unsupported_signal`; one that says nothing gives none.
+        """
+
+    def look(self, screen: Screen) -> Seen:
+        """What its screen says."""
+
+    def resume_command(self, session: str) -> tuple[str, ...]:
+        """The argv that takes a session up again; empty where that is not possible."""
+
+
+def is_supported(version: tuple[int, int]) -> bool:
+    """Whether an adapter written for this version of the contract can be loaded."""
+    return version[0] == CONTRACT_VERSION[0] and version[1] <= CONTRACT_VERSION[1]

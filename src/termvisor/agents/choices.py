@@ -1,0 +1,47 @@
+"""The choices of a dialog, and the keys that lead to one of them while exactly this dialog is shown.
+
+No answer is ever a bare Enter: what is pointed at first differs. A Press carries the rows for which it was made, and
+is void when the screen ends otherwise at that moment.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+Decision = Literal["allow", "deny"]
+_CHOICE = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d{1,2})\. (?P<label>\S.*?)\s*")
+
+
+class Press(Struct, frozen=True, kw_only=True):
+    """Keys by tmux' names, one after the other, while the screen still matches ``rule`` and shows ``rows``."""
+
+    keys: tuple[str, ...]
+    rule: str
+    rows: tuple[str, ...] = ()
+    """The dialog's rows, as they are shown, without blank ones; none where a spinner turns in them."""
+    pause: float = 0.0
+    """Seconds between two keys."""
+
+
+class Choice(Struct, frozen=True):
+    label: str
+    is_pointed_at: bool
+
+
+def choices(rows: Sequence[str]) -> list[Choice]:
+    """The numbered ones of a dialog's rows; none where their numbers are not 1, 2, 3 …"""
+    found = [match for row in rows if (match := _CHOICE.fullmatch(row))]
+    is_whole = [int(match["number"]) for match in found] == list(range(1, len(found) + 1))
+    return [Choice(match["label"], bool(match["pointer"])) for match in found] if is_whole else []
+
+
+def way_to(label: str, offered: Sequence[Choice]) -> tuple[str, ...] | None:
+    """From the choice that is pointed at to this very one, then Enter; None where either is not certain."""
+    here = [number for number, one in enumerate(offered) if one.is_pointed_at]
+    there = [number for number, one in enumerate(offered) if one.label == label]
+    if len(here) != 1 or len(there) != 1:
+        return None
+    steps = there[0] - here[0]
+    return (*(("Down",) * steps if steps > 0 else ("Up",) * -steps), "Enter")

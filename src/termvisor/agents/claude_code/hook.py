@@ -1,0 +1,238 @@
+"""The hooks: what Claude Code tells a command that its settings name, at each step of a turn.
+
+They have holes: an interrupt and a refusal by Escape fire none. What happens inside a sub-agent is told with its id
+and is no news of the agent itself, except that a permission is wanted.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from termvisor.agents.base import Record
+from termvisor.agents.claude_code.trouble import flags_of
+from termvisor.agents.claude_code.words import BROKEN, MS, Frame, Told, fields, not_understood, signals
+from termvisor.model.agent import StateName
+from termvisor.model.signal import FlagsTold, Signal
+
+SILENT_EVENTS = frozenset(
+    {
+        "Setup",
+        "InstructionsLoaded",
+        "UserPromptExpansion",
+        "MessageDisplay",
+        "PostToolBatch",
+        "TaskCreated",
+        "TaskCompleted",
+        "TeammateIdle",
+        "ConfigChange",
+        "CwdChanged",
+        "DirectoryAdded",
+        "FileChanged",
+        "WorktreeCreate",
+        "WorktreeRemove",
+        "PreModelSwitch",
+    }
+)
+"""Known, and without news of the state."""
+QUESTION = "AskUserQuestion"
+MANUAL_ENDS = frozenset({"prompt_input_exit", "logout", "clear", "resume"})
+NOTICES: dict[str, StateName] = {
+    "worker_permission_prompt": "waiting_approval",
+    "agent_needs_input": "waiting_input",
+    "elicitation_dialog": "waiting_input",
+    "elicitation_url_dialog": "waiting_input",
+}
+"""Notices that say what the agent waits for. `permission_prompt` does not: it comes for questions, too, and late."""
+_TASK = re.compile(r"\A\s*<task-notification>\s*<task-id>([\w-]{1,64})</task-id>")
+
+
+class Task(Struct, frozen=True):
+    id: str
+    status: str = "running"
+
+
+class Event(Struct, frozen=True):
+    """The payload; of each event only some of it is there."""
+
+    session_id: str = ""
+    transcript_path: str = ""
+    agent_id: str = ""
+    agent_type: str = ""
+    source: str = ""
+    model: str = ""
+    session_title: str = ""
+    prompt: str = ""
+    tool_name: str = ""
+    tool_input: Any = None
+    tool_response: Any = None
+    error: str = ""
+    error_details: str = ""
+    is_interrupt: bool = False
+    message: str = ""
+    notification_type: str = ""
+    last_assistant_message: str = ""
+    background_tasks: tuple[Task, ...] | None = None
+    trigger: str = ""
+    reason: str = ""
+    to_model: str = ""
+
+
+class Line(Struct, frozen=True):
+    event: str
+    at: int = 0
+    payload: Event = Event()
+
+
+def read(record: Record) -> list[Signal]:
+    try:
+        line = msgspec.json.decode(record.text, type=Line)
+    except BROKEN:
+        return not_understood(record, "a hook's line of another form")
+    if line.event in SILENT_EVENTS:
+        return []
+    tell = EVENTS.get(line.event)
+    if tell is None:
+        return not_understood(record, f"the hook event {line.event}")
+    frame = Frame(at=line.at * MS, session=line.payload.session_id)
+    return signals(record, frame, tell(line.payload, record.at))
+
+
+def _session_start(event: Event, _: int) -> Iterable[Told]:
+    payload = fields(model=event.model, transcript=event.transcript_path, began_by=event.source)
+    title = event.session_title or None
+    if event.source == "compact":
+        yield Told(kind="note", title=title, payload=payload)
+    else:
+        yield Told(state="idle", title=title, payload=payload)
+
+
+def _session_end(event: Event, _: int) -> Iterable[Told]:
+    """The process may live on (`/clear`), so this is no exit."""
+    end = "manual" if event.reason in MANUAL_ENDS else ""
+    yield Told(kind="note", payload=fields(end_reason=end, left_by=event.reason))
+
+
+def _prompt(event: Event, _: int) -> Iterable[Told]:
+    """A task that ended in the background prompts the agent by itself."""
+    if found := _TASK.match(event.prompt):
+        yield Told(kind="task_ended", task=found[1])
+        yield Told(state="running", payload=fields(prompted_by="task", transcript=event.transcript_path))
+    else:
+        yield Told(state="running", payload=fields(prompt=event.prompt, transcript=event.transcript_path))
+
+
+def _tool(event: Event, _: int) -> Iterable[Told]:
+    started = event.tool_response.get("backgroundTaskId") if isinstance(event.tool_response, dict) else None
+    if isinstance(started, str) and started:
+        yield Told(kind="task_began", task=started)
+    payload = fields(tool=event.tool_name, command=_command(event.tool_input), error=event.error)
+    if event.agent_id:
+        yield Told(kind="note", payload={**payload, "inside": event.agent_id})
+    else:
+        yield Told(state="idle" if event.is_interrupt else "running", payload=payload)
+
+
+def _permission(event: Event, _: int) -> Iterable[Told]:
+    state: StateName = "waiting_input" if event.tool_name == QUESTION else "waiting_approval"
+    command, question = _command(event.tool_input), _question(event.tool_input)
+    yield Told(state=state, payload=fields(tool=event.tool_name, command=command, question=question))
+
+
+def _denied(event: Event, _: int) -> Iterable[Told]:
+    """The agent goes on without it."""
+    yield Told(kind="note", payload=fields(tool=event.tool_name, denied=event.reason))
+
+
+def _notice(event: Event, _: int) -> Iterable[Told]:
+    payload = fields(message=event.message, notice=event.notification_type)
+    state = NOTICES.get(event.notification_type)
+    if state is not None:
+        yield Told(state=state, payload=payload)
+    else:
+        flags = FlagsTold(auth_needed=False if event.notification_type == "auth_success" else None)
+        yield Told(kind="note", flags=flags, payload=payload)
+
+
+def _asked(event: Event, _: int) -> Iterable[Told]:
+    yield Told(state="waiting_input", payload=fields(question=event.message))
+
+
+def _answered(event: Event, _: int) -> Iterable[Told]:
+    yield Told(state="running")
+
+
+def _stop(event: Event, _: int) -> Iterable[Told]:
+    """The turn is over; what still runs in the background will begin another."""
+    given = event.background_tasks
+    tasks = None if given is None else tuple(task.id for task in given if task.status in ("running", "pending"))
+    yield Told(state="completed", tasks=tasks, payload=fields(last_message=event.last_assistant_message))
+
+
+def _failed(event: Event, now: int) -> Iterable[Told]:
+    payload = fields(error=event.error, message=event.last_assistant_message, details=event.error_details)
+    yield Told(state="error", flags=flags_of(event.error, event.last_assistant_message, now), payload=payload)
+
+
+def _agent_began(event: Event, _: int) -> Iterable[Told]:
+    if event.agent_id:
+        yield Told(kind="task_began", task=event.agent_id, payload=fields(agent_type=event.agent_type))
+
+
+def _agent_ended(event: Event, _: int) -> Iterable[Told]:
+    """A compaction is done by a sub-agent without a type that nobody was told of; its end is no news either."""
+    if event.agent_id and event.agent_type:
+        yield Told(kind="task_ended", task=event.agent_id, payload=fields(agent_type=event.agent_type))
+
+
+def _compacting(event: Event, _: int) -> Iterable[Told]:
+    yield Told(state="running", flags=FlagsTold(compacting=True), payload=fields(trigger=event.trigger))
+
+
+def _compacted(event: Event, _: int) -> Iterable[Told]:
+    """By hand it is all there was to do; by itself it was in the middle of a turn."""
+    state: StateName = "idle" if event.trigger == "manual" else "running"
+    yield Told(state=state, flags=FlagsTold(compacting=False), payload=fields(trigger=event.trigger))
+
+
+def _switched(event: Event, _: int) -> Iterable[Told]:
+    yield Told(kind="note", payload=fields(model=event.to_model))
+
+
+def _command(given: Any) -> str:
+    """What a tool is about to do, in a line: its command, or the file or address that it is about."""
+    if not isinstance(given, Mapping):
+        return ""
+    found = (given.get(name) for name in ("command", "file_path", "notebook_path", "url", "query", "description"))
+    return next((one for one in found if isinstance(one, str) and one), "")
+
+
+def _question(given: Any) -> str:
+    asked = given.get("questions") if isinstance(given, Mapping) else None
+    first = asked[0] if isinstance(asked, list) and asked else None
+    question = first.get("question") if isinstance(first, Mapping) else None
+    return question if isinstance(question, str) else ""
+
+
+EVENTS: dict[str, Callable[[Event, int], Iterable[Told]]] = {
+    "SessionStart": _session_start,
+    "SessionEnd": _session_end,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _tool,
+    "PostToolUse": _tool,
+    "PostToolUseFailure": _tool,
+    "PermissionRequest": _permission,
+    "PermissionDenied": _denied,
+    "Notification": _notice,
+    "Elicitation": _asked,
+    "ElicitationResult": _answered,
+    "Stop": _stop,
+    "StopFailure": _failed,
+    "SubagentStart": _agent_began,
+    "SubagentStop": _agent_ended,
+    "PreCompact": _compacting,
+    "PostCompact": _compacted,
+    "PostModelSwitch": _switched,
+}

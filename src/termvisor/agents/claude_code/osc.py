@@ -1,0 +1,45 @@
+"""OSC 7501, the program status: ``state=blocked:app=claude-code:kind=permission:msg=<base64>``.
+
+Claude Code prints it only in a terminal that answered its question for it at the start.
+"""
+
+import binascii
+
+from termvisor.agents.base import Record
+from termvisor.agents.claude_code.trouble import flags_of
+from termvisor.agents.claude_code.words import Frame, Told, fields, not_understood, signals
+from termvisor.model.agent import StateName
+from termvisor.model.signal import FlagsTold, Signal
+
+APP = "claude-code"
+STATES: dict[str, StateName] = {"idle": "idle", "working": "running", "done": "completed", "error": "error"}
+
+
+def read(record: Record) -> list[Signal]:
+    parts = dict(part.partition("=")[::2] for part in record.text.split(":"))
+    if "state" not in parts or parts.get("app", APP) != APP:
+        return []
+    told = _told(parts, _decoded(parts.get("msg", "")), record.at)
+    return signals(record, Frame(), [told]) if told else not_understood(record, f"OSC 7501 {record.text}")
+
+
+def _told(parts: dict[str, str], message: str, now: int) -> Told | None:
+    name, kind = parts["state"], parts.get("kind", "")
+    if name == "clear":
+        return Told(kind="source_down")
+    if name == "blocked":
+        state: StateName = "waiting_approval" if kind == "permission" else "waiting_input"
+        flags = FlagsTold(auth_needed=True) if kind == "auth" else FlagsTold()
+        return Told(state=state, flags=flags, payload=fields(message=message))
+    if name not in STATES:
+        return None
+    flags = flags_of("", message, now) if name == "error" else FlagsTold()
+    payload = fields(error=message) if name == "error" else fields(message=message)
+    return Told(state=STATES[name], flags=flags, payload=payload)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return binascii.a2b_base64(text).decode("utf-8", "replace")
+    except ValueError:
+        return ""

@@ -1,0 +1,78 @@
+"""The session registry: one file a process, ``~/.claude/sessions/<pid>.json``, rewritten with every change of state.
+
+It knows no errors and no ends of turns; both look idle there. A process that was killed leaves its file behind, and
+the next one with the same pid may find it: so the start of the process must agree, too. One that leaves in good order
+removes it a moment before it ends.
+"""
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from termvisor.agents.base import Record
+from termvisor.agents.claude_code.words import BROKEN, MS, Frame, Told, fields, not_understood, signals
+from termvisor.model.agent import StateName
+from termvisor.model.signal import Hint, Signal
+
+STATES: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
+"""``shell``: the turn is over, but a command that it started still runs, and its end begins a turn by itself."""
+APPROVALS = frozenset({"permission prompt", "sandbox request"})
+"""What a `waiting` agent asks leave for; everything else that it waits for is an answer."""
+
+
+class Entry(Struct, frozen=True, rename="camel"):
+    pid: int
+    session_id: str = ""
+    proc_start: str = ""
+    version: str = ""
+    name: str = ""
+    name_source: str = ""
+    status: str = ""
+    waiting_for: str = ""
+    updated_at: int = 0
+    status_updated_at: int = 0
+
+
+def read(record: Record) -> list[Signal]:
+    if not record.text:
+        return signals(record, Frame(), [Told(kind="source_down")])
+    try:
+        entry = msgspec.json.decode(record.text, type=Entry)
+    except BROKEN:
+        return not_understood(record, "a session registry file of another form")
+    if not _is_of(entry, record.hint):
+        return []
+    frame = Frame(
+        at=max(entry.updated_at, entry.status_updated_at) * MS,
+        session=entry.session_id,
+        hint=replace(record.hint, pid=entry.pid, pid_started=_started(entry)),
+    )
+    return signals(record, frame, [_told(entry)])
+
+
+def _is_of(entry: Entry, hint: Hint) -> bool:
+    """Whether it speaks of the process that was meant, and not of a dead one with the same number."""
+    is_pid = not hint.pid or hint.pid == entry.pid
+    started = _started(entry)
+    return is_pid and (not hint.pid_started or not started or hint.pid_started == started)
+
+
+def _started(entry: Entry) -> int:
+    return int(entry.proc_start) if entry.proc_start.isascii() and entry.proc_start.isdigit() else 0
+
+
+def _told(entry: Entry) -> Told:
+    title = entry.name if entry.name and entry.name_source != "derived" else None
+    payload = fields(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
+    if not entry.status:
+        return Told(kind="note", title=title, payload=payload)
+    state = _state(entry)
+    if state is None:
+        return Told(state="unknown", reason="unsupported_signal", title=title, payload=payload)
+    return Told(state=state, title=title, payload=payload)
+
+
+def _state(entry: Entry) -> StateName | None:
+    if entry.status == "waiting":
+        return "waiting_approval" if entry.waiting_for in APPROVALS else "waiting_input"
+    return STATES.get(entry.status)

@@ -1,0 +1,21 @@
+"""The pane's title: `✳ Claude Code`, or `✳` and what it calls the session. It does not change with the state."""
+
+import re
+
+from termvisor.agents.base import Record
+from termvisor.agents.claude_code.words import Frame, Told, short, signals
+from termvisor.model.signal import Signal
+
+_TITLE = re.compile(r"(?:[✳✻✶✢✽·⠂⠐] )?(\S.*)")
+_PRODUCT = "Claude Code"
+
+
+def title_matches(title: str) -> bool:
+    return title.startswith("✳ ") or title == _PRODUCT
+
+
+def read(record: Record) -> list[Signal]:
+    """Its product's name is no title of a session."""
+    found = _TITLE.fullmatch(record.text.strip())
+    words = short(found[1]) if found else ""
+    return signals(record, Frame(), [Told(kind="note", title="" if words == _PRODUCT else words)])

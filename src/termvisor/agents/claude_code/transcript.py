@@ -1,0 +1,155 @@
+"""The transcript: ``projects/<folder>/<session>.jsonl``, a line for every message of the conversation.
+
+It tells what no hook tells: an interrupt, the tokens, the title. Its lines are those of the session that they name;
+who else works in the same folder has lines of their own there. Most kinds of lines say nothing of the state.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from termvisor.agents.base import Record
+from termvisor.agents.claude_code.trouble import flags_of
+from termvisor.agents.claude_code.words import BROKEN, Fields, Frame, Told, fields, not_understood, signals
+from termvisor.clock import NS
+from termvisor.model.signal import Signal
+
+INTERRUPTED = "[Request interrupted by user"
+INTERACTIVE = ("cli", "")
+"""Where the person sits who talks to it; `claude -p` in the same folder says ``sdk-cli``, some lines say nothing."""
+
+
+class Usage(Struct, frozen=True):
+    input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Message(Struct, frozen=True):
+    id: str = ""
+    model: str = ""
+    content: Any = ""
+    stop_reason: str | None = None
+    usage: Usage | None = None
+
+
+class Line(Struct, frozen=True, rename="camel"):
+    type: str = ""
+    session_id: str = ""
+    uuid: str = ""
+    timestamp: str = ""
+    version: str = ""
+    entrypoint: str = ""
+    is_sidechain: bool = False
+    is_meta: bool = False
+    is_api_error_message: bool = False
+    is_aborted_mid_stream: bool = False
+    error: str = ""
+    prompt_source: str = ""
+    message: Message | None = None
+    ai_title: str = ""
+    custom_title: str = ""
+    total_cost_usd: float | None = msgspec.field(default=None, name="totalCostUSD")
+    model_usage: dict[str, dict[str, float | int]] = msgspec.field(default_factory=dict)
+
+
+def read(record: Record) -> list[Signal]:
+    try:
+        line = msgspec.json.decode(record.text, type=Line)
+    except BROKEN:
+        return not_understood(record, "a line of the transcript of another form")
+    tell = KINDS.get(line.type)
+    if tell is None or line.is_sidechain or line.entrypoint not in INTERACTIVE:
+        return []
+    frame = Frame(at=_instant(line.timestamp), session=line.session_id, key=line.uuid)
+    return signals(record, frame, tell(line, record.at))
+
+
+def _user(line: Line, _: int) -> Iterable[Told]:
+    if line.is_meta or line.message is None:
+        return
+    text = _text(line.message.content)
+    if text.startswith(INTERRUPTED):
+        yield Told(state="idle", payload=fields(interrupted=text.strip("[]")))
+    elif line.prompt_source:
+        prompt = "" if line.prompt_source == "system" else text
+        yield Told(state="running", payload=fields(prompt=prompt, version=line.version))
+
+
+def _assistant(line: Line, now: int) -> Iterable[Told]:
+    message = line.message
+    if message is None or line.is_aborted_mid_stream:
+        return
+    text = _text(message.content)
+    if line.is_api_error_message:
+        payload = fields(error=line.error, message=text)
+        yield Told(state="error", flags=flags_of(line.error, text, now), payload=payload)
+    elif message.stop_reason == "end_turn":
+        yield Told(state="completed", payload={**_figures(line, message), **fields(last_message=text)})
+    else:
+        yield Told(state="running", payload=_figures(line, message))
+
+
+def _titled(line: Line, _: int) -> Iterable[Told]:
+    yield Told(kind="note", title=line.custom_title or line.ai_title)
+
+
+def _totals(line: Line, _: int) -> Iterable[Told]:
+    """What the session used in all, by its own account, when it ends."""
+    counted = line.model_usage.values()
+
+    def total(*names: str) -> int:
+        return int(sum(one.get(name, 0) for one in counted for name in names))
+
+    given, cached = total("inputTokens"), total("cacheReadInputTokens", "cacheCreationInputTokens")
+    written = total("outputTokens")
+    payload = fields(
+        total=given + cached + written,
+        input=given,
+        output=written,
+        cached=cached,
+        reasoning=total("thinkingTokens"),
+        cost=line.total_cost_usd,
+    )
+    yield Told(kind="note", payload=payload)
+
+
+KINDS: dict[str, Callable[[Line, int], Iterable[Told]]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "ai-title": _titled,
+    "custom-title": _titled,
+    "cost-state": _totals,
+}
+
+
+def _figures(line: Line, message: Message) -> Fields:
+    """``context_used`` in tokens. The blocks of one message are lines of their own, each with the whole usage."""
+    used = message.usage or Usage()
+    cached = used.cache_read_input_tokens + used.cache_creation_input_tokens
+    context = used.input_tokens + cached + used.output_tokens
+    told = fields(model=message.model, version=line.version, context_used=context or None)
+    spent = fields(message_input=used.input_tokens, message_cached=cached, message_output=used.output_tokens)
+    return {**told, **spent, **fields(message_id=message.id)}
+
+
+def _text(content: Any) -> str:
+    """The words of a message; a tool's result has none."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _instant(timestamp: str) -> int:
+    """0 for one that cannot be read."""
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return 0
+    return int(moment.timestamp() * 1000) * (NS // 1000) if moment.tzinfo else 0

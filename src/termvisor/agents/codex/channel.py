@@ -1,0 +1,118 @@
+"""How to speak to Codex: as values, for the gate to carry out.
+
+By its app-server, where the thread is proven: an answer to a request that waits, a turn, an interruption. By keys only
+as a last resort, and only while the screen shows exactly what the keys are for. Never a bare Enter: after a usage
+limit a dialog is open whose first choice switches the model.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from termvisor.agents.base import Seen
+from termvisor.agents.codex.evidence import Json, text
+from termvisor.agents.codex.layout import layout_of
+from termvisor.agents.codex.look import look
+from termvisor.model.screen import Screen
+
+APPROVALS = (
+    "item/commandExecution/requestApproval",
+    "item/fileChange/requestApproval",
+    "item/permissions/requestApproval",
+)
+
+
+class Ask(Struct, frozen=True):
+    """A request to the app-server."""
+
+    method: str
+    params: dict[str, object]
+
+
+class Reply(Struct, frozen=True):
+    """The answer to a request that the app-server sent to everybody who follows the thread."""
+
+    request: int | str
+    result: dict[str, object]
+
+
+class Keys(Struct, frozen=True):
+    """Keys for the pane, in tmux' names. ``only_while`` is the rule that the screen must match at that very moment."""
+
+    keys: tuple[str, ...]
+    only_while: str
+
+
+def follow(thread: str) -> Ask:
+    """Requests that wait already are told anew to whoever begins to follow."""
+    return Ask("thread/resume", {"threadId": thread, "excludeTurns": True})
+
+
+def unfollow(thread: str) -> Ask:
+    return Ask("thread/unsubscribe", {"threadId": thread})
+
+
+def prompt(thread: str, words: str) -> Ask:
+    return Ask("turn/start", {"threadId": thread, "input": [{"type": "text", "text": words}]})
+
+
+def interrupt(thread: str, turn: str) -> Ask:
+    return Ask("turn/interrupt", {"threadId": thread, "turnId": turn})
+
+
+def compact(thread: str) -> Ask:
+    return Ask("thread/compact/start", {"threadId": thread})
+
+
+def approve(request: Json) -> Reply | None:
+    """This once. None for a request that is no approval, or does not offer it."""
+    return _decision(request, ("accept",))
+
+
+def deny(request: Json) -> Reply | None:
+    """As a person does it at the pane, who then says what to do instead: the turn ends, where that is offered."""
+    return _decision(request, ("cancel", "decline"))
+
+
+def _decision(request: Json, wanted: Sequence[str]) -> Reply | None:
+    number, params = request.get("id"), request.get("params")
+    if text(request, "method") not in APPROVALS or not isinstance(number, int | str) or not isinstance(params, dict):
+        return None
+    offered = params.get("availableDecisions")
+    allowed = [one for one in wanted if not isinstance(offered, list) or one in offered]
+    return Reply(number, {"decision": allowed[0]}) if allowed else None
+
+
+def approve_keys(screen: Screen) -> Keys | None:
+    """Its own letter for yes; never Enter, which takes whatever is marked."""
+    return _keys(screen, "approval_asked", "Yes, proceed (y)", "y")
+
+
+def deny_keys(screen: Screen) -> Keys | None:
+    return _keys(screen, "approval_asked", "No, and tell Codex what to do differently (esc)", "Escape")
+
+
+def interrupt_keys(screen: Screen) -> Keys | None:
+    """Only while a line shows work: at rest the same key goes back in the conversation."""
+    seen = look(screen)
+    is_at_work = bool(layout_of(screen.rows).work)
+    return Keys(("Escape",), seen.rule) if is_at_work else None
+
+
+def may_type(screen: Screen) -> bool:
+    """Whether a text that is pasted now would land in an empty composer."""
+    return layout_of(screen.rows).composer in ("", _INVITATION)
+
+
+def leave_limit_dialog_keys(screen: Screen) -> Keys | None:
+    """Away from the offer to switch the model, and nothing is switched."""
+    return _keys(screen, "limit_dialog", "Keep current model", "Escape")
+
+
+_INVITATION = "Ask Codex to do anything"
+
+
+def _keys(screen: Screen, rule: str, choice: str, key: str) -> Keys | None:
+    seen: Seen = look(screen)
+    choices = " ".join(layout_of(screen.rows).dialog)
+    return Keys((key,), rule) if seen.rule == rule and choice in " ".join(choices.split()) else None

@@ -1,0 +1,132 @@
+"""The rollout: the file in which Codex keeps one thread, a line for everything that happens.
+
+Its name holds the thread's id, but nothing in it names a process. So a line counts only where the process was proven
+by its own command line; of other threads only the first line is taken, which tells the folder.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+from termvisor.agents.base import Process, Record, Watch
+from termvisor.agents.codex import trouble
+from termvisor.agents.codex.evidence import (
+    MILLISECOND,
+    Json,
+    Said,
+    inside,
+    not_understood,
+    number,
+    parsed,
+    payload,
+    signal,
+    text,
+)
+from termvisor.agents.codex.recognise import home_of, resumed_by
+from termvisor.model.signal import FlagsTold, Hint, Signal
+
+SOURCE = "rollout"
+FACES = ("codex-tui", "codex_cli_rs")
+"""What a Codex with a face calls itself; other programs keep threads in the same place."""
+_NAME = re.compile(r"rollout-[\dT:-]+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
+
+
+def watches(process: Process) -> list[Watch]:
+    home = home_of(process)
+    if not home:
+        return []
+    thread = resumed_by(process)
+    name = f"rollout-*-{thread}.jsonl" if thread else "rollout-*.jsonl"
+    hint = Hint(pid=process.pid, pid_started=process.pid_started) if thread else Hint()
+    folder = posixpath.join(home, "sessions")
+    return [Watch(source=SOURCE, kind="lines", folder=folder, pattern=name, is_deep=True, hint=hint)]
+
+
+def read(record: Record) -> list[Signal]:
+    line = parsed(record.text)
+    if line is None:
+        return [not_understood(record, record.text)]
+    told = inside(line, "payload")
+    if text(line, "type") == "session_meta":
+        return _opened(record, told)
+    if not record.hint.pid:
+        return []
+    kind = text(told, "type") if text(line, "type") == "event_msg" else text(line, "type")
+    read_one = _READERS.get(kind)
+    said = read_one(told, record.at) if read_one is not None else None
+    at = min(_instant(text(line, "timestamp")) or record.at, record.at)
+    return [] if said is None else [signal(record, said, session=_session(record), at=at)]
+
+
+def _session(record: Record) -> str:
+    found = _NAME.fullmatch(posixpath.basename(record.path))
+    return found[1] if found else ""
+
+
+def _opened(record: Record, told: Json) -> list[Signal]:
+    if text(told, "originator") not in FACES or told.get("thread_source", "user") != "user":
+        return []
+    said = Said(kind="note", payload=payload(version=text(told, "cli_version"), transcript=record.path))
+    hint = record.hint if record.hint.pid else Hint(target=record.hint.target, cwd=text(told, "cwd"))
+    at = _instant(text(told, "timestamp")) or record.at
+    return [signal(record, said, session=text(told, "id"), hint=hint, at=min(at, record.at))]
+
+
+def _instant(stamp: str) -> int:
+    try:
+        return int(datetime.fromisoformat(stamp).timestamp() * 1000) * MILLISECOND
+    except ValueError:
+        return 0
+
+
+def _began(told: Json, now: int) -> Said:
+    return Said(state="running", payload=payload(context_size=number(told, "model_context_window") or None))
+
+
+def _ended(told: Json, now: int) -> Said:
+    error = inside(told, "error")
+    if not error:
+        return Said(state="completed", payload=payload(last_message=text(told, "last_agent_message")))
+    kind, words = trouble.kind_of(error.get("codex_error_info")), text(error, "message")
+    return Said(state="error", flags=trouble.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+
+
+def _stopped(told: Json, now: int) -> Said:
+    return Said(state="idle")
+
+
+def _counted(told: Json, now: int) -> Said:
+    info = inside(told, "info")
+    total, window = inside(info, "total_token_usage"), number(info, "model_context_window")
+    used = number(inside(info, "last_token_usage"), "total_tokens") / window if window else None
+    counts = payload(
+        total=number(total, "total_tokens"),
+        input=number(total, "input_tokens"),
+        output=number(total, "output_tokens"),
+        cached=number(total, "cached_input_tokens"),
+        reasoning=number(total, "reasoning_output_tokens"),
+        context_used=used,
+        context_size=window or None,
+    )
+    return Said(kind="note", flags=trouble.window_flags(told.get("rate_limits")), payload=counts)
+
+
+def _turned(told: Json, now: int) -> Said | None:
+    model = text(told, "model")
+    return Said(kind="note", payload=payload(model=model)) if model else None
+
+
+def _compacted(told: Json, now: int) -> Said:
+    return Said(kind="note", flags=FlagsTold(compacting=False))
+
+
+_READERS: dict[str, Callable[[Json, int], Said | None]] = {
+    "task_started": _began,
+    "task_complete": _ended,
+    "turn_aborted": _stopped,
+    "token_count": _counted,
+    "turn_context": _turned,
+    "compacted": _compacted,
+}
+"""Lines that are not here tell what was said, not what Codex is doing."""

@@ -1,0 +1,137 @@
+"""Whose thread it is. The app-server knows threads and folders, but no panes and no processes.
+
+A thread is a process' own where the command line names it, or where that process is the only Codex in the thread's
+folder and was there before the thread. Where two would fit, nobody gets it, and the folder is told, so that the
+conflict is counted. Where nobody fits, nothing is told: not even the folder, in which somebody else may sit.
+
+Of one process several threads may live on, for `/new` leaves the old one behind: the one that began last, or last
+began a turn, is the one that its pane shows.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from termvisor.agents.base import Process
+from termvisor.agents.codex.evidence import MILLISECOND, Json, inside, number, text
+from termvisor.agents.codex.recognise import resumed_by, uses_shared_server, workplace_of
+from termvisor.agents.codex.rollout import FACES
+from termvisor.model.signal import Hint
+
+_SLACK = 2 * 10**9
+"""A process' start is known to the second only, and a little rounded."""
+
+
+class Face(Struct, frozen=True):
+    """A living Codex of some pane, and when its process started."""
+
+    process: Process
+    started_at: int
+
+
+class Thread(Struct, frozen=True, kw_only=True):
+    id: str
+    cwd: str = ""
+    created_at: int = 0
+    parent: str = ""
+    is_hidden: bool = False
+    """Codex keeps it for itself, or it belongs to a program that is no Codex with a face."""
+
+
+class Threads:
+    """What is known of the threads of one server, in the order in which it was told."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Thread] = {}
+        self._shown: dict[int, str] = {}
+        """The thread that each process shows, by pid."""
+        self._active: set[str] = set()
+
+    def knows(self, thread: str) -> bool:
+        return thread in self._known
+
+    def learn(self, told: Json) -> Thread:
+        """From a thread as the server describes it."""
+        thread = thread_of(told)
+        self._known[thread.id] = thread
+        return thread
+
+    def forget(self, thread: str) -> None:
+        self._known.pop(thread, None)
+        self._active.discard(thread)
+
+    def began(self, thread: str, faces: Sequence[Face]) -> None:
+        """It is new, or has begun a turn: from now on its process shows it. A sub-agent's is never shown."""
+        owner = None if self.parent_of(thread) else self._owner(thread, faces)
+        if isinstance(owner, Face):
+            self._shown[owner.process.pid] = thread
+
+    def turned(self, thread: str, faces: Sequence[Face], *, is_active: bool) -> None:
+        """Its status changed."""
+        if is_active and thread not in self._active:
+            self.began(thread, faces)
+        (self._active.add if is_active else self._active.discard)(thread)
+
+    def parent_of(self, thread: str) -> str:
+        found = self._known.get(thread)
+        return found.parent if found is not None and found.parent in self._known else ""
+
+    def hint_of(self, thread: str, faces: Sequence[Face]) -> Hint | None:
+        """What to say of its process; None where nothing is to be told of this thread."""
+        root = self.parent_of(thread) or thread
+        found = self._known.get(root)
+        if found is None or found.is_hidden:
+            return None
+        owner = self._owner(root, faces)
+        if owner is None:
+            return None
+        if not isinstance(owner, Face):
+            return Hint(cwd=found.cwd)
+        process = owner.process
+        is_shown = self._shown.setdefault(process.pid, root) == root
+        return Hint(pid=process.pid, pid_started=process.pid_started) if is_shown else None
+
+    def conflicts(self, faces: Sequence[Face]) -> list[str]:
+        """Folders in which more than one Codex sits, of which threads are known."""
+        folders = {one.cwd for one in self._known.values() if not one.is_hidden}
+        return sorted(cwd for cwd in folders if len(_sitting(cwd, faces)) > 1)
+
+    def _owner(self, thread: str, faces: Sequence[Face]) -> Face | str | None:
+        """The one; the folder that is in conflict; or nobody."""
+        found = self._known.get(thread)
+        if found is None or found.is_hidden:
+            return None
+        named = [one for one in faces if resumed_by(one.process) == thread]
+        if len(named) == 1:
+            return named[0]
+        sitting = named or _sitting(found.cwd, faces)
+        if len(sitting) > 1:
+            return found.cwd
+        return next((one for one in sitting if found.created_at >= one.started_at - _SLACK), None)
+
+
+def _sitting(cwd: str, faces: Iterable[Face]) -> list[Face]:
+    return [one for one in faces if uses_shared_server(one.process) and workplace_of(one.process) == cwd]
+
+
+def thread_of(told: Json) -> Thread:
+    source = told.get("threadSource")
+    is_hidden = told.get("ephemeral") is True or text(told, "originator") not in FACES or source == "thread_title"
+    parent = text(told, "parentThreadId")
+    return Thread(
+        id=text(told, "id"),
+        cwd=text(told, "cwd") or text(inside(told, "settings"), "cwd"),
+        created_at=_born(text(told, "id")) or number(told, "createdAt") * 1000 * MILLISECOND,
+        parent=parent,
+        is_hidden=is_hidden and not parent,
+    )
+
+
+def _born(thread: str) -> int:
+    """The instant within a UUID of version 7, which is what threads are called by."""
+    digits = thread.replace("-", "")
+    is_timed = len(digits) == 32 and digits[12] == "7"
+    try:
+        return int(digits[:12], 16) * MILLISECOND if is_timed else 0
+    except ValueError:
+        return 0

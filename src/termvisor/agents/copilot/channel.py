@@ -1,0 +1,47 @@
+"""How to speak to Copilot: by its `permissionRequest` hook where it can answer, else by keys that fit one screen."""
+
+import msgspec
+
+from termvisor.agents.choices import Decision, Press, choices, way_to
+from termvisor.agents.copilot.layout import parts_of
+from termvisor.agents.copilot.look import look
+from termvisor.agents.sight import box_of, shown_rows
+from termvisor.model.screen import Screen
+
+CLEAR = ("C-u",)
+SUBMIT = ("Enter",)
+QUIT_WORDS = "/exit"
+COMPACT_WORDS = "/compact"
+HOOK_EVENT = "permissionRequest"
+_YES = {"approval_asked": "Yes", "folder_not_trusted": "Yes"}
+"""The choice that allows this once and nothing for later."""
+
+
+def hook_answer(decision: Decision, message: str = "") -> str:
+    """What the hook prints so that no dialog appears; to print nothing leaves it to the dialog."""
+    told = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
+    return msgspec.json.encode(told).decode()
+
+
+def answer(screen: Screen, decision: Decision) -> Press | None:
+    """The keys that allow, this once, or refuse what the dialog asks; None where that cannot be said surely."""
+    seen, box = look(screen), box_of(shown_rows(screen.rows))
+    rows = tuple(row for row, _ in box)
+    if seen.state != "waiting_approval" or not rows:
+        return None
+    if decision == "deny":
+        return Press(keys=("Escape",), rule=seen.rule, rows=rows)
+    keys = way_to(_YES.get(seen.rule, ""), choices([inner for _, inner in box]))
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
+
+
+def interrupt(screen: Screen) -> Press | None:
+    """One Ctrl-C, while the line below shows work: at rest it would be the first of two that quit."""
+    seen = look(screen)
+    return Press(keys=("C-c",), rule=seen.rule) if seen.state == "running" else None
+
+
+def is_composer_empty(screen: Screen) -> bool | None:
+    """None where there is no composer."""
+    rows = parts_of(screen).get("composer")
+    return None if not rows else not "".join(rows).removeprefix("❯").strip()

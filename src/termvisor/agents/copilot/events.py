@@ -1,0 +1,140 @@
+"""What the log of a session says (`session-state/<session>/events.jsonl`).
+
+The end of a model's turn is not the end of the task: a tool may have been asked for. The task is done with a message
+that asks for none. What bears the id of a sub-agent is its own affair, but for its questions.
+"""
+
+import posixpath
+from collections.abc import Callable, Sequence
+
+from termvisor.agents.base import Record
+from termvisor.agents.evidence import SECOND, Json, Said, inside, moment, not_understood, number, parsed, payload, text
+from termvisor.agents.trouble import AUTH, RATE_LIMIT, USAGE_LIMIT, flags_of, kind_of
+from termvisor.model.agent import StateName
+from termvisor.model.signal import FlagsTold
+
+_HISTORY = 3600 * SECOND
+"""A session that is taken up again begins with its past; what is older than this is not told."""
+_ERRORS = {"authentication": AUTH, "authorization": AUTH, "quota": USAGE_LIMIT, "rate_limit": RATE_LIMIT}
+_QUESTIONS = frozenset({"ask_user", "exit_plan_mode"})
+_WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
+
+
+def said_by(record: Record) -> Said | None:
+    line = parsed(record.text)
+    name = text(line, "type") if line is not None else ""
+    if line is None or not name:
+        return not_understood(record.text)
+    at = moment(line.get("timestamp"))
+    if at and record.at - at > _HISTORY:
+        return None
+    task = text(line, "agentId")
+    meaning = (_OF_SUBTASKS if task else EVENTS).get(name)
+    said = meaning(inside(line, "data"), record.at) if meaning is not None else None
+    return _framed(said, record, name, at, task) if said is not None else None
+
+
+def _framed(said: Said, record: Record, name: str, at: int, task: str) -> Said:
+    return Said(
+        kind=said.kind,
+        state=said.state,
+        flags=said.flags,
+        task=task if said.kind in ("task_began", "task_ended") else "",
+        session=posixpath.basename(posixpath.dirname(record.path)),
+        at=at,
+        payload={**payload(event=name), **said.payload},
+    )
+
+
+def _prompted(told: Json, now: int) -> Said:
+    return Said(state="running", flags=_WORK_ANEW, payload=payload(prompt=text(told, "content")))
+
+
+def _message(told: Json, now: int) -> Said | None:
+    if told.get("toolRequests") != []:
+        return None
+    return Said(state="completed", payload=payload(last_message=text(told, "content"), model=text(told, "model")))
+
+
+def _tool(told: Json, now: int) -> Said:
+    tool, given = text(told, "toolName"), inside(told, "arguments")
+    if tool in _QUESTIONS:
+        question = text(given, "message") or text(given, "question") or text(given, "summary")
+        return Said(state="waiting_input", payload=payload(tool=tool, question=question))
+    return Said(state="running", payload=payload(tool=tool, command=text(given, "command")))
+
+
+def _permission(told: Json, now: int) -> Said:
+    asked = inside(told, "permissionRequest")
+    about = payload(
+        tool=text(asked, "kind"),
+        command=text(asked, "fullCommandText"),
+        question=text(asked, "intention"),
+        file=text(asked, "fileName"),
+        request=text(told, "requestId"),
+    )
+    return Said(state="waiting_approval", payload=about)
+
+
+def _decided(told: Json, now: int) -> Said:
+    kind = text(inside(told, "result"), "kind")
+    return Said(state="idle" if kind == "cancelled" else "running", payload=payload(reply=kind))
+
+
+def _failed(told: Json, now: int) -> Said:
+    message = text(told, "message")
+    kind = _ERRORS.get(text(told, "errorType")) or kind_of(message, number(told, "statusCode"))
+    return Said(state="error", flags=flags_of(kind, message, now), payload=payload(error=kind, message=message))
+
+
+def _compacted(told: Json, now: int) -> Said:
+    """One that a person asked for leaves it at rest; else the work goes on."""
+    state: StateName = "idle" if text(told, "trigger") == "manual" else "running"
+    return Said(state=state, flags=FlagsTold(compacting=False))
+
+
+def _started(told: Json, now: int) -> Said:
+    about = payload(model=text(told, "selectedModel"), version=text(told, "copilotVersion"))
+    return Said(state="idle", flags=_WORK_ANEW, payload=about)
+
+
+def _left(told: Json, now: int) -> Said:
+    """It tells the whole account at its end."""
+    metrics = inside(told, "modelMetrics") or inside(told, "accountingSnapshot", "modelMetrics")
+    usages = [inside(metrics, model, "usage") for model in metrics]
+    about = payload(
+        input=_sum(usages, "inputTokens"),
+        output=_sum(usages, "outputTokens"),
+        cached=_sum(usages, "cacheReadTokens"),
+        end_reason="error" if text(told, "shutdownType") == "error" else "manual",
+    )
+    return Said(kind="note", payload=about)
+
+
+def _sum(usages: Sequence[Json], name: str) -> int | None:
+    return sum(number(usage, name) or 0 for usage in usages) if usages else None
+
+
+Meaning = Callable[[Json, int], Said | None]
+_ASKED: dict[str, Meaning] = {"permission.requested": _permission, "permission.completed": _decided}
+EVENTS: dict[str, Meaning] = {
+    "session.start": _started,
+    "session.resume": _started,
+    "user.message": _prompted,
+    "assistant.turn_start": lambda told, now: Said(state="running"),
+    "assistant.message": _message,
+    "tool.execution_start": _tool,
+    "tool.execution_complete": lambda told, now: Said(state="running"),
+    "abort": lambda told, now: Said(state="idle", payload=payload(message="interrupted")),
+    "session.error": _failed,
+    "session.compaction_start": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
+    "session.compaction_complete": _compacted,
+    "session.shutdown": _left,
+    **_ASKED,
+}
+_OF_SUBTASKS: dict[str, Meaning] = {
+    "subagent.started": lambda told, now: Said(kind="task_began"),
+    "subagent.completed": lambda told, now: Said(kind="task_ended"),
+    "subagent.failed": lambda told, now: Said(kind="task_ended"),
+    **_ASKED,
+}

@@ -1,0 +1,84 @@
+"""What Copilot's hooks say. They leave holes: an interruption, a refusal and the last error are told by none.
+
+`permissionRequest` fires for a tool that needs no permission, too; that somebody is asked is told by `notification`.
+"""
+
+from collections.abc import Callable
+
+from termvisor.agents.base import Record
+from termvisor.agents.evidence import Json, Said, hook_of, inside, not_understood, payload, text
+from termvisor.agents.trouble import flags_of, kind_of, shown
+from termvisor.model.agent import StateName
+from termvisor.model.signal import FlagsTold
+
+_NOTICES: dict[str, StateName] = {"permission_prompt": "waiting_approval", "elicitation_dialog": "waiting_input"}
+_ENDS = {"user_exit": "manual", "abort": "manual", "complete": "completed", "error": "error"}
+_WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
+
+
+def said_by(record: Record) -> Said | None:
+    hook = hook_of(record)
+    if hook is None:
+        return not_understood(record.text)
+    told = hook.payload
+    is_subtask = bool(text(told, "parentAgentId"))
+    meaning = HOOKS.get(hook.event) if not is_subtask or hook.event == "notification" else None
+    said = meaning(told, record.at) if meaning is not None else None
+    if said is None:
+        return None
+    return Said(
+        kind=said.kind,
+        state=said.state,
+        flags=said.flags,
+        task=said.task,
+        session=text(told, "parentAgentId") or text(told, "sessionId"),
+        at=hook.at,
+        payload={**payload(event=hook.event, transcript=text(told, "transcriptPath")), **said.payload},
+    )
+
+
+def _tool(told: Json, now: int) -> Said:
+    about = payload(tool=text(told, "toolName"), command=text(inside(told, "toolArgs"), "command"))
+    return Said(state="running", payload=about)
+
+
+def _notified(told: Json, now: int) -> Said | None:
+    state = _NOTICES.get(text(told, "notification_type"))
+    return Said(state=state, payload=payload(question=text(told, "message"))) if state is not None else None
+
+
+def _failed(told: Json, now: int) -> Said:
+    """One that may pass is tried again, which is work."""
+    words = text(inside(told, "error"), "message")
+    kind = kind_of(words)
+    state: StateName = "running" if told.get("recoverable") is True else "error"
+    return Said(state=state, flags=flags_of(kind, words, now), payload=payload(error=kind, message=shown(words)))
+
+
+def _prompted(told: Json, now: int) -> Said:
+    return Said(state="running", flags=_WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
+
+
+def _subtask(kind: str) -> Callable[[Json, int], Said | None]:
+    def read(told: Json, now: int) -> Said | None:
+        task = text(told, "agentId")
+        return Said(kind="task_began" if kind == "began" else "task_ended", task=task) if task else None
+
+    return read
+
+
+HOOKS: dict[str, Callable[[Json, int], Said | None]] = {
+    "sessionStart": lambda told, now: Said(kind="note"),
+    "userPromptSubmitted": _prompted,
+    "preToolUse": _tool,
+    "postToolUse": _tool,
+    "postToolUseFailure": _tool,
+    "notification": _notified,
+    "errorOccurred": _failed,
+    "agentStop": lambda told, now: Said(state="completed"),
+    "subagentStart": _subtask("began"),
+    "subagentStop": _subtask("ended"),
+    "preCompact": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
+    "sessionEnd": lambda told, now: Said(kind="note", payload=payload(end_reason=_ENDS.get(text(told, "reason")))),
+}
+"""The hooks to install, and what each of them means."""

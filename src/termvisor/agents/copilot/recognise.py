@@ -1,0 +1,47 @@
+"""Which process is a Copilot with a face, and where it leaves word on disk."""
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from termvisor.agents.base import Process, Watch
+from termvisor.agents.launch import Launch
+from termvisor.model.signal import Hint
+
+ENV_NAMES = ("HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+LAUNCH = Launch(
+    names=frozenset({"copilot"}),
+    script=r"/@github/copilot(?:-[a-z0-9-]+)?/\S*\.js$|/bin/copilot$",
+    errands=frozenset(
+        {"--acp", "--server", "completion", "init", "login", "logout", "mcp", "plugin", "skill", "update"}
+    ),
+)
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def recognise(processes: Sequence[Process]) -> Process | None:
+    return LAUNCH.found(processes)
+
+
+def watches(process: Process) -> list[Watch]:
+    """The log of the one session in whose folder this process holds the lock; it changes with the session."""
+    home = process.env.get("COPILOT_HOME", "")
+    user = process.env.get("HOME", "")
+    folder = posixpath.join(process.cwd, home) if home else posixpath.join(user, ".copilot") if user else ""
+    if not folder:
+        return []
+    watch = Watch(
+        source="session_file",
+        kind="lines",
+        folder=posixpath.join(folder, "session-state"),
+        pattern="events.jsonl",
+        beside=f"inuse.{process.pid}.lock",
+        is_deep=True,
+        from_start=True,
+        hint=Hint(pid=process.pid, pid_started=process.pid_started),
+    )
+    return [watch]
+
+
+def is_session(text: str) -> bool:
+    return _SESSION.fullmatch(text) is not None

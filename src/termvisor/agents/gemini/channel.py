@@ -1,0 +1,59 @@
+"""How to speak to Gemini: by keys that fit one screen, and by its hooks where those can refuse. Values only.
+
+A hook can deny a tool, but it cannot allow one: the dialog comes all the same. So an approval is typed.
+"""
+
+import msgspec
+
+from termvisor.agents.choices import Decision, Press, choices, way_to
+from termvisor.agents.gemini.layout import parts_of
+from termvisor.agents.gemini.look import look
+from termvisor.agents.sight import box_of, shown_rows
+from termvisor.model.screen import Screen
+
+CLEAR = ("C-u",)
+"""Empties the composer's line."""
+SUBMIT = ("Enter",)
+QUIT_WORDS = "/quit"
+"""Typed like a prompt; the menu of commands must have opened before Enter."""
+COMPACT_WORDS = "/compress"
+HOOK_EVENT = "BeforeTool"
+_EMPTY = (" >   Type your message", " >")
+_YES = {"approval_asked": "Allow once"}
+"""The choice that allows this once and nothing for later."""
+
+
+def hook_answer(message: str) -> str:
+    """What a `BeforeTool` hook prints so that the tool is refused; to print nothing leaves it to the dialog."""
+    return msgspec.json.encode({"decision": "deny", "reason": message}).decode()
+
+
+def answer(screen: Screen, decision: Decision) -> Press | None:
+    """The keys that allow, this once, or refuse what the dialog asks; None where that cannot be said surely."""
+    seen, box = look(screen), box_of(shown_rows(screen.rows))
+    rows = tuple(row for row, _ in box)
+    if seen.state != "waiting_approval" or not rows:
+        return None
+    if decision == "deny":
+        return Press(keys=("Escape",), rule=seen.rule, rows=rows)
+    keys = way_to(_YES.get(seen.rule, ""), choices([inner for _, inner in box]))
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
+
+
+def stop_at_limit(screen: Screen) -> Press | None:
+    """Away from the dialog of a usage limit, without another try."""
+    seen, box = look(screen), box_of(shown_rows(screen.rows))
+    keys = way_to("Stop", choices([inner for _, inner in box])) if seen.rule == "usage_limit_asked" else None
+    return Press(keys=keys, rule=seen.rule, rows=tuple(row for row, _ in box)) if keys else None
+
+
+def interrupt(screen: Screen) -> Press | None:
+    """Only while a line shows work."""
+    seen = look(screen)
+    return Press(keys=("Escape",), rule=seen.rule) if seen.rule == "working" else None
+
+
+def is_composer_empty(screen: Screen) -> bool | None:
+    """None where there is no composer."""
+    rows = parts_of(screen).get("composer")
+    return rows[0].startswith(_EMPTY[0]) or rows[0].rstrip() == _EMPTY[1] if rows else None

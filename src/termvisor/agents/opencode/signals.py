@@ -1,0 +1,159 @@
+"""What opencode's plugin tells (`plugin.js`, beside this file): its events, and with the end of a turn how it went.
+
+A sub-agent has a session of its own, whose parent the plugin names: its work is a sub-task. Its questions are asked
+on the same screen, so they are the agent's.
+"""
+
+from collections.abc import Callable, Sequence
+
+from termvisor.agents.base import Record
+from termvisor.agents.evidence import Json, Said, hook_of, inside, not_understood, number, payload, signal, text
+from termvisor.agents.trouble import flags_of, kind_of
+from termvisor.model.signal import FlagsTold, Signal
+
+AGENT = "opencode"
+PLUGIN = "plugin.js"
+SPOOL_MARK = "@SPOOL@"
+"""Stands in the plugin for the path of the spool, as JSON writes it between its quotes."""
+_ABORTED = "MessageAbortedError"
+_UNNAMED = "New session - "
+
+
+def read(record: Record) -> Sequence[Signal]:
+    if record.source != "hook":
+        return ()
+    hook = hook_of(record)
+    if hook is None:
+        return (signal(AGENT, record, not_understood(record.text)),)
+    meaning = (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
+    said = meaning(hook.payload, record.at) if meaning is not None else None
+    if said is None:
+        return ()
+    session = text(hook.payload, "parent") or text(hook.payload, "sessionID")
+    framed = Said(
+        kind=said.kind,
+        state=said.state,
+        flags=said.flags,
+        title=said.title,
+        task=said.task,
+        session=session,
+        at=hook.at,
+        payload={**payload(event=hook.event), **said.payload},
+    )
+    return (signal(AGENT, record, framed),)
+
+
+def _session(told: Json, now: int) -> Said:
+    tokens = inside(told, "tokens")
+    title = text(told, "title")
+    used = {name: number(tokens, name) for name in ("input", "output", "reasoning")}
+    known = [count for count in used.values() if count is not None]
+    cost = told.get("cost")
+    return Said(
+        kind="note",
+        title=title if title and not title.startswith(_UNNAMED) else None,
+        payload=payload(
+            version=text(told, "version"),
+            model=text(told, "model"),
+            cached=number(inside(tokens, "cache"), "read"),
+            total=sum(known) if known else None,
+            cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+            **used,
+        ),
+    )
+
+
+def _status(told: Json, now: int) -> Said | None:
+    status = inside(told, "status")
+    if text(status, "type") == "busy":
+        return Said(state="running")
+    if text(status, "type") != "retry":
+        return None
+    message = text(status, "message")
+    kind = kind_of(message)
+    about = payload(error=kind, message=message, attempt=number(status, "attempt"))
+    return Said(state="running", flags=flags_of(kind, message, now), payload=about)
+
+
+def _failed(told: Json, now: int) -> Said:
+    """A turn that somebody stopped is told as an error, too."""
+    error = inside(told, "error")
+    if text(error, "name") == _ABORTED:
+        return Said(state="idle", payload=payload(message="interrupted"))
+    message = text(error, "message") or text(error, "name")
+    kind = kind_of(message, number(error, "status"))
+    return Said(state="error", flags=flags_of(kind, message, now), payload=payload(error=kind, message=message))
+
+
+def _ended(told: Json, now: int) -> Said:
+    turn = inside(told, "turn")
+    if inside(turn, "error"):
+        return _failed(turn, now)
+    if turn.get("rejected") is True:
+        return Said(state="idle", flags=FlagsTold(compacting=False), payload=payload(message="rejected"))
+    return Said(state="completed")
+
+
+def _permission(told: Json, now: int) -> Said:
+    about = inside(told, "metadata")
+    asked = payload(
+        tool=text(told, "permission"),
+        command=text(about, "command"),
+        file=text(about, "filepath"),
+        request=text(told, "id"),
+    )
+    return Said(state="waiting_approval", payload=asked)
+
+
+def _question(told: Json, now: int) -> Said:
+    questions = told.get("questions")
+    first = questions[0] if isinstance(questions, list) and questions else None
+    asked = text(first, "question") if isinstance(first, dict) else ""
+    return Said(state="waiting_input", payload=payload(question=asked, request=text(told, "id")))
+
+
+def _answered(told: Json, now: int) -> Said:
+    return Said(state="running", payload=payload(reply=text(told, "reply")))
+
+
+def _compacting(told: Json, now: int) -> Said | None:
+    return Said(state="running", flags=FlagsTold(compacting=True)) if told.get("compacting") is True else None
+
+
+def _compacted(told: Json, now: int) -> Said:
+    return Said(kind="note", flags=FlagsTold(compacting=False))
+
+
+def _subtask_began(told: Json, now: int) -> Said:
+    return Said(kind="task_began", task=text(told, "sessionID") or "unnamed")
+
+
+def _subtask_ended(told: Json, now: int) -> Said:
+    return Said(kind="task_ended", task=text(told, "sessionID") or "unnamed")
+
+
+Meaning = Callable[[Json, int], Said | None]
+_ASKED: dict[str, Meaning] = {
+    "permission.asked": _permission,
+    "permission.replied": _answered,
+    "question.asked": _question,
+    "question.replied": _answered,
+    "question.rejected": _answered,
+}
+EVENTS: dict[str, Meaning] = {
+    "plugin.loaded": lambda told, now: Said(state="idle"),
+    "session.created": _session,
+    "session.updated": _session,
+    "session.status": _status,
+    "session.idle": _ended,
+    "session.error": _failed,
+    "message.updated": _compacting,
+    "session.compacted": _compacted,
+    "server.instance.disposed": lambda told, now: Said(kind="note", payload=payload(end_reason="manual")),
+    **_ASKED,
+}
+_OF_SUBTASKS: dict[str, Meaning] = {
+    "session.status": _subtask_began,
+    "session.idle": _subtask_ended,
+    **_ASKED,
+}

@@ -1,0 +1,101 @@
+"""What operations see of agents, from what is known at the instant of the question."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+
+from msgspec.structs import replace
+
+from termvisor import agents
+from termvisor.agents.base import Adapter
+from termvisor.bus import Subscription
+from termvisor.daemon.parts import Parts
+from termvisor.model.agent import StateChange
+from termvisor.model.attention import need
+from termvisor.model.explanation import Explanation
+from termvisor.model.ids import PaneId, SignalId
+from termvisor.model.runtime import Runtime
+from termvisor.model.session import AgentKind, AgentSession, AgentView, SourceHealth
+from termvisor.model.signal import Signal
+from termvisor.state.explain import explain
+from termvisor.state.knowledge import NOTHING
+from termvisor.state.projection import state_of
+from termvisor.state.titles import Known, known_titles, title
+from termvisor.state.witness import witnesses
+
+
+class LiveAgents:
+    def __init__(self, parts: Parts):
+        self._parts, self._knowing = parts, parts.attending.knowing
+
+    async def views(self) -> dict[PaneId, AgentView]:
+        return {pane: self._view(runtime) for pane, runtime in sorted(self._knowing.living.items())}
+
+    async def explain(self, pane: PaneId) -> Explanation | None:
+        runtime = self._knowing.runtime_in(pane)
+        if runtime is None:
+            return None
+        knowing = self._knowing
+        return explain(knowing.standing.knowledge, runtime.id, self._parts.clock.now(), knowing.terms.measure)
+
+    async def evidence(self, signals: Iterable[SignalId]) -> dict[SignalId, Signal]:
+        return await self._parts.store.facts.signals(signals)
+
+    async def sessions(
+        self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
+    ) -> list[AgentSession]:
+        return await self._parts.store.sessions.list(pane=pane, agent=agent, since=since, limit=limit)
+
+    async def sources(self) -> list[SourceHealth]:
+        """What is read from disk and from servers, then what is heard and seen of each agent that lives."""
+        attending = self._parts.attending
+        read = [*attending.listening.health(), *attending.app_servers.health()]
+        known = {(one.agent, one.source) for one in read}
+        return [*read, *(one for one in self._heard() if (one.agent, one.source) not in known)]
+
+    async def kinds(self) -> list[AgentKind]:
+        return [self._kind(adapter) for adapter in agents.load()]
+
+    def news(self) -> AbstractContextManager[Subscription[StateChange]]:
+        return self._knowing.news.subscribe()
+
+    def _kind(self, adapter: Adapter) -> AgentKind:
+        circle = self._parts.attending.circle
+        return AgentKind(
+            name=adapter.name,
+            contract_version=adapter.contract_version,
+            capabilities=tuple(sorted(adapter.capabilities)),
+            sources=tuple(source.name for source in sorted(adapter.sources, key=lambda one: one.rank)),
+            is_enabled=adapter.name in circle.adapters,
+            failures=circle.failures.get(adapter.name, 0),
+        )
+
+    def _view(self, runtime: Runtime) -> AgentView:
+        knowing = self._knowing
+        state = state_of(knowing.standing.knowledge, runtime.id, self._parts.clock.now(), knowing.terms.measure)
+        projection, wanted = knowing.projection(runtime.id), need(state)
+        return AgentView(
+            state=state,
+            version=projection.version if projection is not None else 0,
+            title=self._title(runtime),
+            need=wanted.kind if wanted is not None else None,
+            needs_action=wanted is not None and wanted.is_action,
+            session=knowing.session(runtime.id),
+        )
+
+    def _title(self, runtime: Runtime) -> str:
+        ledger = self._knowing.standing.knowledge.ledgers.get(runtime.id, NOTHING)
+        own, past = known_titles(ledger, runtime.agent, self._knowing.terms.measure)
+        place = self._parts.lookout.place_of(runtime.pane)
+        live = place[0].known[place[1]].facts.title if place is not None else ""
+        return title(Known(own_name=own, past_title=past, live_title=live, path=runtime.cwd), runtime.agent)
+
+    def _heard(self) -> Iterator[SourceHealth]:
+        """Marks and looks have no place of their own: the pane is where they are heard."""
+        measure, knowledge = self._knowing.terms.measure, self._knowing.standing.knowledge
+        now = self._parts.clock.now()
+        for runtime in self._knowing.living.values():
+            ledger = knowledge.ledgers.get(runtime.id, NOTHING)
+            for one in witnesses(ledger, runtime.agent, now, measure):
+                told = SourceHealth(agent=runtime.agent, source=one.source.name, where=f"pane {runtime.pane}")
+                status = "down" if one.freshness == "down" else "well" if one.freshness == "fresh" else "quiet"
+                yield replace(told, status=status, heard_at=one.slot.heard_at, signals=len(one.slot.memory.seen))

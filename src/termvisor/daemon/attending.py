@@ -1,0 +1,146 @@
+"""What attends to agents, joined: who is there, what they say, what that means."""
+
+import asyncio
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from termvisor import agents
+from termvisor.agents.base import Process
+from termvisor.clock import NS, Clock
+from termvisor.daemon.app_servers import AppServers
+from termvisor.ingest.agents.ends import Ends
+from termvisor.ingest.agents.listening import Listening
+from termvisor.ingest.agents.processes import Processes
+from termvisor.ingest.agents.spool import Mark, Spool
+from termvisor.ingest.chronicle import Chronicle
+from termvisor.ingest.eyes import Look, Take
+from termvisor.ingest.eyes import Place as PaneAt
+from termvisor.ingest.lookout import Lookout
+from termvisor.ingest.watch import ServerWatch
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.runtime import Place, Runtime
+from termvisor.pipeline import Pipeline, Sightings
+from termvisor.pipeline.knowing import Afar, Circle, Gaze, Hearing, Knowing, Recognition, Standing, Terms
+from termvisor.settings import Places, Settings
+from termvisor.state.measure import Measure
+from termvisor.store import Store
+
+
+class Attending(Struct):
+    circle: Circle
+    knowing: Knowing
+    hearing: Hearing
+    recognition: Recognition
+    gaze: Gaze
+    listening: Listening
+    app_servers: AppServers
+
+    def take_over(self, settings: Settings) -> None:
+        """From now on these settings hold."""
+        self.knowing.terms = terms(self.circle, settings)
+
+
+class Company:
+    """Whoever must know of every agent that lives: those who read its files or servers, and who waits for its end."""
+
+    def __init__(self, attending: Attending):
+        self._attending, self._ends = attending, Ends(attending.recognition.ended)
+
+    def follow(self, runtime: Runtime, process: Process) -> None:
+        self._attending.hearing.follow(runtime, process)
+        self._attending.app_servers.follow(runtime, process)
+
+    def leave(self, runtime: Runtime) -> None:
+        self._attending.hearing.leave(runtime)
+        self._attending.app_servers.leave(runtime)
+        self._ends.forget(runtime.pid, runtime.pid_started)
+
+    def watch_end(self, pid: int, started: int) -> bool:
+        return self._ends.watch(pid, started)
+
+    def close(self) -> None:
+        self._ends.close()
+
+
+def terms(circle: Circle, settings: Settings) -> Terms:
+    measure = Measure(
+        sources=circle.sources,
+        completed_for=int(settings.agent_completed_for * NS),
+        contradicted_after=int(settings.agent_contradicted_after * NS),
+        idle_after=int(settings.agent_idle_after * NS),
+    )
+    return Terms(measure=measure, resume=circle.resume)
+
+
+async def attend(store: Store, chronicle: Chronicle, clock: Clock, places: Places, settings: Settings) -> Attending:
+    """All of it, at rest; what an earlier daemon knew is known."""
+    circle = Circle(lambda: agents.load(settings.agents_disabled, settings.agent_programs))
+    knowing = Knowing(store, chronicle.news, clock, terms(circle, settings))
+    await knowing.open()
+    hearing = Hearing(knowing, circle, clock)
+    spool = Spool(places.spool_dir, Mark(*knowing.marks.get("hook", (0, 0))), clock)
+    listening = Listening(hearing.records, clock, spool)
+    hearing.watching = listening
+    recognition = Recognition(knowing, circle, Processes(circle.env_names), clock)
+    gaze = Gaze(knowing, hearing, Afar(knowing, circle, clock), clock)
+    app_servers = AppServers(hearing.records, clock)
+    return Attending(circle, knowing, hearing, recognition, gaze, listening, app_servers)
+
+
+def connect(attending: Attending, pipeline: Pipeline, lookout: Lookout, place: PaneAt) -> None:
+    """Join it to the watching side."""
+
+    def moved_at(pane: PaneId) -> int | None:
+        meter = pipeline.meters.get(pane)
+        return meter.last_at if meter is not None else None
+
+    attending.hearing.moved_at = moved_at
+    attending.gaze.place, attending.gaze.secrets = place, pipeline.secrets_of
+    attending.gaze.standing = lambda pane: standing_of(lookout, pane)
+    attending.recognition.panes = lambda: panes(lookout)
+    pipeline.spoke = attending.hearing.marks
+
+
+def seeing(gaze: Gaze, sightings: Sightings) -> Take:
+    """Every look is taken twice: for what it says of an agent, and for the rows in it."""
+
+    async def take(looks: list[Look]) -> None:
+        gaze.take(looks)
+        await sightings.take(looks)
+
+    return take
+
+
+async def run(attending: Attending, store: Store, pipeline: Pipeline, chronicle: Chronicle) -> None:
+    """Until it is cancelled. Whoever knows goes on a little longer: see `Knowing.end`."""
+    recognition = attending.recognition
+    company = recognition.follower = Company(attending)
+    try:
+        with pipeline.news.subscribe() as output, chronicle.news.subscribe() as events:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(attending.listening.run())
+                group.create_task(attending.app_servers.run())
+                group.create_task(attending.gaze.run())
+                group.create_task(recognition.hear(events))
+                await recognition.bury([pane.id for pane in await store.panes.all()])
+                group.create_task(recognition.run(output))
+    finally:
+        company.close()
+
+
+def panes(lookout: Lookout) -> Iterator[Standing]:
+    for watch in lookout.watches.values():
+        if watch.has_begun:
+            yield from (_standing(watch, mux_id) for mux_id in watch.known)
+
+
+def standing_of(lookout: Lookout, pane: PaneId) -> Standing | None:
+    found = lookout.place_of(pane)
+    return None if found is None else _standing(*found)
+
+
+def _standing(watch: ServerWatch, mux_id: MuxPaneId) -> Standing:
+    server, known = watch.server.instance, watch.known[mux_id]
+    place, facts = Place(server.target, server.socket, mux_id), known.facts
+    return Standing(pane=known.id, pid=facts.pid, command=facts.command, title=facts.title, place=place)

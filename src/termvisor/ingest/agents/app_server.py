@@ -1,0 +1,262 @@
+"""Codex' app-server: one socket for all threads of one home. What it says becomes records.
+
+It observes: it hears what is told to everybody, and asks which threads there are and how turns ended. It follows no
+thread and answers nothing, unless the gate brings a person's word. It is never the first to speak with a fresh server:
+Codex names all of its own requests after the first program that introduces itself.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from termvisor import __version__
+from termvisor.agents.base import Record
+from termvisor.agents.codex.evidence import Json, inside, number, text
+from termvisor.agents.codex.relay import SOURCE, Relay
+from termvisor.agents.codex.threads import Face
+from termvisor.clock import NS, Clock
+from termvisor.errors import BadRequest, TimedOut, Unavailable, VisorError
+from termvisor.ingest.agents.clean import clean
+from termvisor.ingest.agents.condition import Condition
+from termvisor.ingest.agents.rpc import Rpc
+from termvisor.ingest.agents.websocket import connect
+from termvisor.ingest.backoff import Backoff
+from termvisor.log import logger
+from termvisor.model.session import SourceHealth
+
+SOCKET = "app-server-control/app-server-control.sock"
+SETTLED = 3.0
+"""Seconds for which a socket must have been there: by then the Codex that started the server has spoken."""
+LIST_EVERY = 10.0
+_LOOK_EVERY = 2.0
+_CONNECT_WITHIN = 5.0
+_WAIT_FOR_REQUEST = 5.0
+_ROOM = 2000
+"""Messages that wait; when there are more, all is asked anew instead."""
+_PAGE = 100
+_WRITTEN_WITHIN = (0.02, 0.05, 0.1, 0.2)
+_CLIENT = {"name": "termvisor", "title": "Termvisor", "version": __version__}
+_STIR: Json = {}
+
+Heard = Callable[[list[Record]], Awaitable[None]]
+log = logger("agents")
+
+
+class AppServer:
+    """``heard`` returns when the records are stored. ``faces`` are the Codex processes of this home that live."""
+
+    def __init__(self, home: str, heard: Heard, faces: Callable[[], Sequence[Face]], clock: Clock):
+        self.path = os.path.join(home, SOCKET)
+        self._heard, self._faces, self._clock = heard, faces, clock
+        self._condition = Condition("codex", SOURCE, self.path)
+        self._backoff = Backoff()
+        self._lag: float | None = None
+        self._relay = Relay()
+        self._rpc: Rpc | None = None
+        self._said: asyncio.Queue[Json] = asyncio.Queue(_ROOM)
+        self._has_missed = False
+        self._is_over: Exception | None = None
+        self._requested = asyncio.Condition()
+
+    @property
+    def health(self) -> SourceHealth:
+        return replace(self._condition.health, lag=self._lag)
+
+    async def run(self) -> None:
+        """Until it is cancelled. Whatever is wrong with this socket, nobody else is disturbed."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await self._clock.sleep(await self._turn(group))
+
+    def look_again(self) -> None:
+        """Another Codex lives, or one less: its threads are asked for now rather than later."""
+        self._take(_STIR)
+
+    async def threads(self) -> list[Json]:
+        """The newest threads of this home, as the server describes them."""
+        return _items(await self._line().ask("thread/list", {"limit": _PAGE}))
+
+    async def resume(self, thread: str) -> Json:
+        """Follow a thread: its events come here, too, and the requests in it that wait for an answer."""
+        return await self._line().ask("thread/resume", {"threadId": thread, "excludeTurns": True})
+
+    async def unsubscribe(self, thread: str) -> Json:
+        return await self._line().ask("thread/unsubscribe", {"threadId": thread})
+
+    async def turn_start(self, thread: str, words: str) -> Json:
+        return await self._line().ask("turn/start", {"threadId": thread, "input": [{"type": "text", "text": words}]})
+
+    async def turn_interrupt(self, thread: str, turn: str) -> Json:
+        return await self._line().ask("turn/interrupt", {"threadId": thread, "turnId": turn})
+
+    async def reply(self, request: int | str, result: Mapping[str, object]) -> None:
+        await self._line().reply(request, result)
+
+    async def request_in(self, thread: str, seconds: float = _WAIT_FOR_REQUEST) -> Json:
+        """The request in a thread that is followed which waits for an answer. Raises TimedOut if there is none."""
+        try:
+            async with asyncio.timeout(seconds), self._requested:
+                while (found := self._waiting(thread)) is None:
+                    await self._requested.wait()
+                return found
+        except TimeoutError as error:
+            raise TimedOut(f"nothing waits for an answer in the thread {thread}") from error
+
+    def _waiting(self, thread: str) -> Json | None:
+        requests = self._relay.requests.values()
+        return next((one for one in requests if text(inside(one, "params"), "threadId") == thread), None)
+
+    def _line(self) -> Rpc:
+        if self._rpc is None:
+            raise Unavailable("Codex' app-server is not connected", hint="Answer in the pane itself.")
+        return self._rpc
+
+    async def _turn(self, group: asyncio.TaskGroup) -> float:
+        """One connection, from its beginning to its end. The seconds to wait before the next."""
+        if not self._is_settled():
+            self._condition.looked(is_absent=True, dropped=0, detail="no app-server runs for this home")
+            return _LOOK_EVERY
+        for part in (partial(self._converse, group), self._tell_lost):
+            try:
+                await part()
+            except Exception as error:  # whatever is wrong with this one, the others go on
+                self._failed(error)
+        now = self._clock.monotonic()
+        return self._backoff.failed(now) - now
+
+    async def _tell_lost(self) -> None:
+        await self._hand_on(self._relay.lost(self._faces(), self._clock.now()))
+
+    def _is_settled(self) -> bool:
+        try:
+            born = os.stat(self.path).st_mtime_ns
+        except OSError:
+            return False
+        return self._clock.now() - born >= SETTLED * NS
+
+    def _failed(self, error: Exception) -> None:
+        why = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
+        log.info("%s: %s", self.path, why)
+        self._condition.failed(why)
+
+    async def _converse(self, group: asyncio.TaskGroup) -> None:
+        async with asyncio.timeout(_CONNECT_WITHIN):
+            socket = await connect(self.path)
+        self._said, self._is_over, rpc = asyncio.Queue(_ROOM), None, Rpc(socket, self._take)
+        listening = group.create_task(self._listen(rpc))
+        try:
+            await self._observe(rpc)
+        finally:
+            self._rpc = None
+            listening.cancel()
+            await socket.close()
+
+    async def _listen(self, rpc: Rpc) -> None:
+        """Never fails: that the connection ended is said like everything else."""
+        try:
+            await rpc.listen()
+        except Exception as error:  # whatever is wrong with this one, the others go on
+            self._is_over = error
+            self._take(_STIR)
+
+    def _take(self, message: Json) -> None:
+        self._has_missed = self._has_missed or self._said.full()
+        if not self._said.full():
+            self._said.put_nowait(message)
+
+    async def _observe(self, rpc: Rpc) -> None:
+        await rpc.ask("initialize", {"clientInfo": _CLIENT, "capabilities": {"experimentalApi": True}})
+        await rpc.tell("initialized")
+        self._rpc = rpc
+        self._backoff.worked()
+        while True:
+            await self._list(rpc)
+            await self._hear_for(rpc, LIST_EVERY)
+
+    async def _hear_for(self, rpc: Rpc, seconds: float) -> None:
+        """What is said, until it is time for a list, or somebody wants one."""
+        until = self._clock.monotonic() + seconds
+        while (left := until - self._clock.monotonic()) > 0 and not self._relay.is_puzzled and not self._has_missed:
+            try:
+                async with asyncio.timeout(left):
+                    message = await self._said.get()
+            except TimeoutError:
+                return
+            if self._is_over is not None:
+                raise self._is_over
+            if message is _STIR:
+                return
+            await self._tell(rpc, message)
+
+    async def _tell(self, rpc: Rpc, message: Json) -> None:
+        now = self._clock.now()
+        if sent := number(message, "emittedAtMs"):
+            self._lag = max(0.0, now / NS - sent / 1000)
+        await self._hand_on(self._relay.take(message, self._faces(), now))
+        async with self._requested:
+            self._requested.notify_all()
+        if self._relay.ended is not None:
+            await self._ask_how_it_ended(rpc, *self._relay.ended)
+
+    async def _ask_how_it_ended(self, rpc: Rpc, thread: str, expected: str) -> None:
+        """The end of a turn is told before it is written down: until then the answer is another one.
+
+        An interrupted turn is not asked for long: that it rests was told already, and that is all there is to tell.
+        """
+        for pause in _WRITTEN_WITHIN:
+            turn = await self._last_turn(rpc, thread)
+            if text(turn, "status") == expected:
+                await self._hand_on(self._relay.turn(thread, turn, self._faces(), self._clock.now()))
+                return
+            await self._clock.sleep(pause)
+
+    async def _last_turn(self, rpc: Rpc, thread: str) -> Json:
+        wanted = {"threadId": thread, "limit": 1, "sortDirection": "desc", "itemsView": "summary"}
+        try:
+            turns = _items(await rpc.ask("thread/turns/list", wanted))
+        except (BadRequest, TimedOut) as error:
+            log.info("%s: %s", self.path, error.message)
+            return {}
+        return turns[0] if turns else {}
+
+    async def _list(self, rpc: Rpc) -> None:
+        """All threads that live, also those in which nothing was said yet."""
+        self._relay.is_puzzled = self._has_missed = False
+        found = _items(await rpc.ask("thread/list", {"limit": _PAGE}))
+        found += [
+            await self._read(rpc, thread) for thread in await self._fresh(rpc, {text(one, "id") for one in found})
+        ]
+        faces, now = self._faces(), self._clock.now()
+        records = [record for thread in reversed(found) for record in self._relay.listed(thread, faces, now)]
+        self._condition.looked(is_absent=False, dropped=0, detail=self._conflicts(faces))
+        await self._hand_on(records)
+
+    async def _fresh(self, rpc: Rpc, listed: set[str]) -> list[str]:
+        """Threads that live but are in no list yet, and of which nothing is known."""
+        loaded = (await rpc.ask("thread/loaded/list", {})).get("data")
+        ids = [one for one in loaded if isinstance(one, str)] if isinstance(loaded, list) else []
+        return [one for one in ids if one not in listed and not self._relay.threads.knows(one)][:_PAGE]
+
+    async def _read(self, rpc: Rpc, thread: str) -> Json:
+        """One that may not be read is one that Codex keeps for itself."""
+        try:
+            return inside(await rpc.ask("thread/read", {"threadId": thread}), "thread")
+        except BadRequest:
+            return {"id": thread, "ephemeral": True}
+
+    def _conflicts(self, faces: Sequence[Face]) -> str:
+        folders = self._relay.threads.conflicts(faces)
+        return "; ".join(f"more than one Codex works in {one}: which thread is whose is not proven" for one in folders)
+
+    async def _hand_on(self, records: list[Record]) -> None:
+        if records:
+            await self._heard([replace(record, text=clean(record.text)) for record in records])
+            self._condition.heard(len(records), self._clock.now())
+
+
+def _items(answer: Json) -> list[Json]:
+    data = answer.get("data")
+    return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []

@@ -1,0 +1,96 @@
+"""All that agents leave on this machine is heard here: watches come and go, records go out.
+
+What comes in: watches, as adapters name them, and the hooks' spool. What goes out: lists of records, redacted, one list
+after the other. One watch that is broken disturbs no other.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from termvisor.agents.base import Record, Watch
+from termvisor.clock import Clock
+from termvisor.ingest.agents.files import FilesReader
+from termvisor.ingest.agents.inotify import Inotify
+from termvisor.ingest.agents.lines import LinesReader
+from termvisor.ingest.agents.listener import Heard, Listener
+from termvisor.ingest.agents.reader import Reader
+from termvisor.ingest.agents.spool import Spool
+from termvisor.log import logger
+from termvisor.model.session import SourceHealth
+
+log = logger("agents")
+_READERS: dict[str, Callable[[Watch, Clock], Reader]] = {"files": FilesReader, "lines": LinesReader}
+_Place = tuple[Hashable, Watch]
+
+
+class Listening:
+    """``heard`` returns when the records are stored; until then nothing more comes from the same place."""
+
+    def __init__(self, heard: Heard, clock: Clock, spool: Spool | None = None):
+        self._heard, self._clock = heard, clock
+        self._turn = asyncio.Lock()
+        self._spool = Listener(spool, "", self._one_by_one, clock) if spool else None
+        self._listeners: dict[_Place, Listener] = {}
+        self._tasks: dict[_Place, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._inotify: Inotify | None = None
+
+    def watch(self, key: Hashable, watches: Sequence[Watch], agent: str = "") -> None:
+        """From now on hear exactly these for this key; those it had before go on undisturbed."""
+        wanted: set[_Place] = {(key, watch) for watch in watches}
+        self._drop({place for place in self._listeners if place[0] == key} - wanted)
+        for place in [(key, watch) for watch in watches]:
+            if place not in self._listeners:
+                reader = _READERS[place[1].kind](place[1], self._clock)
+                self._listeners[place] = Listener(reader, agent, self._one_by_one, self._clock)
+                self._start(place)
+
+    def unwatch(self, key: Hashable) -> None:
+        self.watch(key, ())
+
+    def health(self) -> list[SourceHealth]:
+        """Of the spool, then of every watch."""
+        everyone = [self._spool] if self._spool else []
+        return [listener.health for listener in (*everyone, *self._listeners.values())]
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        try:
+            with self._ear() as self._inotify:
+                async with asyncio.TaskGroup() as self._group:
+                    if self._spool:
+                        self._group.create_task(self._spool.run(self._inotify))
+                    for place in self._listeners:
+                        self._start(place)
+                    await asyncio.Event().wait()
+        finally:
+            self._group = self._inotify = None
+            self._tasks.clear()
+
+    def _start(self, place: _Place) -> None:
+        if self._group is not None:
+            self._tasks[place] = self._group.create_task(self._listeners[place].run(self._inotify))
+
+    def _drop(self, places: set[_Place]) -> None:
+        for place in places:
+            del self._listeners[place]
+            if task := self._tasks.pop(place, None):
+                task.cancel()
+
+    @contextlib.contextmanager
+    def _ear(self) -> Iterator[Inotify | None]:
+        try:
+            ear = Inotify()
+        except OSError as error:
+            log.warning("folders of agents are looked at every second: %s", error)
+            yield None
+            return
+        try:
+            yield ear
+        finally:
+            ear.close()
+
+    async def _one_by_one(self, records: list[Record]) -> None:
+        async with self._turn:
+            await self._heard(records)

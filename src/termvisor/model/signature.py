@@ -1,0 +1,35 @@
+"""A Signature is why a pane is taken for an agent's when the agent itself has not spoken."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+SignatureClass = Literal["deterministic", "heuristic", "none"]
+SignatureReason = Literal[
+    "handshake",
+    "provider_hint",
+    "cmd_match",
+    "poller_match",
+    "signature_inconclusive",
+    "signature_guard_rejected",
+]
+
+
+class SignatureInputs(Struct, frozen=True, kw_only=True):
+    """The agent that each trace names; empty where it names none."""
+
+    provider_hint: str = ""
+    """The process: its argv, its program, its children."""
+    cmd_match: str = ""
+    """The pane's current command."""
+    poller_match: str = ""
+    """What its screen says."""
+    title_match: str = ""
+
+
+class Signature(Struct, frozen=True, kw_only=True):
+    agent: str = ""
+    signature_class: SignatureClass = "none"
+    signature_reason: SignatureReason = "signature_inconclusive"
+    signature_confidence: float = 0.0
+    signature_inputs: SignatureInputs = SignatureInputs()

@@ -1,0 +1,40 @@
+"""What operations see of agents: what each is doing, why that is believed, and what it used."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from termvisor.bus import Subscription
+from termvisor.model.agent import StateChange
+from termvisor.model.explanation import Explanation
+from termvisor.model.ids import PaneId, SignalId
+from termvisor.model.session import AgentKind, AgentSession, AgentView, SourceHealth
+from termvisor.model.signal import Signal
+
+
+class Heard(Protocol):
+    """What was heard of agents, and where."""
+
+    async def evidence(self, signals: Iterable[SignalId]) -> dict[SignalId, Signal]:
+        """Stored signals, redacted; those that aged away are left out."""
+
+    async def sessions(
+        self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
+    ) -> list[AgentSession]:
+        """The newest ones, oldest first."""
+
+    async def sources(self) -> list[SourceHealth]: ...
+
+
+class Agents(Heard, Protocol):
+    async def views(self) -> dict[PaneId, AgentView]:
+        """The agents that live, by pane, as they are at this instant."""
+
+    async def explain(self, pane: PaneId) -> Explanation | None:
+        """Why the agent of a pane is said to be in its state; None where there is none."""
+
+    async def kinds(self) -> list[AgentKind]:
+        """Every agent program that is known, also those that are switched off."""
+
+    def news(self) -> AbstractContextManager[Subscription[StateChange]]:
+        """Every change of a state, after it is stored."""

@@ -1,0 +1,182 @@
+"""The op `agents_sessions`: the conversations of agents, what they used, and how each is taken up again."""
+
+import shlex
+from collections.abc import Iterable
+from typing import Annotated, TypeVar
+
+from msgspec import Meta, Struct
+
+from termvisor.clock import iso
+from termvisor.model.session import AgentSession, EndReason, Usage
+from termvisor.ops.base import Example, Op
+from termvisor.ops.envelope import seconds_between
+from termvisor.ops.listing import (
+    Listing,
+    PaneFilter,
+    PaneIdentity,
+    counts,
+    filters,
+    identities,
+    instant,
+    moment,
+    named_id,
+    nobody,
+)
+from termvisor.ops.look import Column, Look, age, counted, table
+from termvisor.ops.world import World
+from termvisor.redact import redact
+
+
+class AgentsSessions(Struct, frozen=True, kw_only=True):
+    """Which sessions."""
+
+    limit: Annotated[int, Meta(description="At most so many.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
+    pane: PaneFilter = None
+    agent: Annotated[str | None, Meta(description="Only those of this agent.")] = None
+    since: Annotated[
+        str | None, Meta(description="Only those that went on after this: ISO 8601, today, or an age such as 2h.")
+    ] = None
+
+
+class SessionUse(Struct, frozen=True, kw_only=True):
+    """One conversation. ``external_id`` is the agent's own name for it. ``tokens``, ``cost`` (US dollars) and the rest
+    of ``usage`` are null where the agent did not tell them. ``resume`` takes it up again; empty where nothing does.
+    """
+
+    id: int
+    identity: PaneIdentity
+    agent: str
+    external_id: str
+    title: str
+    model: str
+    version: str
+    cwd: str
+    started_at: str
+    ended_at: str | None
+    end_reason: EndReason | None
+    seconds: float
+    tokens: int | None
+    cost: float | None
+    usage: Usage
+    resume: str
+
+
+class SessionsUse(Struct, frozen=True, kw_only=True):
+    """``tokens`` and ``cost`` are the sums of what was told, null where nobody told any; ``without_cost`` counts the
+    sessions that told no cost.
+    """
+
+    sessions: int
+    by_agent: dict[str, int]
+    tokens: int | None
+    cost: float | None
+    without_cost: int
+
+
+class AgentSessionListing(Listing, frozen=True, kw_only=True):
+    """Sessions, oldest first."""
+
+    summary: SessionsUse
+    items: tuple[SessionUse, ...]
+
+
+async def run(world: World, wanted: AgentsSessions) -> AgentSessionListing:
+    now, known = world.clock.now(), await identities(world)
+    found = await world.agents.sessions(
+        pane=await named_id(world, wanted.pane),
+        agent=wanted.agent,
+        since=moment(wanted.since, now),
+        limit=wanted.limit,
+    )
+    items = tuple(_item(one, known.get(one.pane) or nobody(one.pane), now) for one in found)
+    summary = SessionsUse(
+        sessions=len(items),
+        by_agent=counts(item.agent for item in items),
+        tokens=_sum(item.tokens for item in items),
+        cost=_sum(item.cost for item in items),
+        without_cost=sum(item.cost is None for item in items),
+    )
+    given = filters(pane=wanted.pane, agent=wanted.agent, since=wanted.since)
+    return AgentSessionListing(generated_at=iso(now), filters=given, summary=summary, items=items)
+
+
+def _item(session: AgentSession, who: PaneIdentity, now: int) -> SessionUse:
+    return SessionUse(
+        id=session.id,
+        identity=who,
+        agent=session.agent,
+        external_id=redact(session.external_id),
+        title=redact(session.title),
+        model=redact(session.model),
+        version=redact(session.version),
+        cwd=redact(session.cwd),
+        started_at=iso(session.started_at),
+        ended_at=instant(session.ended_at),
+        end_reason=session.end_reason,
+        seconds=seconds_between(session.started_at, session.ended_at or now),
+        tokens=session.usage.total,
+        cost=session.usage.cost,
+        usage=session.usage,
+        resume=redact(shlex.join(session.resume)),
+    )
+
+
+N = TypeVar("N", int, float)
+
+
+def _sum(numbers: Iterable[N | None]) -> N | None:
+    """Of those that are known; None where none is."""
+    known = [number for number in numbers if number is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
+def money(dollars: float | None) -> str:
+    return "unknown" if dollars is None else f"${dollars:.2f}"
+
+
+def amount(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
+
+
+COLUMNS = (
+    Column("ID", lambda item: str(item.id), is_right=True, style="bold"),
+    Column("PANE", lambda item: str(item.identity.id), is_right=True),
+    Column("AGENT", lambda item: item.agent, style="cyan"),
+    Column("MODEL", lambda item: item.model or "-", may_shrink=True),
+    Column("STARTED", lambda item: item.started_at),
+    Column("FOR", lambda item: age(item.seconds), is_right=True),
+    Column("END", lambda item: item.end_reason or ("-" if item.ended_at is None else "ended")),
+    Column("TOKENS", lambda item: amount(item.tokens), is_right=True),
+    Column("COST", lambda item: money(item.cost), is_right=True),
+    Column("TITLE", lambda item: item.title, may_shrink=True),
+    Column("RESUME", lambda item: item.resume or "-", may_shrink=True, style="dim"),
+)
+
+
+def plain(listing: AgentSessionListing, look: Look) -> str:
+    rows = table(COLUMNS, listing.items, look)
+    if look.is_quiet:
+        return rows
+    summary = listing.summary
+    told = f"{counted(summary.sessions, 'session')}, tokens {amount(summary.tokens)}, cost {money(summary.cost)}"
+    less = f" without the {summary.without_cost} that told none"
+    has_rest = summary.cost is not None and summary.without_cost
+    return f"{rows}\n\n{told}{less if has_rest else ''}" if listing.items else "No agent had a session yet."
+
+
+OP = Op(
+    name="agents_sessions",
+    summary="The conversations of agents: model, tokens, cost, and how to resume each.",
+    doc="""A session begins when an agent is recognised in a pane or starts a new conversation, and ends with it;
+`end_reason` is `completed`, `limit_reached`, `error`, `manual` or `pane_gone`. What an agent did not tell is unknown,
+never 0.""",
+    Input=AgentsSessions,
+    Output=AgentSessionListing,
+    run=run,
+    plain=plain,
+    examples=(
+        Example("agents sessions", "the newest ones"),
+        Example("agents sessions --agent claude_code --since today", "today's of one agent"),
+        Example("robot agents sessions --pane 7 -n 1", "the last one of pane 7, as JSON"),
+    ),
+)

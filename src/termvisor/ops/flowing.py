@@ -1,0 +1,42 @@
+"""Text that was written for one width flows into another: paragraphs are filled anew, columns hang under each other."""
+
+import re
+from textwrap import fill
+
+_ITEM = re.compile(r"\s*(?:- |\d+\. )|\s+")
+_COLUMN = re.compile(r"\s+\S.*?\s{2,}(?=\S)")
+
+
+def flowed(text: str, width: int) -> str:
+    """Paragraphs, items and two-column rows, none wider than the reader's terminal; a width of 0 changes nothing."""
+    if width <= 0:
+        return text
+    return "\n\n".join(_paragraph(part, width) for part in text.split("\n\n"))
+
+
+def _paragraph(text: str, width: int) -> str:
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if lines and not _ITEM.match(line) and not _ITEM.match(lines[-1]) and not lines[-1].endswith(":"):
+            lines[-1] += " " + line
+        else:
+            lines.append(line)
+    return "\n".join(_filled(line, width) for line in lines)
+
+
+def _filled(line: str, width: int) -> str:
+    """A long row goes on below its last column, an item below its first word."""
+    if len(line) <= width:
+        return line
+    start = _COLUMN.match(line) or _ITEM.match(line)
+    head = start[0] if start else ""
+    below = " " * min(len(head), width // 2)
+    filled = fill(
+        line[len(head) :],
+        width,
+        initial_indent=head,
+        subsequent_indent=below,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return filled or line

@@ -1,0 +1,78 @@
+"""The adapters that are switched on, loaded when the first of them is needed, and kept from doing harm.
+
+Here is the border to code that may not be ours: what an adapter raises is told once in the log, and counts as silence.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+from termvisor.agents.base import Adapter, Process, Record, Seen, Watch
+from termvisor.log import logger
+from termvisor.model.screen import Screen
+from termvisor.model.signal import Signal
+from termvisor.model.source import SOURCES, Source
+
+T = TypeVar("T")
+log = logger("agents")
+
+
+class Circle:
+    def __init__(self, load: Callable[[], Sequence[Adapter]]):
+        self._load = load
+        self.failures: dict[str, int] = {}
+        """How often each adapter failed."""
+
+    @cached_property
+    def adapters(self) -> dict[str, Adapter]:
+        return {adapter.name: adapter for adapter in self._load()}
+
+    @property
+    def sources(self) -> dict[str, tuple[Source, ...]]:
+        """Where each of them speaks; under the empty name stands what holds for all others."""
+        return {"": SOURCES[""]} | {name: one.sources for name, one in self.adapters.items()}
+
+    @property
+    def env_names(self) -> tuple[str, ...]:
+        return tuple(sorted({name for one in self.adapters.values() for name in one.env_names}))
+
+    @cached_property
+    def _spoken(self) -> frozenset[tuple[str, str]]:
+        return frozenset((name, source.name) for name, one in self.adapters.items() for source in one.sources)
+
+    def speaks(self, agent: str, source: str) -> bool:
+        """Whether it declares a source of this name."""
+        return (agent, source) in self._spoken
+
+    def speaking(self, source: str) -> list[str]:
+        return [name for name in self.adapters if self.speaks(name, source)]
+
+    def recognise(self, agent: str, processes: Sequence[Process]) -> Process | None:
+        return self._ask(agent, lambda one: one.recognise(processes), None)
+
+    def watches(self, agent: str, process: Process) -> Sequence[Watch]:
+        return self._ask(agent, lambda one: tuple(one.watches(process)), ())
+
+    def read(self, agent: str, record: Record) -> Sequence[Signal]:
+        return self._ask(agent, lambda one: tuple(one.read(record)), ())
+
+    def look(self, agent: str, screen: Screen) -> Seen | None:
+        return self._ask(agent, lambda one: one.look(screen), None)
+
+    def title_matches(self, agent: str, title: str) -> bool:
+        return self._ask(agent, lambda one: one.title_matches(title), False)
+
+    def resume(self, agent: str, session: str) -> tuple[str, ...]:
+        return self._ask(agent, lambda one: tuple(one.resume_command(session)), ())
+
+    def _ask(self, agent: str, question: Callable[[Adapter], T], otherwise: T) -> T:
+        adapter = self.adapters.get(agent)
+        if adapter is None:
+            return otherwise
+        try:
+            return question(adapter)
+        except Exception as error:  # an adapter may be anybody's, and what it is shown is anybody's too
+            if not self.failures.get(agent):
+                log.error("the agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
+            self.failures[agent] = self.failures.get(agent, 0) + 1
+            return otherwise

@@ -1,0 +1,214 @@
+"""The one who knows what agents are doing: takes facts, stores them with what follows from them, and then tells it.
+
+Invariants: nobody else writes facts, so their numbers are given here; what is not stored does not count and is not
+told; a daemon that was killed goes on from exactly what it had stored.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+
+import msgspec
+from msgspec.structs import replace
+
+from termvisor.bus import Bus
+from termvisor.clock import NS, Clock
+from termvisor.errors import StorageError
+from termvisor.log import logger
+from termvisor.model.agent import Projection, StateChange
+from termvisor.model.event import Event
+from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.runtime import Fact, Runtime
+from termvisor.model.session import AgentSession
+from termvisor.pipeline.knowing.clean import clean
+from termvisor.pipeline.knowing.session_story import Story
+from termvisor.pipeline.knowing.turn import Outcome, Standing, Terms, look_again, take_turn
+from termvisor.state.knowledge import Knowledge, told
+from termvisor.store import Store
+from termvisor.store.facts import Copy, Kept, Mark
+
+_WAITING = 10_000
+"""Facts that may wait to be stored; while there are so many, further ones are refused."""
+_TOGETHER = 256
+_COPY_AFTER = 1000
+_AGAIN_FOR = 2.0
+_ALONE_FOR = 60.0
+"""Seconds after which deadlines are reckoned anew: the machine's clock may have been set."""
+log = logger("knowing")
+
+
+class Knowing:
+    def __init__(self, store: Store, events: Bus[Event], clock: Clock, terms: Terms):
+        self._store, self._events, self._clock = store, events, clock
+        self.terms = terms
+        self.news: Bus[StateChange] = Bus()
+        self.turns: Bus[Outcome] = Bus()
+        """Everything that was stored, for those who count it."""
+        self.standing = Standing()
+        self.marks: dict[str, Mark] = {}
+        """How far sources are read whose facts are stored."""
+        self.next_runtime = 1
+        self.refused = 0
+        self.trouble = ""
+        """What keeps facts from being stored right now, for a person to read."""
+        self._waiting: deque[Fact] = deque()
+        self._reached: dict[str, Mark] = {}
+        self._copied = 0
+        self._is_ending = False
+        self._wake, self._is_done = asyncio.Event(), asyncio.Event()
+        self._is_done.set()
+        self._here: dict[PaneId, Runtime] = {}
+
+    async def open(self) -> None:
+        """Take up what an earlier daemon knew."""
+        kept = await self._store.facts.kept()
+        knowledge, self._copied = _copy(kept), kept.copied
+        if knowledge is None:
+            knowledge, self._copied = Knowledge(), 0
+        last = self._copied
+        while facts := await self._store.facts.after(last):
+            knowledge, last = told(knowledge, (fact for _, fact in facts), self.terms.measure), facts[-1][0]
+        story = Story(going_on={one.runtime: one for one in await self._store.sessions.open()}, last=kept.last_session)
+        projections = {one.state.runtime: one for one in kept.states}
+        self.next_runtime, self.marks = kept.last_runtime + 1, dict(kept.marks)
+        self._adopt(Standing(knowledge=knowledge, projections=projections, story=story, last_fact=kept.last_fact))
+
+    def take(self, facts: Iterable[Fact], *, reached: tuple[str, Mark] | None = None) -> bool:
+        """They are stored soon, in this order; False when too many wait already, and then none is taken.
+
+        ``reached``: how far a source is read once these are stored.
+        """
+        new = [clean(fact) for fact in facts]
+        if len(self._waiting) + len(new) > _WAITING:
+            self.refused += len(new)
+            return False
+        self._waiting.extend(new)
+        self._reached.update([reached] if reached else [])
+        if new or reached:
+            self._is_done.clear()
+            self._wake.set()
+        return True
+
+    def runtime_in(self, pane: PaneId) -> Runtime | None:
+        """The agent that lives in a pane."""
+        return self._here.get(pane)
+
+    @property
+    def living(self) -> dict[PaneId, Runtime]:
+        return self._here
+
+    def new_runtime(self) -> RuntimeId:
+        """A number that no agent had before."""
+        self.next_runtime += 1
+        return RuntimeId(self.next_runtime - 1)
+
+    def projection(self, runtime: RuntimeId) -> Projection | None:
+        return self.standing.projections.get(runtime)
+
+    def session(self, runtime: RuntimeId) -> AgentSession | None:
+        return self.standing.story.going_on.get(runtime)
+
+    async def stored(self) -> None:
+        """Wait until all that was taken up to now is stored and told."""
+        await self._is_done.wait()
+
+    async def run(self) -> None:
+        """Until `end`. It is not cancelled: what is being stored has its numbers already."""
+        await self._look_again()
+        while not self._is_ending or self._waiting or self._reached:
+            await self._wait()
+            await self._turn()
+        await self._leave()
+
+    async def _look_again(self) -> None:
+        """What time did while nobody watched."""
+        while not self._is_ending:
+            try:
+                await self._conclude(look_again(self.standing, self._clock.now(), self.terms), {})
+            except StorageError as error:
+                await self._troubled(error)
+            else:
+                return
+
+    def end(self) -> None:
+        self._is_ending = True
+        self._wake.set()
+
+    async def _leave(self) -> None:
+        """Store a copy of all that is known, so that the next daemon has little to fold."""
+        if self._copied < self.standing.last_fact:
+            with suppress(StorageError):
+                await self._conclude(take_turn(self.standing, (), self._clock.now(), self.terms), {}, is_copied=True)
+
+    async def _wait(self) -> None:
+        due = min(self.standing.deadlines.values(), default=None)
+        seconds = _ALONE_FOR if due is None else max(0.0, (due - self._clock.now()) / NS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(seconds, _ALONE_FOR)):
+                await self._wake.wait()
+        self._wake.clear()
+
+    async def _turn(self) -> None:
+        facts = [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
+        reached, self._reached = ({}, self._reached) if self._waiting else (self._reached, {})
+        try:
+            await self._conclude(take_turn(self.standing, facts, self._clock.now(), self.terms), reached)
+        except StorageError as error:
+            self._waiting.extendleft(reversed(facts))
+            self._reached = reached | self._reached
+            await self._troubled(error)
+        else:
+            self.trouble = ""
+        if self._waiting or self._reached:
+            self._wake.set()
+        else:
+            self._is_done.set()
+
+    async def _troubled(self, error: StorageError) -> None:
+        """What is not stored waits; a daemon that is to end leaves it."""
+        if not self.trouble:
+            log.error("what agents do cannot be stored: %s", error)
+        self.trouble = f"what agents do cannot be stored: {error}"
+        if self._is_ending:
+            self._waiting.clear()
+            self._reached.clear()
+        else:
+            await self._clock.sleep(_AGAIN_FOR)
+
+    async def _conclude(self, outcome: Outcome, reached: dict[str, Mark], *, is_copied: bool = False) -> None:
+        """Store, then tell."""
+        standing, turn = outcome.standing, outcome.turn
+        if is_copied or standing.last_fact - self._copied >= _COPY_AFTER:
+            turn = replace(turn, copy=Copy(fact=standing.last_fact, at=self._clock.now(), value=standing.knowledge))
+        events: list[Event] = []
+        if turn.facts or turn.states or turn.copy or reached:
+            events = await self._store.facts.add(replace(turn, marks=reached))
+        self._copied = turn.copy.fact if turn.copy else self._copied
+        self.marks |= reached
+        self._adopt(standing)
+        self._tell(outcome, events)
+
+    def _tell(self, outcome: Outcome, events: list[Event]) -> None:
+        self.turns.publish(outcome)
+        for event in events:
+            self._events.publish(event)
+        for change in outcome.changes:
+            self.news.publish(change)
+
+    def _adopt(self, standing: Standing) -> None:
+        if standing.knowledge.roster.tenants is not self.standing.knowledge.roster.tenants:
+            tenants = standing.knowledge.roster.tenants.values()
+            self._here = {tenant.runtime.pane: tenant.runtime for tenant in tenants}
+        self.standing = standing
+
+
+def _copy(kept: Kept) -> Knowledge | None:
+    """None where there is none, or one of another version: then all facts that are kept are folded."""
+    if not kept.copied:
+        return None
+    try:
+        return msgspec.msgpack.decode(kept.copy, type=Knowledge)
+    except msgspec.DecodeError as error:
+        log.warning("what was known is folded anew: %s", error)
+        return None

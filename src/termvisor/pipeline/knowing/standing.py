@@ -1,0 +1,17 @@
+"""A pane as the multiplexer tells it, as far as it matters for finding agents in it."""
+
+from msgspec import Struct
+
+from termvisor.model.ids import PaneId
+from termvisor.model.runtime import Place
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    pane: PaneId
+    pid: int
+    """Of its first process."""
+    command: str
+    """What has its terminal now."""
+    title: str = ""
+    place: Place
+    generation: int = 0

@@ -1,0 +1,54 @@
+"""What others add to the product: the entry points ``termvisor.<kind>`` of installed packages.
+
+Read from their own small files: the library's reader of packages would cost the daemon three megabytes.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pkgutil import resolve_name
+
+from termvisor.log import logger
+
+log = logger("plugins")
+
+
+def load(kind: str, path: Iterable[str] | None = None) -> dict[str, object]:
+    """All that were found, by name; one that cannot be loaded is told in the log and left out."""
+    found: dict[str, object] = {}
+    for name, where in sorted(declared(kind, sys.path if path is None else path).items()):
+        try:
+            import_module(where.partition(":")[0])
+            found[name] = resolve_name(where)
+        except Exception as error:  # foreign code may fail in any way, and must not take the daemon with it
+            log.error("the %s %s cannot be loaded: %s: %s", kind, name, type(error).__name__, error)
+    return found
+
+
+def declared(kind: str, path: Iterable[str]) -> dict[str, str]:
+    """Names and the places that they stand for, without loading anything."""
+    return {name: where for folder in path for text in _texts(folder) for name, where in _section(text, kind)}
+
+
+def _texts(folder: str) -> Iterator[str]:
+    try:
+        packages = [name for name in os.listdir(folder or ".") if name.endswith((".dist-info", ".egg-info"))]
+    except OSError:
+        return
+    for name in packages:
+        try:
+            with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
+                yield file.read()
+        except OSError:
+            continue
+
+
+def _section(text: str, kind: str) -> Iterator[tuple[str, str]]:
+    is_inside = False
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            is_inside = line == f"[termvisor.{kind}]"
+        elif is_inside and "=" in line and not line.startswith(("#", ";")):
+            name, _, where = line.partition("=")
+            yield name.strip(), where.strip()

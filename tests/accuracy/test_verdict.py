@@ -1,0 +1,67 @@
+"""A reader that errs is found out by the figure that is there for it."""
+
+import pytest
+
+from termvisor.agents.base import Adapter, Record, Seen
+from termvisor.agents.claude_code import ADAPTER
+from termvisor.model.screen import Screen
+from termvisor.model.signal import Signal
+from tests.accuracy.moment import Moment
+from tests.accuracy.verdict import verdicts
+
+F1 = ("screen alone, weighted F1", "together, weighted F1")
+"""Before it begins, Claude Code's questions stand on the screen only: so what is published errs with the screen."""
+
+
+class Altered:
+    """Claude Code's adapter, with another eye or without ears."""
+
+    def __init__(self, sees: str = "", *, is_deaf: bool = False):
+        self._sees, self._is_deaf = sees, is_deaf
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(ADAPTER, name)
+
+    def look(self, screen: Screen) -> Seen:
+        return Seen(state=self._sees, rule="made up") if self._sees else ADAPTER.look(screen)
+
+    def read(self, record: Record) -> list[Signal]:
+        return [] if self._is_deaf else list(ADAPTER.read(record))
+
+
+def missed(adapter: Adapter | Altered) -> set[str]:
+    (verdict,) = verdicts([adapter])
+    return {figure.name.partition(": ")[2] for figure in verdict.figures() if not figure.is_met}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "expected"),
+    [
+        (ADAPTER, set()),
+        (Altered("waiting_input"), {*F1, "screen alone, false waiting"}),
+        (Altered("idle"), {*F1, "screen alone, waiting recall", "together, waiting recall"}),
+    ],
+    ids=["as it is", "sees questions everywhere", "sees none"],
+)
+def test_what_it_gets_wrong_is_told(adapter: Adapter | Altered, expected: set[str]) -> None:
+    assert missed(adapter) == expected
+
+
+def test_one_that_hears_nothing_is_not_praised_for_what_it_said() -> None:
+    (verdict,) = verdicts([Altered(is_deaf=True)])
+    assert verdict.told.total() == 0
+    assert verdict.figures()[0].against.startswith("0 of ")
+
+
+def test_every_wrong_moment_is_named() -> None:
+    (verdict,) = verdicts([Altered("idle")])
+    assert "question, screen: idle, was waiting_input" in verdict.wrong
+
+
+def test_where_two_states_are_right_either_is_counted_as_a_hit() -> None:
+    moment = Moment(version="1", name="compacted", truths=("idle", "completed"), seen="idle")
+    assert [moment.against(said) for said in ("idle", "completed", "running")] == [
+        ("idle", "idle"),
+        ("completed", "completed"),
+        ("idle", "running"),
+    ]

@@ -1,0 +1,68 @@
+"""Every adapter that we ship holds the contract."""
+
+import pytest
+
+from termvisor.agents import BUILTIN, claude_code, codex, copilot, cursor, gemini, generic, opencode
+from termvisor.testing.contracts.agent_adapter import AdapterContract
+
+SESSION = "00000000-0000-4000-8000-000000000001"
+
+
+class TestClaudeCode(AdapterContract):
+    adapter = claude_code.ADAPTER
+    events = (
+        "SessionStart",
+        "UserPromptSubmit",
+        "PermissionRequest",
+        "Notification",
+        "Stop",
+        "StopFailure",
+        "SubagentStop",
+    )
+    session = SESSION
+
+
+class TestCodex(AdapterContract):
+    adapter = codex.ADAPTER
+    events = ("thread/status/changed", "turn/completed", "Stop", "agent-turn-complete", "event_msg", "response_item")
+    session = SESSION
+
+
+class TestGemini(AdapterContract):
+    adapter = gemini.ADAPTER
+    events = tuple(gemini.signals.HOOKS)
+    session = SESSION
+
+
+class TestOpencode(AdapterContract):
+    adapter = opencode.ADAPTER
+    events = tuple(opencode.signals.EVENTS)
+    session = "ses_e1d444cefffe"
+
+
+class TestCopilot(AdapterContract):
+    adapter = copilot.ADAPTER
+    events = (*copilot.hooks.HOOKS, *copilot.events.EVENTS)
+    session = SESSION
+
+
+class TestCursor(AdapterContract):
+    adapter = cursor.ADAPTER
+    events = tuple(cursor.signals.HOOKS)
+    session = SESSION
+
+
+class TestGeneric(AdapterContract):
+    adapter = generic.with_rules(["aider :: waiting_input :: ^[a-z]*>$", "aider :: running :: esc to stop"])
+
+
+def test_none_is_forgotten():
+    tried = {one.adapter.name for one in AdapterContract.__subclasses__()}
+    assert tried >= set(BUILTIN)
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_a_package_is_called_like_its_agent(name):
+    assert {one.adapter.name: type(one.adapter).__module__ for one in AdapterContract.__subclasses__()}[name].endswith(
+        f".{name}"
+    )

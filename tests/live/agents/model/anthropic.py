@@ -1,0 +1,116 @@
+"""Messages, as Claude Code speaks with its model."""
+
+import json
+import time
+from collections.abc import Iterator
+
+from tests.live.agents.model.dialect import Frame, Json, Refusal, event, fresh, texts_of
+from tests.live.agents.model.script import Reply, reply_to, saying
+
+_KINDS = {
+    400: ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+    401: ("authentication_error", "invalid x-api-key"),
+    403: ("permission_error", "not permitted"),
+    429: ("rate_limit_error", "This request would exceed your account's rate limit. Please try again later."),
+    500: ("api_error", "Internal server error"),
+    529: ("overloaded_error", "Overloaded"),
+}
+_LIMIT_FOR = 3 * 3600
+
+
+class Anthropic:
+    headers: dict[str, str] = {}  # noqa: RUF012
+
+    def wanted(self, request: Json) -> Reply:
+        said = [message for message in request.get("messages", []) if message.get("role") == "user"]
+        content = said[-1].get("content") if said else ""
+        text = texts_of(content)
+        is_answered = not isinstance(content, str) and any(part.get("type") == "tool_result" for part in content or [])
+        if "detailed summary" in text and "conversation" in text:
+            return saying("<analysis>short</analysis>\n<summary>\n1. A test.\n</summary>", after=3.0)
+        if is_answered and "MODEL " not in text:
+            return saying("The tool has finished.")
+        if not request.get("tools"):
+            wants_title = request.get("output_config") or "title" in json.dumps(request.get("system", "")).lower()
+            return saying('{"title": "A scripted session"}' if wants_title else "ok")
+        return reply_to(text)
+
+    def refusal(self, reply: Reply) -> Refusal:
+        kind, message = _KINDS.get(reply.failure, ("api_error", "scripted error"))
+        body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": fresh("req_")}
+        return Refusal(reply.failure, body, _limited() if reply.is_limit else {})
+
+    def frames(self, request: Json, reply: Reply) -> Iterator[Frame]:
+        yield _event("message_start", message={**_message(request, reply), "content": [], "stop_reason": None})
+        yield _event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+        for pause, text in ((0.0, "I will use a tool."),) if reply.tool else reply.pieces:
+            yield pause
+            yield _event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
+        if reply.is_cut:
+            yield None
+        yield _event("content_block_stop", index=0)
+        if reply.tool:
+            yield from _tool_frames(reply)
+        ended = {"stop_reason": "tool_use" if reply.tool else "end_turn", "stop_sequence": None}
+        yield _event("message_delta", delta=ended, usage={"output_tokens": 20})
+        yield _event("message_stop")
+
+    def whole(self, request: Json, reply: Reply) -> Json:
+        parts = [_tool_block(reply)] if reply.tool else [{"type": "text", "text": reply.text}]
+        ended = "tool_use" if reply.tool else "end_turn"
+        return {**_message(request, reply), "content": parts, "stop_reason": ended, "stop_sequence": None}
+
+
+def _event(kind: str, **fields: object) -> bytes:
+    return event({"type": kind, **fields}, kind)
+
+
+def _message(request: Json, reply: Reply) -> Json:
+    usage = {
+        "input_tokens": reply.input_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "output_tokens": 1,
+    }
+    return {
+        "id": fresh("msg_"),
+        "type": "message",
+        "role": "assistant",
+        "model": request.get("model", "scripted"),
+        "stop_sequence": None,
+        "usage": usage,
+    }
+
+
+def _tool_frames(reply: Reply) -> Iterator[Frame]:
+    block = _tool_block(reply)
+    yield _event("content_block_start", index=1, content_block={**block, "input": {}})
+    delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    yield _event("content_block_delta", index=1, delta=delta)
+    yield _event("content_block_stop", index=1)
+
+
+def _tool_block(reply: Reply) -> Json:
+    tool = reply.tool
+    assert tool is not None
+    name, arguments = {
+        "shell": ("Bash", {"command": tool.value, "description": "A scripted command"}),
+        "write": ("Write", {"file_path": tool.value, "content": "scripted\n"}),
+    }.get(tool.name, (tool.name, tool.arguments))
+    return {"type": "tool_use", "id": fresh("toolu_"), "name": name, "input": arguments}
+
+
+def _limited() -> dict[str, str]:
+    resets = str(int(time.time()) + _LIMIT_FOR)
+    unified = {
+        "status": "rejected",
+        "reset": resets,
+        "representative-claim": "five_hour",
+        "5h-status": "rejected",
+        "5h-reset": resets,
+        "5h-utilization": "1.0",
+        "overage-status": "rejected",
+        "overage-disabled-reason": "org_level_disabled",
+    }
+    headers = {f"anthropic-ratelimit-unified-{name}": value for name, value in unified.items()}
+    return {**headers, "retry-after": str(_LIMIT_FOR), "x-should-retry": "false"}

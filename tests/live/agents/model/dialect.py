@@ -1,0 +1,50 @@
+"""What every vendor's way of speaking has in common: a request is read, a reply is told as a stream of frames."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tests.live.agents.model.script import Reply
+
+Json = dict[str, Any]
+Frame = bytes | float | None
+"""Bytes to send, seconds to wait, or None: the line is cut here."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    status: int
+    body: Json
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Dialect(Protocol):
+    headers: dict[str, str]
+
+    def wanted(self, request: Json) -> Reply:
+        """What to reply: as the prompt says, or what the program's own side questions need."""
+
+    def refusal(self, reply: Reply) -> Refusal: ...
+
+    def frames(self, request: Json, reply: Reply) -> Iterator[Frame]: ...
+
+    def whole(self, request: Json, reply: Reply) -> Json:
+        """The reply to somebody who wants no stream."""
+
+
+def event(data: Json | str, name: str = "") -> bytes:
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
+
+
+def fresh(prefix: str) -> str:
+    return prefix + os.urandom(8).hex()
+
+
+def texts_of(content: Any) -> str:
+    """A message's text, whether it stands alone or in parts."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))

@@ -1,0 +1,63 @@
+"""What both ways of OpenAI have in common: their errors, and the names that programs give to their tools."""
+
+import time
+from typing import Any
+
+from tests.live.agents.model.dialect import Refusal
+from tests.live.agents.model.script import Reply, Tool
+
+SHELLS = ("exec_command", "shell_command", "shell", "bash", "Bash", "run_shell_command")
+WRITERS = ("apply_patch", "write", "create", "write_file")
+LIMIT_FOR = 3 * 3600
+_KINDS = {
+    401: ("invalid_request_error", "Incorrect API key provided: dummy."),
+    429: ("rate_limit_exceeded", "Rate limit reached for scripted-model. Please try again in 20s."),
+    500: ("server_error", "The server had an error while processing your request."),
+    503: ("server_is_overloaded", "The model is overloaded."),
+}
+
+
+def refusal_of(reply: Reply) -> Refusal:
+    if reply.is_limit:
+        error = {
+            "type": "usage_limit_reached",
+            "message": "The usage limit has been reached",
+            "plan_type": "pro",
+            "resets_at": int(time.time()) + LIMIT_FOR,
+            "resets_in_seconds": LIMIT_FOR,
+        }
+        return Refusal(429, {"error": error}, windows(100.0))
+    kind, message = _KINDS.get(reply.failure, ("server_error", "scripted error"))
+    return Refusal(reply.failure, {"error": {"message": message, "type": kind, "code": kind, "param": None}})
+
+
+def windows(used: float) -> dict[str, str]:
+    """How much of the subscription's two windows is used."""
+    return {
+        "x-codex-primary-used-percent": str(used),
+        "x-codex-primary-window-minutes": "300",
+        "x-codex-primary-reset-at": str(int(time.time()) + LIMIT_FOR),
+        "x-codex-secondary-used-percent": "10.0",
+        "x-codex-secondary-window-minutes": "10080",
+        "x-codex-secondary-reset-at": str(int(time.time()) + 400_000),
+    }
+
+
+def call_of(tool: Tool, offered: list[str]) -> tuple[str, dict[str, Any]]:
+    """The true name and arguments, for the tools that this program offers."""
+    if tool.name == "shell":
+        name = next((one for one in SHELLS if one in offered), "shell")
+        risky = {"sandbox_permissions": "require_escalated", "justification": "May it run?"}
+        forms: dict[str, dict[str, Any]] = {
+            "exec_command": {"cmd": tool.value, **risky},
+            "shell_command": {"command": tool.value, **risky},
+            "shell": {"command": ["bash", "-lc", tool.value], **risky},
+        }
+        return name, forms.get(name, {"command": tool.value, "description": "A scripted command"})
+    if tool.name == "write":
+        name = next((one for one in WRITERS if one in offered), "write")
+        if name == "apply_patch":
+            return name, {"input": f"*** Begin Patch\n*** Add File: {tool.value}\n+scripted\n*** End Patch"}
+        named = {"filePath": tool.value, "path": tool.value, "file_path": tool.value}
+        return name, {**named, "content": "scripted\n", "file_text": "scripted\n"}
+    return tool.name, tool.arguments

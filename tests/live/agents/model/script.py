@@ -1,0 +1,82 @@
+"""What the model is to do next, said by the prompt itself.
+
+    MODEL text <words>      say them                    MODEL fail <status>   an HTTP error of the vendor's kind
+    MODEL slow <seconds>    say a word every half one   MODEL limit           the vendor's usage limit
+    MODEL stall <seconds>   begin, then say nothing     MODEL cut             half an answer, then the line is cut
+    MODEL shell <command>   ask to run it               MODEL tokens <count>  say that the context is so full
+    MODEL write <path>      ask to write a file         MODEL tool <name> <JSON>  ask for any other tool
+
+The last such line of the newest prompt counts. Without one the model says hello.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+_WISH = re.compile(r"MODEL ([a-z]+)[ \t]*([^\n]*?)(?=MODEL |\n|</|$)")
+_ALOUD = ("thinking", "aloud", "about", "the", "task,", "one", "word", "after", "the", "other,")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """``name`` is ``shell``, ``write`` or the true name of one."""
+
+    name: str
+    value: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reply:
+    pieces: tuple[tuple[float, str], ...] = ((0.0, "Hello from the scripted model."),)
+    """How long to wait, then what to say."""
+    tool: Tool | None = None
+    failure: int = 0
+    is_limit: bool = False
+    is_cut: bool = False
+    input_tokens: int = 1500
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text in self.pieces)
+
+
+def saying(text: str, after: float = 0.0) -> Reply:
+    return Reply(pieces=((after, text),))
+
+
+def reply_to(prompt: str) -> Reply:
+    wishes = _WISH.findall(prompt)
+    if not wishes:
+        return Reply()
+    name, rest = wishes[-1]
+    return _REPLIES[name](rest.strip().strip('"'))
+
+
+def _seconds(rest: str) -> float:
+    return float(rest.split()[0])
+
+
+def _slowly(rest: str) -> Reply:
+    count = int(_seconds(rest) * 2)
+    return Reply(pieces=tuple((0.5, _ALOUD[turn % len(_ALOUD)] + " ") for turn in range(count)))
+
+
+def _named_tool(rest: str) -> Reply:
+    name, _, arguments = rest.partition(" ")
+    return Reply(tool=Tool(name, arguments=json.loads(arguments or "{}")))
+
+
+_REPLIES = {
+    "text": saying,
+    "slow": _slowly,
+    "stall": lambda rest: saying("It took a while.", _seconds(rest)),
+    "shell": lambda rest: Reply(tool=Tool("shell", rest)),
+    "write": lambda rest: Reply(tool=Tool("write", rest)),
+    "tool": _named_tool,
+    "fail": lambda rest: Reply(failure=int(rest.split()[0])),
+    "limit": lambda _: Reply(failure=429, is_limit=True),
+    "cut": lambda _: Reply(is_cut=True),
+    "tokens": lambda rest: Reply(input_tokens=int(rest.split()[0])),
+}

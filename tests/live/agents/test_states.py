@@ -1,0 +1,102 @@
+"""All agents at once, as a user has them: in panes of one tmux, with no hooks, and the daemon tells what each does."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.live.agents.lab import PROGRAMS, Program, Workplace
+from tests.live.agents.model.server import model_server
+from tests.live.conftest import Scene, watched_tmux
+from tests.live.waiting import until
+
+pytestmark = pytest.mark.live
+NAMES = {"claude": "claude_code"}
+TOLD = ("claude", "codex", "copilot")
+"""Those that speak for themselves without any set-up."""
+AT_REST = {"idle", "completed"}
+
+
+class Desk:
+    """One agent in its pane, and what is said of it."""
+
+    def __init__(self, scene: Scene, program: Program, place: Workplace):
+        self._scene, self.program, self.place = scene, program, place
+        program.settle(place)
+        self.mux_id = scene.tmux.start(program.name, "bash --norc", width=110, height=36)
+        scene.tmux.type(self.mux_id, program.command(place).replace("&& exec ", "&& "))
+
+    @property
+    def row(self) -> dict:
+        return next(item for item in self._scene.panes() if item["identity"]["pane_id"] == self.mux_id)
+
+    def becomes(self, *states: str | None, seconds: float = 40.0) -> dict:
+        """The pane's row once the agent is in one of these states."""
+        return until(lambda: next((row for row in [self.row] if row["state"] in states), None), seconds=seconds)
+
+    def prompt(self, text: str) -> None:
+        self._scene.tmux("send-keys", "-t", self.mux_id, "-l", text)
+        until(lambda: text in self.screen)
+        self._scene.tmux("send-keys", "-t", self.mux_id, "Enter")
+
+    def refuse(self) -> None:
+        """A dialog that has just appeared takes no keys yet: the key is pressed again while it stands there."""
+        for _ in range(8):
+            self._scene.tmux("send-keys", "-t", self.mux_id, "Escape")
+            with suppress(AssertionError):
+                self.becomes(*AT_REST, seconds=5)
+                return
+
+    @property
+    def screen(self) -> str:
+        return self._scene.tmux("capture-pane", "-p", "-J", "-t", self.mux_id)
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory) -> Iterator[dict[str, Desk]]:
+    folder = tmp_path_factory.mktemp("agents")
+    with model_server() as model, watched_tmux() as scene:
+        scene.tmux.start("keep", "sleep 1000")
+        scene.panes()
+        desks = {one.name: Desk(scene, one, Workplace(folder / one.name, model)) for one in PROGRAMS}
+        try:
+            yield desks
+        finally:
+            scene.tmux("kill-server")
+            end_all_of(folder)
+
+
+def end_all_of(folder: Path) -> None:
+    """What agents leave running when their pane is gone: whatever has its home in here."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            environ = Path("/proc", pid, "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(word.startswith(b"HOME=" + os.fsencode(folder)) for word in environ):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("name", [one.name for one in PROGRAMS])
+def test_an_agent_is_known_from_its_start_to_its_end(fleet, name):
+    desk = fleet[name]
+    row = desk.becomes("idle", seconds=60)
+    assert row["agent"] == NAMES.get(name, name)
+
+    desk.prompt("MODEL slow 4")
+    desk.becomes("running")
+    assert desk.becomes(*AT_REST)["needs_action"] is False
+
+    desk.prompt("MODEL shell touch made-by-the-agent")
+    asking = desk.becomes("waiting_approval")
+    assert asking["needs_action"] is True
+    assert (asking["evidence_mode"] == "deterministic") is (name in TOLD)
+    desk.refuse()
+    desk.becomes(*AT_REST)
+    assert not (desk.place.cwd / "made-by-the-agent").exists()
+
+    end_all_of(desk.place.folder)
+    until(lambda: desk.row["agent"] is None)

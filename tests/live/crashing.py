@@ -1,0 +1,49 @@
+"""The real daemon, which kills itself at a chosen moment of a send: `python -m tests.live.crashing <moment> <nth>`.
+
+Between two lines of the daemon's own code nothing can be told from outside, so the moment is one of its calls: it dies
+right before or right after the nth call of that kind, with SIGKILL, as if the machine's owner had done it.
+"""
+
+import os
+import signal
+import sys
+from typing import Any
+
+MOMENTS = {
+    "before the journal begins": ("termvisor.store.sends", "Sends", "begin", "before"),
+    "after the journal began": ("termvisor.store.sends", "Sends", "begin", "after"),
+    "before the text": ("termvisor.mux.tmux.control", "TmuxControl", "write", "before"),
+    "after the text": ("termvisor.mux.tmux.control", "TmuxControl", "write", "after"),
+    "before the step to Enter": ("termvisor.store.sends", "Sends", "step", "before"),
+    "after the step to Enter": ("termvisor.store.sends", "Sends", "step", "after"),
+    "before Enter": ("termvisor.mux.tmux.control", "TmuxControl", "press", "before"),
+    "after Enter": ("termvisor.mux.tmux.control", "TmuxControl", "press", "after"),
+    "before the outcome": ("termvisor.store.sends", "Sends", "end", "before"),
+    "after the outcome": ("termvisor.store.sends", "Sends", "end", "after"),
+}
+NEVER = "never"
+
+
+def arm(moment: str, nth: int) -> None:
+    module, owner, name, when = MOMENTS[moment]
+    kind = getattr(__import__(module, fromlist=[owner]), owner)
+    real, calls = getattr(kind, name), iter(range(1, 1 << 30))
+
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        is_last = next(calls) == nth
+        if is_last and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = await real(*args, **kwargs)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    setattr(kind, name, call)
+
+
+if __name__ == "__main__":
+    from termvisor.daemon import foreground
+
+    if sys.argv[1] != NEVER:
+        arm(sys.argv[1], int(sys.argv[2]))
+    sys.exit(foreground.run())

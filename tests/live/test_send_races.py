@@ -1,0 +1,129 @@
+"""Texts are sent without a pause while somebody else kills, replaces and moves what they are meant for.
+
+An Enter of ours reaches the program that was judged, or none; what cannot be known is told so; a refusal has a reason.
+"""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from termvisor.client import AsyncVisor, connect
+from termvisor.errors import VisorError
+from tests.live.taking import Record
+
+ROOT = Path(__file__).resolve().parents[2]
+RACE_FOR = 20.0
+KINDS = ("shell", "shell", "reader", "reader", "nested", "nested")
+REFUSALS = frozenset(
+    [
+        "pane_gone",
+        "pane_dead",
+        "copy_mode",
+        "input_off",
+        "synchronized",
+        "recent_gap",
+        "not_at_prompt",
+        "unproven_prompt",
+        "prompt_not_found",
+        "input_not_empty",
+        "alternate_screen",
+        "stale_snapshot",
+        "stale_pane",
+        "stale_pid",
+        "stale_dead",
+        "stale_mode",
+        "stale_command",
+        "stale_alternate",
+        "stale_screen",
+    ]
+)
+
+
+class Sender:
+    """Sends one word after another to one pane of tmux, whatever is in it."""
+
+    def __init__(self, mux_id: str, kind: str, number: int):
+        self._mux_id, self._kind, self._number = mux_id, kind, number
+        self.answers: dict[str, tuple[str, str, str]] = {}
+        """Of each word: what came of it, why, and the text for a person."""
+
+    async def run(self, visor: AsyncVisor, until: float) -> None:
+        while time.monotonic() < until:
+            word = f"r{self._number}x{len(self.answers)}"
+            self.answers[word] = await self._send(visor, word)
+            await asyncio.sleep(0.03)
+
+    async def _send(self, visor: AsyncVisor, word: str) -> tuple[str, str, str]:
+        is_shell = self._kind == "shell"
+        text = f"take {word}" if is_shell else word
+        try:
+            sent = await visor.send_text(pane=self._mux_id, text=text, program=not is_shell, key=word)
+        except VisorError as error:
+            return str(error.details.get("outcome", error.code)), str(error.details.get("why", "")), error.message
+        return sent["status"], sent["why"], sent["text"]
+
+
+@contextmanager
+def meddler(socket: str, panes: list[tuple[str, str, str]], env):
+    argv = [sys.executable, "-m", "tests.live.meddling", socket, "5", *("=".join(pane) for pane in panes)]
+    with subprocess.Popen(argv, cwd=ROOT, env=env) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def intents(database: str) -> dict[str, tuple[str, str]]:
+    """By word: the program and the first process of the pane that were judged."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as found:
+        rows = found.execute("SELECT entry FROM audit WHERE stage = 'intent' AND kind = 'send_text'").fetchall()
+    entries = [msgspec.json.decode(row[0]) for row in rows]
+    return {
+        entry["action"]["text"].split()[-1]: (entry["observed"]["command"], str(entry["observed"]["pid"]))
+        for entry in entries
+    }
+
+
+async def raced(tmux, visor, record: Record) -> dict[str, tuple[str, str, str]]:
+    commands = [record.reader if kind == "reader" else record.shell for kind in KINDS]
+    mux_ids = [tmux.start("s", commands[0]), *(tmux.window("s", one) for one in commands[1:])]
+    visor.robot("state")  # starts the daemon
+    senders = [Sender(mux_id, kind, number) for number, (mux_id, kind) in enumerate(zip(mux_ids, KINDS, strict=True))]
+    panes = list(zip(KINDS, mux_ids, commands, strict=True))
+    async with connect(visor.places) as client:
+        with meddler(tmux.socket, panes, visor.env):
+            until = time.monotonic() + RACE_FOR
+            async with asyncio.TaskGroup() as group:
+                for sender in senders:
+                    group.create_task(sender.run(client, until))
+        assert (await client.audit_verify())["is_whole"]
+    return {word: answer for sender in senders for word, answer in sender.answers.items()}
+
+
+async def test_an_enter_reaches_the_program_that_was_judged_or_none(tmux, visor):
+    record = Record(visor.places)
+    answers = await raced(tmux, visor, record)
+    takers, judged = record.takers(), intents(visor.places.database)
+    times = Counter(word for _, _, word in takers if word in answers)
+    wrong = [
+        (taker, judged.get(taker[2])) for taker in takers if taker[2] in answers and judged.get(taker[2]) != taker[:2]
+    ]
+    assert wrong == [], [answers[taker[2]] for taker, _ in wrong]
+    for word, (status, why, text) in answers.items():
+        told = f"{word} arrived {times[word]} times: {status}, {why}, {text}"
+        assert times[word] <= 1, told
+        assert status != "delivered" or times[word] == 1, told
+        assert status not in ("typed_not_submitted", "refused", "pane_not_found") or times[word] == 0, told
+        assert status != "refused" or why in REFUSALS, told
+        assert status in ("delivered", "pane_not_found") or (why and text), told
+        assert why != "program_changed" or "screen" in text or "went away" in text, told
+    statuses = Counter(status for status, _, _ in answers.values())
+    assert min(statuses["delivered"], statuses["refused"]) > 10, statuses
+    assert statuses["unknown"] + statuses["typed_not_submitted"] > 0, statuses

@@ -1,0 +1,90 @@
+"""Whatever valid JSON an agent's settings are: our hooks come and go without a trace, and are there once."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.model.agent_hooks import LISTENED, HookedAgent
+from termvisor.ops.agent_file import AgentFile, agent_file, found, with_hooks, without_hooks
+from termvisor.settings import Places
+
+PLACES = Places("/home/you/.config/visor", "/home/you/.local/share/visor", "/run/user/7/visor")
+AGENTS = tuple(agent for agent in LISTENED if agent != "opencode")
+EVENTS = st.sampled_from(LISTENED["claude_code"].events + LISTENED["gemini"].events + ("Other",))
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+commands = st.fixed_dictionaries(
+    {"type": st.just("command"), "command": st.text()}, optional={"timeout": st.integers()}
+)
+groups = st.fixed_dictionaries({"hooks": st.lists(commands, max_size=2)}, optional={"matcher": st.text()})
+hooks = st.dictionaries(EVENTS, st.lists(groups, max_size=2), max_size=4)
+settings = st.builds(
+    lambda rest, own: rest | own,
+    st.dictionaries(st.text(), values, max_size=4),
+    st.fixed_dictionaries({}, optional={"hooks": hooks}),
+)
+
+
+@st.composite
+def written(draw: st.DrawFn) -> bytes:
+    """Some settings, in any of the manners in which people and programs write them."""
+    text = json.dumps(
+        draw(settings),
+        indent=draw(st.sampled_from([None, 0, 2, 4, "\t"])),
+        ensure_ascii=draw(st.booleans()),
+        separators=draw(st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")])),
+    )
+    if draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    return (draw(st.sampled_from(["", " ", "\n"])) + text + draw(st.sampled_from(["", "\n", " \n\n"]))).encode()
+
+
+@st.composite
+def files(draw: st.DrawFn) -> AgentFile:
+    agent: HookedAgent = draw(st.sampled_from(AGENTS))
+    return agent_file(agent, PLACES, {"HOME": "/home/you"})
+
+
+def hooks_of(data: bytes) -> Any:
+    return json.loads(data).get("hooks", {})
+
+
+@given(files(), written() | st.none())
+def test_what_is_put_in_is_taken_out_to_the_byte(file: AgentFile, data: bytes | None) -> None:
+    assert without_hooks(file, with_hooks(file, data), data) == data
+
+
+@given(files(), written() | st.none())
+def test_twice_is_once(file: AgentFile, data: bytes | None) -> None:
+    once = with_hooks(file, data)
+    assert with_hooks(file, once) == once
+    assert found(file, once).state == "current"
+
+
+@given(files(), written())
+def test_all_else_is_as_it_was_and_every_event_is_told(file: AgentFile, data: bytes) -> None:
+    once = with_hooks(file, data)
+    before, after = json.loads(data), json.loads(once)
+    assert {name: after[name] for name in after if name != "hooks"} == {
+        name: before[name] for name in before if name != "hooks"
+    }
+    for event, items in hooks_of(once).items():
+        theirs = hooks_of(data).get(event, [])
+        assert items[: len(theirs)] == theirs
+        assert len(items) == len(theirs) + sum(name == event for name, _ in file.items)
+
+
+@given(files(), written(), st.text())
+def test_what_was_changed_since_stays_when_ours_goes(file: AgentFile, data: bytes, word: str) -> None:
+    changed = json.loads(with_hooks(file, data)) | {"theirs": word}
+    rest = without_hooks(file, json.dumps(changed).encode(), data)
+    assert rest is not None
+    assert found(file, rest).state == "absent"
+    assert json.loads(rest)["theirs"] == word
+    kept = {event: items for event, items in hooks_of(data).items() if items}
+    assert {event: items for event, items in hooks_of(rest).items() if items} == kept

@@ -1,0 +1,81 @@
+"""Laws of what was asked for and done: nothing that still holds is aged away, and nothing young is."""
+
+import asyncio
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.clock import SystemClock
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.store import Store
+from termvisor.store.aging import DEEDS
+from tests.unit.store.deeds import asked, held, permitted, sent
+
+NOW = 1000
+ends = st.none() | st.integers(0, 400)
+"""After how long somebody ends it; or nobody does."""
+deeds = st.lists(
+    st.tuples(
+        st.sampled_from(["send", "question", "permit", "reservation"]),
+        st.integers(1, 90),
+        st.integers(1, 1500),
+        ends,
+    ),
+    max_size=10,
+)
+"""What is done, how long after the one before, how long it would hold, and when it is ended."""
+
+
+async def do(store: Store, pane: PaneId, plan: list) -> None:
+    at = 0
+    for what, later, lasts, end in plan:
+        at += later
+        ended_at = None if end is None else at + end
+        match what:
+            case "send":
+                await sent(store, pane, at, ended_at=ended_at)
+            case "question":
+                await asked(store, pane, at, expires_at=at + lasts, said="allow" if end else "")
+            case "permit":
+                await permitted(store, at, expires_at=at + lasts, revoked_at=ended_at)
+            case "reservation":
+                await held(store, pane, at, expires_at=at + lasts, released_at=ended_at)
+
+
+async def holding(store: Store) -> list[object]:
+    """All that somebody may still wait for, use or be bound by now."""
+    questions = await store.approvals.list(is_open=False, limit=100)
+    return [
+        await store.sends.open(),
+        [question for question in questions if question.expires_at > NOW],
+        await store.permits.list(NOW),
+        await store.reservations.list(NOW),
+    ]
+
+
+async def law(plan: list, before: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = await Store.open(f"{folder}/visor.db", SystemClock())
+        try:
+            place = PaneInstance(ServerInstance(TargetName("local"), "/s", 1, 1), MuxPaneId("%1"))
+            pane, _ = await store.panes.recognise(place, PaneFacts(mux_id=place.mux_id, pid=1), at=1)
+            await do(store, pane, plan)
+            held_before, recorded = await holding(store), await store.audit.list(limit=100)
+            foretold = await store.keeping.count_older(before, DEEDS)
+            gone = dict.fromkeys(foretold, 0)
+            async for table, number in store.keeping.delete_older(before, DEEDS):
+                gone[table] += number
+            assert await holding(store) == held_before
+            assert gone == foretold
+            assert await store.audit.list(limit=100) == recorded
+            assert await store.audit.verify() is None
+        finally:
+            await store.close()
+
+
+@settings(max_examples=40)
+@given(deeds, st.integers(0, NOW))
+def test_nothing_that_still_holds_is_aged_away_and_the_record_stays_whole(plan, before):
+    asyncio.run(law(plan, before))

@@ -1,0 +1,56 @@
+"""Laws of what is left of a secret: wherever the bytes are cut and whatever is written over it, no piece comes out."""
+
+import os
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.output import Epoch
+from termvisor.pipeline import EpochText
+from termvisor.recorder.format import SegmentWriter
+from termvisor.redact import redact
+from tests.property.test_redaction import leaks, planted
+
+redact("")
+EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
+covers = st.sampled_from(["working on it", "", "ok", "a: ", "▌ ⠋ ", "--- 密钥 ---"])
+
+
+@st.composite
+def strokes(draw, length: int) -> str:
+    """Movements in the row of a secret so long, and what is written or deleted there."""
+    there = draw(st.sampled_from(["\r", "\x1b[{}D", "\x1b[{}G", "\r\x1b[{}C"])).format(draw(st.integers(1, length)))
+    act = draw(st.sampled_from(["", "\x1b[{}P", "\x1b[{}@", "\x1b[{}X", "\x1b[K", "\x1b[1K"]))
+    return there + act.format(draw(st.integers(1, 12))) + draw(covers)
+
+
+@st.composite
+def written_over(draw) -> tuple[str, str]:
+    """Bytes in which a secret is written over in its row, or a piece of it painted once more; its hidden part."""
+    text, hidden = draw(planted())
+    at = draw(st.integers(0, len(text) - 9))
+    over = text + "".join(draw(st.lists(strokes(len(text)), min_size=1, max_size=4))) + "\r\n"
+    again = f"{text}\r\n\x1b[2A{draw(covers)}\x1b[B\r{text[at : at + draw(st.integers(9, 40))]}\r\n"
+    return draw(st.sampled_from([over, again, again + over])), hidden
+
+
+def stored(data: bytes, step: int) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        writer = SegmentWriter(os.path.join(folder, "1"), 1 << 20)
+        writer.append(data, 5)
+        writer.close()
+        text = EpochText(EPOCH, os.path.join(folder, "1"), None)
+        while text.step(step):
+            assert text.pending is not None
+        text.finish()
+        progress = text.take()
+        return "\n".join(line for block in progress.blocks for line in block.lines) if progress else ""
+
+
+@settings(max_examples=200, deadline=None)
+@given(written_over(), st.integers(1, 60))
+def test_no_piece_of_a_secret_that_was_written_over_is_stored(shown, step):
+    data, hidden = shown
+    assert leaks(hidden, stored(data.encode(), step)) == []

@@ -1,0 +1,30 @@
+"""A NearMiss is a screen that looks like an agent's question and is none. Whoever sees it, nobody waits there."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from termvisor.model.screen import Screen
+
+FOLDER = Path(__file__).parent / "near_misses"
+
+
+class NearMiss(Struct, frozen=True, kw_only=True):
+    name: str
+    what: str
+    """What is really to be seen, for people."""
+    command: str
+    """The program that the pane runs."""
+    title: str = ""
+    screen: Screen
+
+
+def near_misses() -> list[NearMiss]:
+    return [msgspec.json.decode(path.read_bytes(), type=NearMiss) for path in sorted(FOLDER.glob("*.json"))]
+
+
+def write(miss: NearMiss) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{miss.name}.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(miss), indent=1) + b"\n")

@@ -1,0 +1,60 @@
+"""How programs are known by the way they were started."""
+
+import pytest
+
+from termvisor.agents.launch import Launch, value_of
+from tests.unit.agents.saying import process
+
+TOY = Launch(names=frozenset({"toy"}), script=r"/toy-cli/main\.js$", errands=frozenset({"login"}))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("toy",),
+        ("/opt/bin/toy", "-c"),
+        ("/opt/bin/toy (deleted)",),
+        ("node", "/lib/toy-cli/main.js"),
+        ("/usr/bin/node", "--max-old-space-size=9", "/lib/toy-cli/main.js", "fix it"),
+        ("toy", "tell me of login"),
+    ],
+)
+def test_the_program_is_known(argv):
+    assert TOY.is_agent(process(*argv))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (),
+        ("vim", "toy"),
+        ("node", "toy"),
+        ("node",),
+        ("node", "--eval", "/lib/toy-cli/main.js.txt"),
+        ("cat", "/lib/toy-cli/main.js"),
+        ("toy", "login"),
+        ("toy", "--version"),
+        ("toy", "x", "--help"),
+        ("toyota",),
+    ],
+)
+def test_others_are_not(argv):
+    assert not TOY.is_agent(process(*argv))
+
+
+def test_the_innermost_is_the_one_that_talks():
+    outer, inner = process("node", "/lib/toy-cli/main.js", pid=1), process("node", "-x", "/lib/toy-cli/main.js", pid=2)
+    assert TOY.found([process("bash"), outer, inner, process("git")]) == inner
+    assert TOY.found([process("bash")]) is None
+
+
+def test_one_that_has_just_been_forked_is_not_yet_anything():
+    agent, forked = process("toy", "go", pid=1), process("toy", "go", pid=2)
+    assert TOY.found([agent, forked]) == agent
+
+
+def test_an_option_has_its_value_behind_or_beside_it():
+    assert value_of(("--port",), ("-x", "--port", "80")) == "80"
+    assert value_of(("--port", "-p"), ("-p=81",)) == "81"
+    assert value_of(("--port",), ("--port",)) == ""
+    assert value_of(("--port",), ()) == ""

@@ -1,0 +1,54 @@
+"""What the words of an error mean."""
+
+import pytest
+
+from termvisor.agents.trouble import ends_at, flags_of, kind_of, shown
+from tests.unit.agents.saying import NOW
+
+LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":1794813986}'
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "expected"),
+    [
+        ("The usage limit has been reached", 429, "usage_limit"),
+        ("You have exhausted your daily quota on this model.", None, "usage_limit"),
+        ("Incorrect API key provided: dummy.", None, "auth"),
+        ("Authentication failed with provider (HTTP 401).", None, "auth"),
+        ("no", 403, "auth"),
+        ("Rate limit reached for mock-model. Please try again in 20s.", None, "rate_limit"),
+        ("slow down", 429, "rate_limit"),
+        ("The server had an error while processing your request.", 500, "other"),
+        ("wrote 4010 quotas of bytes", None, "other"),
+    ],
+)
+def test_an_error_is_of_one_kind(words, status, expected):
+    assert kind_of(words, status) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (LIMIT, 1_794_813_986 * 10**9),
+        ('{"resets_in_seconds": 60}', NOW + 60 * 10**9),
+        ("Your limit resets in 2h 15m.", NOW + 8100 * 10**9),
+        ("Your limit resets at 3pm.", None),
+        ("{broken", None),
+        ("", None),
+    ],
+)
+def test_a_limit_ends_when_it_says_so_surely(words, expected):
+    assert ends_at(words, NOW) == expected
+
+
+def test_flags_follow_the_kind():
+    limited = flags_of("usage_limit", LIMIT, NOW)
+    assert (limited.usage_limited, limited.resets_at) == (True, 1_794_813_986 * 10**9)
+    assert flags_of("auth", "", NOW).auth_needed is True
+    assert flags_of("other", "", NOW).usage_limited is None
+
+
+def test_the_vendors_json_is_shown_as_its_message():
+    assert shown(LIMIT) == "The usage limit has been reached"
+    assert shown('{"error":{"message":"API key not valid."}}') == "API key not valid."
+    assert shown("plain words") == "plain words"

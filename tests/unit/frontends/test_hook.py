@@ -1,0 +1,102 @@
+"""A hook as an agent runs it: whatever is wrong with the daemon, it ends with status 0 and says nothing."""
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from termvisor.frontends import hook
+from termvisor.testing.tmux import short_folder
+from termvisor.wire import face
+
+WORDS = ("hook", "permission", "--agent=claude_code")
+HEARD, DONE = face.frame(b"a", face.PROTOCOL), face.frame(b"x", 0)
+Talk = Callable[[socket.socket, bytes], None]
+
+
+@contextmanager
+def daemon(talk: Talk) -> Iterator[str]:
+    with short_folder() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/s")
+        server.listen()
+        thread = threading.Thread(target=_serve, args=(server, talk))
+        thread.start()
+        yield f"{folder}/s"
+        thread.join()
+
+
+def _serve(server: socket.socket, talk: Talk) -> None:
+    plug, _ = server.accept()
+    with plug, plug.makefile("rb") as lines:
+        talk(plug, lines.readline())
+
+
+@pytest.fixture
+def stdin() -> Iterator[None]:
+    """The agent's request."""
+    saved, (reading, writing) = os.dup(0), os.pipe()
+    os.write(writing, b'{"tool_name": "Bash"}\n')
+    os.close(writing)
+    os.dup2(reading, 0)
+    os.close(reading)
+    yield
+    os.dup2(saved, 0)
+    os.close(saved)
+
+
+def answering(*pieces: bytes) -> Talk:
+    return lambda plug, _line: plug.sendall(b"".join(pieces))
+
+
+def test_the_request_goes_to_the_daemon_and_its_answer_to_the_agent(stdin, capfd) -> None:
+    heard: list[face.Asked] = []
+
+    def talk(plug: socket.socket, line: bytes) -> None:
+        heard.append(face.decode(line))
+        plug.sendall(HEARD + face.output(b"o", b'{"answer"') + face.output(b"o", b":1}\n") + DONE)
+
+    with daemon(talk) as path:
+        assert hook.run(path, WORDS) == 0
+    assert heard[0].argv == WORDS
+    assert heard[0].given is not None
+    assert heard[0].given.data == b'{"tool_name": "Bash"}\n'
+    assert capfd.readouterr() == ('{"answer":1}\n', "")
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        answering(),
+        answering(HEARD),
+        answering(HEARD, face.output(b"o", b'{"half"')),
+        answering(HEARD, face.output(b"e", b"visor: a person must allow this first\n"), face.frame(b"x", 77)),
+        answering(HEARD, face.output(b"o", b"x"), face.frame(b"x", 70)),
+        answering(b"nonsense that is no frame at all\n"),
+        answering(face.frame(b"l", 0)),
+    ],
+    ids=["hangs up", "dies at once", "dies half-way", "no answer", "broken", "nonsense", "somebody else"],
+)
+def test_without_a_clear_answer_the_agent_hears_nothing(stdin, capfd, talk: Talk) -> None:
+    with daemon(talk) as path:
+        assert hook.run(path, WORDS) == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_daemon_that_does_not_say_that_it_heard_is_left(stdin, capfd) -> None:
+    with daemon(lambda plug, _line: _until_left(plug)) as path:
+        assert hook.run(path, WORDS, heard_within=0.05) == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def _until_left(plug: socket.socket) -> None:
+    assert plug.recv(1) == b""
+
+
+def test_without_a_daemon_none_is_started(stdin, capfd) -> None:
+    with short_folder() as folder:
+        assert hook.run(f"{folder}/daemon", WORDS) == 0
+        assert os.listdir(folder) == []
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,20 @@
+from termvisor.testing.asking import ask, lively
+from termvisor.testing.world import MemoryWorld
+
+
+async def test_every_program_is_listed_with_what_can_be_done_and_where_it_lives() -> None:
+    data = (await ask(await lively(op="agents_list"), "robot", "agents", "list")).envelope["data"]
+    claude, copilot = data["items"]
+    assert (claude["name"], claude["version"], claude["is_enabled"], claude["panes"]) == (
+        "claude_code",
+        "1.0",
+        True,
+        [2],
+    )
+    assert (copilot["is_enabled"], copilot["capabilities"]) == (False, ["recognise"])
+    assert (data["summary"]["known"], data["summary"]["enabled"]) == (2, 1)
+
+
+async def test_one_word_is_enough() -> None:
+    assert (await ask(await lively(op="agents_list"), "agents")).out.endswith("1 of 2 agents enabled, 4 alive\n")
+    assert (await ask(MemoryWorld(), "agents", "-q")).out == ""

@@ -1,0 +1,14 @@
+"""How a source is to be taken."""
+
+from termvisor.state.measure import DEFAULT
+
+
+def test_an_agent_without_an_entry_has_the_sources_that_all_may_have() -> None:
+    server = DEFAULT.source("brand_new_agent", "server")
+    assert server is not None
+    assert (server.tier, server.rank) == ("deterministic", 1)
+
+
+def test_an_agent_with_an_entry_has_only_its_own() -> None:
+    assert DEFAULT.source("claude_code", "server") is None
+    assert DEFAULT.source("claude_code", "registry") is not None

@@ -1,0 +1,45 @@
+"""Entry points of installed packages, found without the library's heavy reader."""
+
+import json
+
+from termvisor import plugins
+
+TEXT = """\
+[console_scripts]
+toy = toy:main
+
+[termvisor.agents]
+# a comment
+toy = json:JSONDecoder.decode
+broken = no_such_module_at_all:ADAPTER
+
+[termvisor.checks]
+other = json:dumps
+"""
+
+
+def package(folder, name: str, text: str) -> str:
+    (folder / f"{name}-1.0.dist-info").mkdir()
+    (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(text)
+    return str(folder)
+
+
+def test_what_a_package_declares_for_a_kind_is_found_by_name(tmp_path):
+    path = package(tmp_path, "toy", TEXT)
+    assert plugins.declared("agents", [path]) == {
+        "toy": "json:JSONDecoder.decode",
+        "broken": "no_such_module_at_all:ADAPTER",
+    }
+    assert plugins.declared("checks", [path]) == {"other": "json:dumps"}
+    assert plugins.declared("rules", [path]) == {}
+
+
+def test_one_that_cannot_be_loaded_is_told_and_left_out(tmp_path, caplog):
+    found = plugins.load("agents", [package(tmp_path, "toy", TEXT)])
+    assert found == {"toy": json.JSONDecoder.decode}
+    assert "broken cannot be loaded: ModuleNotFoundError" in caplog.text
+
+
+def test_folders_that_are_none_and_packages_without_entry_points_are_passed_over(tmp_path):
+    (tmp_path / "bare-1.0.dist-info").mkdir()
+    assert plugins.declared("agents", [str(tmp_path), str(tmp_path / "nowhere")]) == {}
