@@ -14,7 +14,7 @@ demo: ## start a private tmux server with five lively panes to try things on
 	@$(BIN)/visor demo
 
 test: check ## everything that needs only Python and tmux
-	$(BIN)/pytest -m "not live" -n 3 $(ARGS)
+	$(BIN)/pytest -m "not live" -n 6 --dist worksteal $(ARGS)
 
 test-live: ## what needs further parts installed, and the full sizes
 	@.ci/setup live

@@ -14,7 +14,7 @@ from tests.bench.panes import rss
 from tests.live.waiting import until
 
 NOBODY = 65534
-GARBAGE = os.urandom(1 << 20)
+GARBAGE = os.urandom(1 << 18)
 ASKS_MUCH = b'{"jsonrpc":"2.0","method":"help","id":1}\n' * 20_000
 """More answers than any buffer holds."""
 ROOM_MB = 24
