@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -40,7 +41,14 @@ class Desk:
     def prompt(self, text: str) -> None:
         self._scene.tmux("send-keys", "-t", self.mux_id, "-l", text)
         until(lambda: text in self.screen)
+        until(self._stands_still)
         self._scene.tmux("send-keys", "-t", self.mux_id, "Enter")
+
+    def _stands_still(self) -> bool:
+        """Some agents take an Enter that comes close behind a text for a part of it."""
+        before = self.screen
+        time.sleep(0.7)
+        return self.screen == before
 
     def refuse(self) -> None:
         """A dialog that has just appeared takes no keys yet: the key is pressed again while it stands there."""
