@@ -4,6 +4,8 @@
 BIN := .venv/bin
 # Tests start hundreds of short processes: where bytecode may not be kept, every one compiles all it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What failed beside others is tried once more alone: a machine that stood still fails nothing, a defect fails twice.
+AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none
 
 run: ## set up what is missing, start the daemon and show all panes
 	@.ci/setup run
@@ -14,11 +16,11 @@ demo: ## start a private tmux server with five lively panes to try things on
 	@$(BIN)/visor demo
 
 test: check ## everything that needs only Python and tmux
-	$(BIN)/pytest -m "not live" -n 6 --dist worksteal $(ARGS)
+	$(BIN)/pytest -m "not live" -n 6 --dist worksteal $(ARGS) || $(AGAIN) -m "not live" $(ARGS)
 
 test-live: ## what needs further parts installed, and the full sizes
 	@.ci/setup live
-	$(BIN)/pytest -m live -n 2 --dist loadfile $(ARGS)
+	$(BIN)/pytest -m live -n 2 --dist loadfile $(ARGS) || $(AGAIN) -m live $(ARGS)
 
 test-all: ## both, and a longer search for what breaks a law, as continuous integration runs them
 	$(MAKE) test
