@@ -3,7 +3,7 @@
 import re
 from datetime import UTC
 
-from termvisor.agents.evidence import EMPTY, SECOND, Json, number, parsed
+from termvisor.agents.foreign import EMPTY, SECOND, Json, number, parsed
 from termvisor.model.reset_time import Here, reset_time
 from termvisor.model.signal import SILENT, FlagsTold
 

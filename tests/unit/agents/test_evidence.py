@@ -1,44 +1,32 @@
-"""The frame around what agents say, and how JSON of strangers is looked into."""
+"""The frame around what agents say."""
 
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import (
-    Said,
-    hook_of,
-    inside,
-    moment,
-    not_understood,
-    number,
-    parsed,
-    payload,
-    signal,
-    text,
-)
+from termvisor.agents.evidence import TEXT_LIMIT, Said, framed, hook_of, not_understood, payload, shown, signals
+from termvisor.model.signal import Hint
 from tests.unit.agents.saying import NOW
 
 RECORD = Record(source="hook", text="", at=NOW, event_id="0@9", seq=9, life=2)
 
 
 def test_a_signal_carries_its_record():
-    told = signal("gemini", RECORD, Said(state="running", session="s", at=NOW - 5))
+    (told,) = signals("gemini", RECORD, [Said(state="running", session="s", at=NOW - 5)])
     assert (told.agent, told.source, told.tier, told.session) == ("gemini", "hook", "deterministic", "s")
     assert (told.source_seq, told.source_life, told.event_at, told.ingested_at) == (9, 2, NOW - 5, NOW)
     assert told.moved_at is None
 
 
 def test_what_a_pane_shows_is_a_look_and_proves_that_it_moved():
-    told = signal("gemini", Record(source="title", text="", at=NOW), Said(state="running"))
+    (told,) = signals("gemini", Record(source="title", text="", at=NOW), [Said(state="running")])
     assert (told.tier, told.moved_at) == ("heuristic", NOW)
 
 
 def test_two_things_that_one_record_says_are_two_pieces_of_evidence():
     said = [Said(state="idle"), Said(kind="note"), Said(kind="task_began", task="a"), Said(kind="task_began", task="b")]
-    assert len({signal("opencode", RECORD, one).dedupe_key for one in said}) == 4
+    assert [one.dedupe_key for one in signals("opencode", RECORD, said)] == ["0@9/0", "0@9/1", "0@9/2", "0@9/3"]
 
 
 def test_what_is_not_understood_is_unknown_with_its_reason():
@@ -58,38 +46,31 @@ def test_what_no_hook_wrote_is_none(line):
     assert hook_of(Record(source="hook", text=line, at=NOW)) is None
 
 
-@given(st.text())
-def test_any_text_is_json_or_not(words):
-    found = parsed(words)
-    assert found is None or isinstance(found, dict)
-
-
-def test_missing_and_misplaced_values_are_empty():
-    value = {"a": {"b": {"c": "d"}}, "n": 3, "f": 2.7, "t": True, "bad": -1, "huge": 1e300}
-    assert inside(value, "a", "b") == {"c": "d"}
-    assert inside(value, "a", "x", "y") == {}
-    assert (text(value, "n"), text(value, "none")) == ("", "")
-    counts = [number(value, name) for name in ("n", "f", "t", "bad", "huge", "none")]
-    assert counts == [3, 2, None, None, None, None]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("2026-11-16T04:16:00.250Z", NOW + 250_000_000),
-        (NOW // 10**6, NOW),
-        ("2026-11-16T04:16:00", 0),
-        ("soon", 0),
-        ("", 0),
-        (None, 0),
-        (-5, 0),
-        (1 << 80, 0),
-    ],
-)
-def test_an_instant_is_told_in_milliseconds_or_with_its_zone(value, expected):
-    assert moment(value) == expected
-
-
 def test_secrets_are_no_payload():
     assert payload(command="export API_KEY=sk-ant-api03-" + "a" * 80, empty="", none=None, zero=0)["zero"] == 0
     assert "a" * 80 not in str(payload(command="export API_KEY=sk-ant-api03-" + "a" * 80))
+
+
+def test_its_own_time_name_and_process_stand_before_the_records():
+    (told,) = signals("gemini", RECORD, framed([Said(state="idle")], at=5, key="u1", session="s", hint=Hint(pid=4)))
+    assert (told.event_at, told.ingested_at, told.dedupe_key, told.session) == (5, NOW, "u1/0", "s")
+    assert told.hint == Hint(pid=4)
+
+
+def test_a_record_without_an_id_is_known_by_its_time_and_text():
+    def key(words: str) -> str:
+        return signals("codex", Record(source="osc", text=words, at=NOW), [Said(state="idle")])[0].dedupe_key
+
+    assert key("state=idle") == key("state=idle") != key("state=done")
+
+
+def test_payloads_leave_out_what_is_empty_and_what_is_secret():
+    token = "ghp_" + "a1B2" * 9
+    told = payload(message=f" take {token} ", tool="", total=0, cost=None, is_new=False)
+    assert set(told) == {"message", "total", "is_new"}
+    assert token not in told["message"]
+    assert told["message"].startswith("take ")
+
+
+def test_texts_are_bounded():
+    assert len(shown("words" * TEXT_LIMIT)) == TEXT_LIMIT

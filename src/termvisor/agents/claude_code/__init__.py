@@ -11,10 +11,9 @@ from termvisor.agents.base import CONTRACT_VERSION, Capability, Process, Record,
 from termvisor.agents.claude_code import hook, osc, registry, transcript
 from termvisor.agents.claude_code.look import look
 from termvisor.agents.claude_code.places import ENV_NAMES, watches
-from termvisor.agents.claude_code.recognise import recognise
+from termvisor.agents.claude_code.recognise import AGENT, recognise
 from termvisor.agents.claude_code.title import read as read_title
 from termvisor.agents.claude_code.title import title_matches
-from termvisor.agents.claude_code.words import AGENT
 from termvisor.model.screen import Screen
 from termvisor.model.signal import Signal
 from termvisor.model.source import SOURCES

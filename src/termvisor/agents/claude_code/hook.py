@@ -12,8 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.base import Record
+from termvisor.agents.claude_code.recognise import AGENT
 from termvisor.agents.claude_code.trouble import flags_of
-from termvisor.agents.claude_code.words import BROKEN, MS, Frame, Told, fields, not_understood, signals
+from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.foreign import BROKEN, MILLISECOND
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold, Signal
 
@@ -90,115 +92,115 @@ def read(record: Record) -> list[Signal]:
     try:
         line = msgspec.json.decode(record.text, type=Line)
     except BROKEN:
-        return not_understood(record, "a hook's line of another form")
+        return signals(AGENT, record, [not_understood("a hook's line of another form")])
     if line.event in SILENT_EVENTS:
         return []
     tell = EVENTS.get(line.event)
     if tell is None:
-        return not_understood(record, f"the hook event {line.event}")
-    frame = Frame(at=line.at * MS, session=line.payload.session_id)
-    return signals(record, frame, tell(line.payload, record.at))
+        return signals(AGENT, record, [not_understood(f"the hook event {line.event}")])
+    told = framed(tell(line.payload, record.at), at=line.at * MILLISECOND, session=line.payload.session_id)
+    return signals(AGENT, record, told)
 
 
-def _session_start(event: Event, _: int) -> Iterable[Told]:
-    payload = fields(model=event.model, transcript=event.transcript_path, began_by=event.source)
+def _session_start(event: Event, _: int) -> Iterable[Said]:
+    about = payload(model=event.model, transcript=event.transcript_path, began_by=event.source)
     title = event.session_title or None
     if event.source == "compact":
-        yield Told(kind="note", title=title, payload=payload)
+        yield Said(kind="note", title=title, payload=about)
     else:
-        yield Told(state="idle", title=title, payload=payload)
+        yield Said(state="idle", title=title, payload=about)
 
 
-def _session_end(event: Event, _: int) -> Iterable[Told]:
+def _session_end(event: Event, _: int) -> Iterable[Said]:
     """The process may live on (`/clear`), so this is no exit."""
     end = "manual" if event.reason in MANUAL_ENDS else ""
-    yield Told(kind="note", payload=fields(end_reason=end, left_by=event.reason))
+    yield Said(kind="note", payload=payload(end_reason=end, left_by=event.reason))
 
 
-def _prompt(event: Event, _: int) -> Iterable[Told]:
+def _prompt(event: Event, _: int) -> Iterable[Said]:
     """A task that ended in the background prompts the agent by itself."""
     if found := _TASK.match(event.prompt):
-        yield Told(kind="task_ended", task=found[1])
-        yield Told(state="running", payload=fields(prompted_by="task", transcript=event.transcript_path))
+        yield Said(kind="task_ended", task=found[1])
+        yield Said(state="running", payload=payload(prompted_by="task", transcript=event.transcript_path))
     else:
-        yield Told(state="running", payload=fields(prompt=event.prompt, transcript=event.transcript_path))
+        yield Said(state="running", payload=payload(prompt=event.prompt, transcript=event.transcript_path))
 
 
-def _tool(event: Event, _: int) -> Iterable[Told]:
+def _tool(event: Event, _: int) -> Iterable[Said]:
     started = event.tool_response.get("backgroundTaskId") if isinstance(event.tool_response, dict) else None
     if isinstance(started, str) and started:
-        yield Told(kind="task_began", task=started)
-    payload = fields(tool=event.tool_name, command=_command(event.tool_input), error=event.error)
+        yield Said(kind="task_began", task=started)
+    about = payload(tool=event.tool_name, command=_command(event.tool_input), error=event.error)
     if event.agent_id:
-        yield Told(kind="note", payload={**payload, "inside": event.agent_id})
+        yield Said(kind="note", payload={**about, "inside": event.agent_id})
     else:
-        yield Told(state="idle" if event.is_interrupt else "running", payload=payload)
+        yield Said(state="idle" if event.is_interrupt else "running", payload=about)
 
 
-def _permission(event: Event, _: int) -> Iterable[Told]:
+def _permission(event: Event, _: int) -> Iterable[Said]:
     state: StateName = "waiting_input" if event.tool_name == QUESTION else "waiting_approval"
     command, question = _command(event.tool_input), _question(event.tool_input)
-    yield Told(state=state, payload=fields(tool=event.tool_name, command=command, question=question))
+    yield Said(state=state, payload=payload(tool=event.tool_name, command=command, question=question))
 
 
-def _denied(event: Event, _: int) -> Iterable[Told]:
+def _denied(event: Event, _: int) -> Iterable[Said]:
     """The agent goes on without it."""
-    yield Told(kind="note", payload=fields(tool=event.tool_name, denied=event.reason))
+    yield Said(kind="note", payload=payload(tool=event.tool_name, denied=event.reason))
 
 
-def _notice(event: Event, _: int) -> Iterable[Told]:
-    payload = fields(message=event.message, notice=event.notification_type)
+def _notice(event: Event, _: int) -> Iterable[Said]:
+    about = payload(message=event.message, notice=event.notification_type)
     state = NOTICES.get(event.notification_type)
     if state is not None:
-        yield Told(state=state, payload=payload)
+        yield Said(state=state, payload=about)
     else:
         flags = FlagsTold(auth_needed=False if event.notification_type == "auth_success" else None)
-        yield Told(kind="note", flags=flags, payload=payload)
+        yield Said(kind="note", flags=flags, payload=about)
 
 
-def _asked(event: Event, _: int) -> Iterable[Told]:
-    yield Told(state="waiting_input", payload=fields(question=event.message))
+def _asked(event: Event, _: int) -> Iterable[Said]:
+    yield Said(state="waiting_input", payload=payload(question=event.message))
 
 
-def _answered(event: Event, _: int) -> Iterable[Told]:
-    yield Told(state="running")
+def _answered(event: Event, _: int) -> Iterable[Said]:
+    yield Said(state="running")
 
 
-def _stop(event: Event, _: int) -> Iterable[Told]:
+def _stop(event: Event, _: int) -> Iterable[Said]:
     """The turn is over; what still runs in the background will begin another."""
     given = event.background_tasks
     tasks = None if given is None else tuple(task.id for task in given if task.status in ("running", "pending"))
-    yield Told(state="completed", tasks=tasks, payload=fields(last_message=event.last_assistant_message))
+    yield Said(state="completed", tasks=tasks, payload=payload(last_message=event.last_assistant_message))
 
 
-def _failed(event: Event, now: int) -> Iterable[Told]:
-    payload = fields(error=event.error, message=event.last_assistant_message, details=event.error_details)
-    yield Told(state="error", flags=flags_of(event.error, event.last_assistant_message, now), payload=payload)
+def _failed(event: Event, now: int) -> Iterable[Said]:
+    about = payload(error=event.error, message=event.last_assistant_message, details=event.error_details)
+    yield Said(state="error", flags=flags_of(event.error, event.last_assistant_message, now), payload=about)
 
 
-def _agent_began(event: Event, _: int) -> Iterable[Told]:
+def _agent_began(event: Event, _: int) -> Iterable[Said]:
     if event.agent_id:
-        yield Told(kind="task_began", task=event.agent_id, payload=fields(agent_type=event.agent_type))
+        yield Said(kind="task_began", task=event.agent_id, payload=payload(agent_type=event.agent_type))
 
 
-def _agent_ended(event: Event, _: int) -> Iterable[Told]:
+def _agent_ended(event: Event, _: int) -> Iterable[Said]:
     """A compaction is done by a sub-agent without a type that nobody was told of; its end is no news either."""
     if event.agent_id and event.agent_type:
-        yield Told(kind="task_ended", task=event.agent_id, payload=fields(agent_type=event.agent_type))
+        yield Said(kind="task_ended", task=event.agent_id, payload=payload(agent_type=event.agent_type))
 
 
-def _compacting(event: Event, _: int) -> Iterable[Told]:
-    yield Told(state="running", flags=FlagsTold(compacting=True), payload=fields(trigger=event.trigger))
+def _compacting(event: Event, _: int) -> Iterable[Said]:
+    yield Said(state="running", flags=FlagsTold(compacting=True), payload=payload(trigger=event.trigger))
 
 
-def _compacted(event: Event, _: int) -> Iterable[Told]:
+def _compacted(event: Event, _: int) -> Iterable[Said]:
     """By hand it is all there was to do; by itself it was in the middle of a turn."""
     state: StateName = "idle" if event.trigger == "manual" else "running"
-    yield Told(state=state, flags=FlagsTold(compacting=False), payload=fields(trigger=event.trigger))
+    yield Said(state=state, flags=FlagsTold(compacting=False), payload=payload(trigger=event.trigger))
 
 
-def _switched(event: Event, _: int) -> Iterable[Told]:
-    yield Told(kind="note", payload=fields(model=event.to_model))
+def _switched(event: Event, _: int) -> Iterable[Said]:
+    yield Said(kind="note", payload=payload(model=event.to_model))
 
 
 def _command(given: Any) -> str:
@@ -216,7 +218,7 @@ def _question(given: Any) -> str:
     return question if isinstance(question, str) else ""
 
 
-EVENTS: dict[str, Callable[[Event, int], Iterable[Told]]] = {
+EVENTS: dict[str, Callable[[Event, int], Iterable[Said]]] = {
     "SessionStart": _session_start,
     "SessionEnd": _session_end,
     "UserPromptSubmit": _prompt,

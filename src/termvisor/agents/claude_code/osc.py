@@ -6,8 +6,9 @@ Claude Code prints it only in a terminal that answered its question for it at th
 import binascii
 
 from termvisor.agents.base import Record
+from termvisor.agents.claude_code.recognise import AGENT
 from termvisor.agents.claude_code.trouble import flags_of
-from termvisor.agents.claude_code.words import Frame, Told, fields, not_understood, signals
+from termvisor.agents.evidence import Said, not_understood, payload, signals
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold, Signal
 
@@ -20,22 +21,22 @@ def read(record: Record) -> list[Signal]:
     if "state" not in parts or parts.get("app", APP) != APP:
         return []
     told = _told(parts, _decoded(parts.get("msg", "")), record.at)
-    return signals(record, Frame(), [told]) if told else not_understood(record, f"OSC 7501 {record.text}")
+    return signals(AGENT, record, [told or not_understood(f"OSC 7501 {record.text}")])
 
 
-def _told(parts: dict[str, str], message: str, now: int) -> Told | None:
+def _told(parts: dict[str, str], message: str, now: int) -> Said | None:
     name, kind = parts["state"], parts.get("kind", "")
     if name == "clear":
-        return Told(kind="source_down")
+        return Said(kind="source_down")
     if name == "blocked":
         state: StateName = "waiting_approval" if kind == "permission" else "waiting_input"
         flags = FlagsTold(auth_needed=True) if kind == "auth" else FlagsTold()
-        return Told(state=state, flags=flags, payload=fields(message=message))
+        return Said(state=state, flags=flags, payload=payload(message=message))
     if name not in STATES:
         return None
     flags = flags_of("", message, now) if name == "error" else FlagsTold()
-    payload = fields(error=message) if name == "error" else fields(message=message)
-    return Told(state=STATES[name], flags=flags, payload=payload)
+    about = payload(error=message) if name == "error" else payload(message=message)
+    return Said(state=STATES[name], flags=flags, payload=about)
 
 
 def _decoded(text: str) -> str:

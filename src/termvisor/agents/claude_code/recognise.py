@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from termvisor.agents.base import Process
 
+AGENT = "claude_code"
 PROGRAM = "claude"
 ENGINES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
 """Programs that run scripts; node calls its first thread, and so itself, `MainThread`."""

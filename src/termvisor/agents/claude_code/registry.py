@@ -10,7 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.words import BROKEN, MS, Frame, Told, fields, not_understood, signals
+from termvisor.agents.claude_code.recognise import AGENT
+from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.foreign import BROKEN, MILLISECOND
 from termvisor.model.agent import StateName
 from termvisor.model.signal import Hint, Signal
 
@@ -35,19 +37,20 @@ class Entry(Struct, frozen=True, rename="camel"):
 
 def read(record: Record) -> list[Signal]:
     if not record.text:
-        return signals(record, Frame(), [Told(kind="source_down")])
+        return signals(AGENT, record, [Said(kind="source_down")])
     try:
         entry = msgspec.json.decode(record.text, type=Entry)
     except BROKEN:
-        return not_understood(record, "a session registry file of another form")
+        return signals(AGENT, record, [not_understood("a session registry file of another form")])
     if not _is_of(entry, record.hint):
         return []
-    frame = Frame(
-        at=max(entry.updated_at, entry.status_updated_at) * MS,
+    told = framed(
+        [_told(entry)],
+        at=max(entry.updated_at, entry.status_updated_at) * MILLISECOND,
         session=entry.session_id,
         hint=replace(record.hint, pid=entry.pid, pid_started=_started(entry)),
     )
-    return signals(record, frame, [_told(entry)])
+    return signals(AGENT, record, told)
 
 
 def _is_of(entry: Entry, hint: Hint) -> bool:
@@ -61,15 +64,15 @@ def _started(entry: Entry) -> int:
     return int(entry.proc_start) if entry.proc_start.isascii() and entry.proc_start.isdigit() else 0
 
 
-def _told(entry: Entry) -> Told:
+def _told(entry: Entry) -> Said:
     title = entry.name if entry.name and entry.name_source != "derived" else None
-    payload = fields(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
+    about = payload(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
     if not entry.status:
-        return Told(kind="note", title=title, payload=payload)
+        return Said(kind="note", title=title, payload=about)
     state = _state(entry)
     if state is None:
-        return Told(state="unknown", reason="unsupported_signal", title=title, payload=payload)
-    return Told(state=state, title=title, payload=payload)
+        return Said(state="unknown", reason="unsupported_signal", title=title, payload=about)
+    return Said(state=state, title=title, payload=about)
 
 
 def _state(entry: Entry) -> StateName | None:

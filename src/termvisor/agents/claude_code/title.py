@@ -3,7 +3,8 @@
 import re
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.words import Frame, Told, short, signals
+from termvisor.agents.claude_code.recognise import AGENT
+from termvisor.agents.evidence import Said, shown, signals
 from termvisor.model.signal import Signal
 
 _TITLE = re.compile(r"(?:[✳✻✶✢✽·⠂⠐] )?(\S.*)")
@@ -17,5 +18,5 @@ def title_matches(title: str) -> bool:
 def read(record: Record) -> list[Signal]:
     """Its product's name is no title of a session."""
     found = _TITLE.fullmatch(record.text.strip())
-    words = short(found[1]) if found else ""
-    return signals(record, Frame(), [Told(kind="note", title="" if words == _PRODUCT else words)])
+    words = shown(found[1]) if found else ""
+    return signals(AGENT, record, [Said(kind="note", title="" if words == _PRODUCT else words)])

@@ -5,16 +5,17 @@ who else works in the same folder has lines of their own there. Most kinds of li
 """
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from termvisor.agents.base import Record
+from termvisor.agents.claude_code.recognise import AGENT
 from termvisor.agents.claude_code.trouble import flags_of
-from termvisor.agents.claude_code.words import BROKEN, Fields, Frame, Told, fields, not_understood, signals
-from termvisor.clock import NS
+from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.foreign import BROKEN, moment
+from termvisor.model.event import Scalar
 from termvisor.model.signal import Signal
 
 INTERRUPTED = "[Request interrupted by user"
@@ -61,44 +62,44 @@ def read(record: Record) -> list[Signal]:
     try:
         line = msgspec.json.decode(record.text, type=Line)
     except BROKEN:
-        return not_understood(record, "a line of the transcript of another form")
+        return signals(AGENT, record, [not_understood("a line of the transcript of another form")])
     tell = KINDS.get(line.type)
     if tell is None or line.is_sidechain or line.entrypoint not in INTERACTIVE:
         return []
-    frame = Frame(at=_instant(line.timestamp), session=line.session_id, key=line.uuid)
-    return signals(record, frame, tell(line, record.at))
+    told = framed(tell(line, record.at), at=moment(line.timestamp), session=line.session_id, key=line.uuid)
+    return signals(AGENT, record, told)
 
 
-def _user(line: Line, _: int) -> Iterable[Told]:
+def _user(line: Line, _: int) -> Iterable[Said]:
     if line.is_meta or line.message is None:
         return
     text = _text(line.message.content)
     if text.startswith(INTERRUPTED):
-        yield Told(state="idle", payload=fields(interrupted=text.strip("[]")))
+        yield Said(state="idle", payload=payload(interrupted=text.strip("[]")))
     elif line.prompt_source:
         prompt = "" if line.prompt_source == "system" else text
-        yield Told(state="running", payload=fields(prompt=prompt, version=line.version))
+        yield Said(state="running", payload=payload(prompt=prompt, version=line.version))
 
 
-def _assistant(line: Line, now: int) -> Iterable[Told]:
+def _assistant(line: Line, now: int) -> Iterable[Said]:
     message = line.message
     if message is None or line.is_aborted_mid_stream:
         return
     text = _text(message.content)
     if line.is_api_error_message:
-        payload = fields(error=line.error, message=text)
-        yield Told(state="error", flags=flags_of(line.error, text, now), payload=payload)
+        about = payload(error=line.error, message=text)
+        yield Said(state="error", flags=flags_of(line.error, text, now), payload=about)
     elif message.stop_reason == "end_turn":
-        yield Told(state="completed", payload={**_figures(line, message), **fields(last_message=text)})
+        yield Said(state="completed", payload={**_figures(line, message), **payload(last_message=text)})
     else:
-        yield Told(state="running", payload=_figures(line, message))
+        yield Said(state="running", payload=_figures(line, message))
 
 
-def _titled(line: Line, _: int) -> Iterable[Told]:
-    yield Told(kind="note", title=line.custom_title or line.ai_title)
+def _titled(line: Line, _: int) -> Iterable[Said]:
+    yield Said(kind="note", title=line.custom_title or line.ai_title)
 
 
-def _totals(line: Line, _: int) -> Iterable[Told]:
+def _totals(line: Line, _: int) -> Iterable[Said]:
     """What the session used in all, by its own account, when it ends."""
     counted = line.model_usage.values()
 
@@ -107,7 +108,7 @@ def _totals(line: Line, _: int) -> Iterable[Told]:
 
     given, cached = total("inputTokens"), total("cacheReadInputTokens", "cacheCreationInputTokens")
     written = total("outputTokens")
-    payload = fields(
+    about = payload(
         total=given + cached + written,
         input=given,
         output=written,
@@ -115,10 +116,10 @@ def _totals(line: Line, _: int) -> Iterable[Told]:
         reasoning=total("thinkingTokens"),
         cost=line.total_cost_usd,
     )
-    yield Told(kind="note", payload=payload)
+    yield Said(kind="note", payload=about)
 
 
-KINDS: dict[str, Callable[[Line, int], Iterable[Told]]] = {
+KINDS: dict[str, Callable[[Line, int], Iterable[Said]]] = {
     "user": _user,
     "assistant": _assistant,
     "ai-title": _titled,
@@ -127,14 +128,14 @@ KINDS: dict[str, Callable[[Line, int], Iterable[Told]]] = {
 }
 
 
-def _figures(line: Line, message: Message) -> Fields:
+def _figures(line: Line, message: Message) -> dict[str, Scalar]:
     """``context_used`` in tokens. The blocks of one message are lines of their own, each with the whole usage."""
     used = message.usage or Usage()
     cached = used.cache_read_input_tokens + used.cache_creation_input_tokens
     context = used.input_tokens + cached + used.output_tokens
-    told = fields(model=message.model, version=line.version, context_used=context or None)
-    spent = fields(message_input=used.input_tokens, message_cached=cached, message_output=used.output_tokens)
-    return {**told, **spent, **fields(message_id=message.id)}
+    told = payload(model=message.model, version=line.version, context_used=context or None)
+    spent = payload(message_input=used.input_tokens, message_cached=cached, message_output=used.output_tokens)
+    return {**told, **spent, **payload(message_id=message.id)}
 
 
 def _text(content: Any) -> str:
@@ -144,12 +145,3 @@ def _text(content: Any) -> str:
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _instant(timestamp: str) -> int:
-    """0 for one that cannot be read."""
-    try:
-        moment = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return 0
-    return int(moment.timestamp() * 1000) * (NS // 1000) if moment.tzinfo else 0

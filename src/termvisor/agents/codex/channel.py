@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.agents.base import Seen
-from termvisor.agents.codex.evidence import Json, text
 from termvisor.agents.codex.layout import layout_of
 from termvisor.agents.codex.look import look
+from termvisor.agents.foreign import Json, text
 from termvisor.model.screen import Screen
 
 APPROVALS = (

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from termvisor.agents.base import Record
 from termvisor.agents.codex import trouble
-from termvisor.agents.codex.evidence import Json, Said, inside, not_understood, number, parsed, payload, signal, text
+from termvisor.agents.codex.recognise import AGENT
+from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.foreign import Json, inside, moment, number, parsed, text
 from termvisor.model.signal import FlagsTold, Hint, Signal
 
 TURN_COMPLETE = "agent-turn-complete"
@@ -19,20 +21,22 @@ _TITLE_PROMPT = "Generate a concise, single-line task title"
 def read(record: Record) -> list[Signal]:
     line = parsed(record.text)
     if line is None:
-        return [not_understood(record, record.text)]
+        return signals(AGENT, record, [not_understood(record.text)])
     told = inside(line, "payload") or line
     event = text(told, "type") or text(told, "hook_event_name") or text(line, "event")
     read_one = _READERS.get(event)
     if read_one is None:
-        return [not_understood(record, event)]
+        return signals(AGENT, record, [not_understood(event)])
     said = read_one(told, record.at)
+    if said is None:
+        return []
     session = text(told, "session_id") or text(told, "thread-id")
     hint = Hint(target=record.hint.target, cwd=text(told, "cwd"))
-    return [] if said is None else [signal(record, said, session=session, hint=hint, at=_at(line, record))]
+    return signals(AGENT, record, framed([said], session=session, hint=hint, at=_at(line, record)))
 
 
 def _at(line: Json, record: Record) -> int:
-    return min(number(line, "at") * 10**6, record.at) or record.at
+    return min(moment(line.get("at")), record.at)
 
 
 def _began(told: Json, now: int) -> Said:

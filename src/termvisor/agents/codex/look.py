@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from termvisor.agents.base import Seen
 from termvisor.agents.codex import trouble
-from termvisor.agents.codex.evidence import payload
 from termvisor.agents.codex.layout import Layout, layout_of
+from termvisor.agents.evidence import payload
 from termvisor.model.agent import StateName
 from termvisor.model.event import Scalar
 from termvisor.model.screen import Screen

@@ -1,7 +1,8 @@
 """OSC 7501, which Codex prints into its pane at every change: ``state=blocked:app=codex:kind=permission``."""
 
 from termvisor.agents.base import Record
-from termvisor.agents.codex.evidence import AGENT, Said, not_understood, signal
+from termvisor.agents.codex.recognise import AGENT
+from termvisor.agents.evidence import Said, not_understood, signals
 from termvisor.model.signal import FlagsTold, Signal
 
 _SAID = {
@@ -25,4 +26,4 @@ def read(record: Record) -> list[Signal]:
     if fields.get("app", AGENT) != AGENT or not state:
         return []
     said = _BLOCKED.get(fields.get("kind", ""), _ASKS) if state == "blocked" else _SAID.get(state)
-    return [not_understood(record, record.text) if said is None else signal(record, said)]
+    return signals(AGENT, record, [said or not_understood(record.text)])

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from termvisor.agents.base import Process
 
-PROGRAM = "codex"
+AGENT = PROGRAM = "codex"
 _TAKES_A_VALUE = frozenset(
     {
         "-c",

@@ -10,8 +10,8 @@ import msgspec
 
 from termvisor.agents.base import Record
 from termvisor.agents.codex import server
-from termvisor.agents.codex.evidence import Json, inside, text
 from termvisor.agents.codex.threads import Face, Threads
+from termvisor.agents.foreign import Json, inside, text
 from termvisor.model.signal import Hint
 
 SOURCE = "app_server"

@@ -7,23 +7,13 @@ by its own command line; of other threads only the first line is taken, which te
 import posixpath
 import re
 from collections.abc import Callable
-from datetime import datetime
 
 from termvisor.agents.base import Process, Record, Watch
 from termvisor.agents.codex import trouble
-from termvisor.agents.codex.evidence import (
-    MILLISECOND,
-    Json,
-    Said,
-    inside,
-    not_understood,
-    number,
-    parsed,
-    payload,
-    signal,
-    text,
-)
-from termvisor.agents.codex.recognise import home_of, resumed_by
+from termvisor.agents.codex.recognise import AGENT, home_of, resumed_by
+from termvisor.agents.codex.usage import counted
+from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.foreign import Json, inside, moment, number, parsed, text
 from termvisor.model.signal import FlagsTold, Hint, Signal
 
 SOURCE = "rollout"
@@ -46,7 +36,7 @@ def watches(process: Process) -> list[Watch]:
 def read(record: Record) -> list[Signal]:
     line = parsed(record.text)
     if line is None:
-        return [not_understood(record, record.text)]
+        return signals(AGENT, record, [not_understood(record.text)])
     told = inside(line, "payload")
     if text(line, "type") == "session_meta":
         return _opened(record, told)
@@ -55,8 +45,8 @@ def read(record: Record) -> list[Signal]:
     kind = text(told, "type") if text(line, "type") == "event_msg" else text(line, "type")
     read_one = _READERS.get(kind)
     said = read_one(told, record.at) if read_one is not None else None
-    at = min(_instant(text(line, "timestamp")) or record.at, record.at)
-    return [] if said is None else [signal(record, said, session=_session(record), at=at)]
+    at = min(moment(line.get("timestamp")) or record.at, record.at)
+    return [] if said is None else signals(AGENT, record, framed([said], session=_session(record), at=at))
 
 
 def _session(record: Record) -> str:
@@ -69,15 +59,8 @@ def _opened(record: Record, told: Json) -> list[Signal]:
         return []
     said = Said(kind="note", payload=payload(version=text(told, "cli_version"), transcript=record.path))
     hint = record.hint if record.hint.pid else Hint(target=record.hint.target, cwd=text(told, "cwd"))
-    at = _instant(text(told, "timestamp")) or record.at
-    return [signal(record, said, session=text(told, "id"), hint=hint, at=min(at, record.at))]
-
-
-def _instant(stamp: str) -> int:
-    try:
-        return int(datetime.fromisoformat(stamp).timestamp() * 1000) * MILLISECOND
-    except ValueError:
-        return 0
+    at = moment(told.get("timestamp")) or record.at
+    return signals(AGENT, record, framed([said], session=text(told, "id"), hint=hint, at=min(at, record.at)))
 
 
 def _began(told: Json, now: int) -> Said:
@@ -98,17 +81,8 @@ def _stopped(told: Json, now: int) -> Said:
 
 def _counted(told: Json, now: int) -> Said:
     info = inside(told, "info")
-    total, window = inside(info, "total_token_usage"), number(info, "model_context_window")
-    used = number(inside(info, "last_token_usage"), "total_tokens") / window if window else None
-    counts = payload(
-        total=number(total, "total_tokens"),
-        input=number(total, "input_tokens"),
-        output=number(total, "output_tokens"),
-        cached=number(total, "cached_input_tokens"),
-        reasoning=number(total, "reasoning_output_tokens"),
-        context_used=used,
-        context_size=window or None,
-    )
+    window = number(info, "model_context_window")
+    counts = counted(inside(info, "total_token_usage"), inside(info, "last_token_usage"), window)
     return Said(kind="note", flags=trouble.window_flags(told.get("rate_limits")), payload=counts)
 
 

@@ -8,18 +8,10 @@ from collections.abc import Callable
 
 from termvisor.agents.base import Record
 from termvisor.agents.codex import trouble
-from termvisor.agents.codex.evidence import (
-    MILLISECOND,
-    Json,
-    Said,
-    inside,
-    not_understood,
-    number,
-    parsed,
-    payload,
-    signal,
-    text,
-)
+from termvisor.agents.codex.recognise import AGENT
+from termvisor.agents.codex.usage import counted
+from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.foreign import Json, inside, moment, number, parsed, text
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold, Signal
 
@@ -37,14 +29,14 @@ _COMPACTION = "contextCompaction"
 def read(record: Record) -> list[Signal]:
     message = parsed(record.text)
     if message is None:
-        return [not_understood(record, record.text)]
+        return signals(AGENT, record, [not_understood(record.text)])
     params = inside(message, "params")
     read_one = _READERS.get(text(message, "method"))
     said = read_one(params, record.at) if read_one is not None else None
     if said is None:
         return []
-    at = number(message, "emittedAtMs") * MILLISECOND
-    return [signal(record, said, session=_session(params), at=min(at, record.at) if at else record.at)]
+    at = min(moment(message.get("emittedAtMs")), record.at)
+    return signals(AGENT, record, framed([said], session=_session(params), at=at))
 
 
 def state_of(status: Json) -> StateName | None:
@@ -140,18 +132,8 @@ def _question(params: Json, now: int) -> Said:
 
 def _tokens(params: Json, now: int) -> Said:
     usage = inside(params, "tokenUsage")
-    total, window = inside(usage, "total"), number(usage, "modelContextWindow")
-    used = number(inside(usage, "last"), "totalTokens") / window if window else None
-    told = payload(
-        total=number(total, "totalTokens"),
-        input=number(total, "inputTokens"),
-        output=number(total, "outputTokens"),
-        cached=number(total, "cachedInputTokens"),
-        reasoning=number(total, "reasoningOutputTokens"),
-        context_used=used,
-        context_size=window or None,
-    )
-    return Said(kind="note", payload=told)
+    window = number(usage, "modelContextWindow")
+    return Said(kind="note", payload=counted(inside(usage, "total"), inside(usage, "last"), window))
 
 
 def _limits(params: Json, now: int) -> Said:

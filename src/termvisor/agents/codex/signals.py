@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 
 from termvisor.agents.base import Record
 from termvisor.agents.codex import hook, osc, rollout, server
-from termvisor.agents.codex.evidence import Said, shown, signal
+from termvisor.agents.codex.recognise import AGENT
+from termvisor.agents.evidence import Said, shown, signals
 from termvisor.model.signal import Signal
 
 _WORKING = re.compile(r"[\u2801-\u28ff] ")
@@ -29,9 +30,9 @@ def _title(record: Record) -> list[Signal]:
         return []
     called, spun = _ASKING.match(words), _WORKING.match(words)
     if called:
-        return [signal(record, Said(state="waiting_approval", title=shown(words[called.end() :])))]
+        return signals(AGENT, record, [Said(state="waiting_approval", title=shown(words[called.end() :]))])
     rest = words[spun.end() :] if spun else words
-    return [signal(record, Said(state="unknown", reason="no_signal", title=shown(rest)))]
+    return signals(AGENT, record, [Said(state="unknown", reason="no_signal", title=shown(rest))])
 
 
 _READERS: dict[str, Callable[[Record], list[Signal]]] = {

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from termvisor.agents.base import Process
-from termvisor.agents.codex.evidence import MILLISECOND, Json, inside, number, text
 from termvisor.agents.codex.recognise import resumed_by, uses_shared_server, workplace_of
 from termvisor.agents.codex.rollout import FACES
+from termvisor.agents.foreign import MILLISECOND, SECOND, Json, inside, number, text
 from termvisor.model.signal import Hint
 
 _SLACK = 2 * 10**9
@@ -121,7 +121,7 @@ def thread_of(told: Json) -> Thread:
     return Thread(
         id=text(told, "id"),
         cwd=text(told, "cwd") or text(inside(told, "settings"), "cwd"),
-        created_at=_born(text(told, "id")) or number(told, "createdAt") * 1000 * MILLISECOND,
+        created_at=_born(text(told, "id")) or (number(told, "createdAt") or 0) * SECOND,
         parent=parent,
         is_hidden=is_hidden and not parent,
     )

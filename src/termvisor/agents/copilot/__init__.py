@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from termvisor.agents.base import CONTRACT_VERSION, Capability, Process, Record, Seen, Watch
 from termvisor.agents.copilot import events, hooks, look, recognise
-from termvisor.agents.evidence import signal
+from termvisor.agents.evidence import signals
 from termvisor.model.screen import Screen
 from termvisor.model.signal import Signal
 from termvisor.model.source import SOURCES
@@ -37,7 +37,7 @@ class Copilot:
     def read(self, record: Record) -> Sequence[Signal]:
         reader = _READERS.get(record.source)
         said = reader(record) if reader is not None else None
-        return (signal(self.name, record, said),) if said is not None else ()
+        return signals(self.name, record, [said]) if said is not None else ()
 
     def look(self, screen: Screen) -> Seen:
         return look.look(screen)

@@ -8,7 +8,8 @@ import posixpath
 from collections.abc import Callable, Sequence
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import SECOND, Json, Said, inside, moment, not_understood, number, parsed, payload, text
+from termvisor.agents.evidence import Said, not_understood, payload
+from termvisor.agents.foreign import SECOND, Json, inside, moment, number, parsed, text
 from termvisor.agents.trouble import AUTH, RATE_LIMIT, USAGE_LIMIT, flags_of, kind_of
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold

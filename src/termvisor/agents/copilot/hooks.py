@@ -6,7 +6,8 @@
 from collections.abc import Callable
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Json, Said, hook_of, inside, not_understood, payload, text
+from termvisor.agents.evidence import Said, hook_of, not_understood, payload
+from termvisor.agents.foreign import Json, inside, text
 from termvisor.agents.trouble import flags_of, kind_of, shown
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold

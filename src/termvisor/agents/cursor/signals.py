@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Json, Said, hook_of, not_understood, payload, signal, text
+from termvisor.agents.evidence import Said, hook_of, not_understood, payload, signals
+from termvisor.agents.foreign import Json, text
 from termvisor.agents.trouble import flags_of, kind_of
 from termvisor.model.signal import FlagsTold, Signal
 
@@ -23,7 +24,7 @@ def read(record: Record) -> Sequence[Signal]:
         return ()
     hook = hook_of(record)
     if hook is None:
-        return (signal(AGENT, record, not_understood(record.text)),)
+        return signals(AGENT, record, [not_understood(record.text)])
     meaning = HOOKS.get(hook.event)
     said = meaning(hook.payload, record.at) if meaning is not None else None
     if said is None:
@@ -40,7 +41,7 @@ def read(record: Record) -> Sequence[Signal]:
         at=hook.at,
         payload={**about, **said.payload},
     )
-    return (signal(AGENT, record, framed),)
+    return signals(AGENT, record, [framed])
 
 
 def _prompted(told: Json, now: int) -> Said:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Hook, Json, Said, hook_of, inside, not_understood, payload, signal, text
+from termvisor.agents.evidence import Hook, Said, hook_of, not_understood, payload, signals
+from termvisor.agents.foreign import Json, inside, text
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold, Signal
 
@@ -25,7 +26,7 @@ _QUESTIONS = ("ask_user", "exit_plan_mode")
 
 def read(record: Record) -> Sequence[Signal]:
     said = _READERS[record.source](record) if record.source in _READERS else None
-    return (signal(AGENT, record, said),) if said is not None else ()
+    return signals(AGENT, record, [said]) if said is not None else ()
 
 
 def title_matches(title: str) -> bool:

@@ -7,7 +7,8 @@ on the same screen, so they are the agent's.
 from collections.abc import Callable, Sequence
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Json, Said, hook_of, inside, not_understood, number, payload, signal, text
+from termvisor.agents.evidence import Said, hook_of, not_understood, payload, signals
+from termvisor.agents.foreign import Json, inside, number, text
 from termvisor.agents.trouble import flags_of, kind_of
 from termvisor.model.signal import FlagsTold, Signal
 
@@ -24,7 +25,7 @@ def read(record: Record) -> Sequence[Signal]:
         return ()
     hook = hook_of(record)
     if hook is None:
-        return (signal(AGENT, record, not_understood(record.text)),)
+        return signals(AGENT, record, [not_understood(record.text)])
     meaning = (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
     said = meaning(hook.payload, record.at) if meaning is not None else None
     if said is None:
@@ -40,7 +41,7 @@ def read(record: Record) -> Sequence[Signal]:
         at=hook.at,
         payload={**payload(event=hook.event), **said.payload},
     )
-    return (signal(AGENT, record, framed),)
+    return signals(AGENT, record, [framed])
 
 
 def _session(told: Json, now: int) -> Said:

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from termvisor import __version__
 from termvisor.agents.base import Record
-from termvisor.agents.codex.evidence import Json, inside, number, text
 from termvisor.agents.codex.relay import SOURCE, Relay
 from termvisor.agents.codex.threads import Face
+from termvisor.agents.foreign import Json, inside, number, text
 from termvisor.clock import NS, Clock
 from termvisor.errors import BadRequest, TimedOut, Unavailable, VisorError
 from termvisor.ingest.agents.clean import clean
