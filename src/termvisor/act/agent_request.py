@@ -9,13 +9,14 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from termvisor.agents.choices import Decision
 from termvisor.agents.claude_code import channel as claude_code
 from termvisor.errors import Refused
 from termvisor.model.action import Action, Actor, AnswerAgent
 from termvisor.model.outcome import Outcome
 from termvisor.model.terms import Terms
 
-Words = Callable[[claude_code.Decision, str], str]
+Words = Callable[[Decision, str], str]
 WORDS: dict[str, Words] = {"claude_code": claude_code.hook_answer, "codex": claude_code.hook_answer}
 """How each agent that can be answered so reads an answer; Codex' hooks have the shape of Claude Code's."""
 _NO_OPINION = ("rate ", "default no_policy")

@@ -5,10 +5,12 @@ is void when the screen ends otherwise at that moment.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
+
+from termvisor.agents.base import Seen
 
 Decision = Literal["allow", "deny"]
 _CHOICE = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d{1,2})\. (?P<label>\S.*?)\s*")
@@ -45,3 +47,17 @@ def way_to(label: str, offered: Sequence[Choice]) -> tuple[str, ...] | None:
         return None
     steps = there[0] - here[0]
     return (*(("Down",) * steps if steps > 0 else ("Up",) * -steps), "Enter")
+
+
+def answered(seen: Seen, box: Sequence[tuple[str, str]], yes: Mapping[str, str], decision: Decision) -> Press | None:
+    """The keys that allow, this once, or refuse what a framed dialog asks; None where that cannot be said surely.
+
+    ``yes`` names, for each rule, the choice that allows this once and nothing for later.
+    """
+    rows = tuple(row for row, _ in box)
+    if seen.state != "waiting_approval" or not rows:
+        return None
+    if decision == "deny":
+        return Press(keys=("Escape",), rule=seen.rule, rows=rows)
+    keys = way_to(yes.get(seen.rule, ""), choices([inner for _, inner in box]))
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None

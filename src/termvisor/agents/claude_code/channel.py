@@ -7,16 +7,13 @@ appeared swallows keys, so whoever presses them looks whether it went away and, 
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
-from msgspec import Struct
 
+from termvisor.agents.choices import Choice, Decision, Press, way_to
 from termvisor.agents.claude_code.layout import layout
 from termvisor.agents.claude_code.look import look
 from termvisor.model.screen import Screen
-
-Decision = Literal["allow", "deny"]
 
 CLEAR = ("C-u",)
 """Deletes the row that is being written; look whether the composer is empty then."""
@@ -38,19 +35,6 @@ YES: dict[str, str] = {
 _OPTION = re.compile(r" {0,6}(❯ )? *(?:\d{1,2}\. )?(\S.*)")
 
 
-class Press(Struct, frozen=True, kw_only=True):
-    """Keys by tmux' names, one after the other, while ``rows`` are the end of the screen."""
-
-    keys: tuple[str, ...]
-    rows: tuple[str, ...]
-    """Of the dialog, from its question to the screen's end, without blank ones."""
-
-
-class Option(Struct, frozen=True):
-    label: str
-    is_pointed_at: bool
-
-
 def hook_answer(decision: Decision, message: str = "") -> str:
     """What a `PermissionRequest` hook prints so that no dialog appears; to print nothing leaves it to the dialog."""
     told = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
@@ -64,17 +48,17 @@ def answer(screen: Screen, decision: Decision) -> Press | None:
     if seen.state != "waiting_approval" or not rows:
         return None
     if decision == "deny":
-        return Press(keys=("Escape",), rows=rows)
+        return Press(keys=("Escape",), rule=seen.rule, rows=rows)
     wanted = YES.get(seen.rule)
-    keys = _way(options(rows), wanted) if wanted else None
-    return Press(keys=keys, rows=rows) if keys else None
+    keys = way_to(wanted, options(rows)) if wanted else None
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
 
 
 def choose(screen: Screen, label: str) -> Press | None:
     """The keys that pick this very option of a question; None where it is not offered, or more than once."""
     seen, rows = look(screen), layout(screen).dialog
-    keys = _way(options(rows), label) if seen.rule == "question" else None
-    return Press(keys=keys, rows=rows) if keys else None
+    keys = way_to(label, options(rows)) if seen.rule == "question" else None
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
 
 
 def is_composer_empty(screen: Screen) -> bool | None:
@@ -83,7 +67,7 @@ def is_composer_empty(screen: Screen) -> bool | None:
     return None if rows is None else not "".join(rows).removeprefix("❯").strip()
 
 
-def options(rows: Sequence[str]) -> list[Option]:
+def options(rows: Sequence[str]) -> list[Choice]:
     """Those from the one that is pointed at upwards and downwards, as far as they stand in one column."""
     pointed = next((number for number, row in enumerate(rows) if row.lstrip().startswith("❯ ")), None)
     if pointed is None:
@@ -93,19 +77,9 @@ def options(rows: Sequence[str]) -> list[Option]:
     while first > 0 and _is_option(rows[first - 1], column):
         first -= 1
     found = [row for row in rows[first:] if _is_option(row, column)]
-    return [Option(match[2], match[1] is not None) for row in found if (match := _OPTION.fullmatch(row))]
+    return [Choice(match[2], match[1] is not None) for row in found if (match := _OPTION.fullmatch(row))]
 
 
 def _is_option(row: str, column: int) -> bool:
     lead = row[:column].strip()
     return len(row) > column and lead in ("", "❯") and not row[column].isspace()
-
-
-def _way(offered: Sequence[Option], label: str) -> tuple[str, ...] | None:
-    """From the option that is pointed at to the one that is meant, then Enter."""
-    here = [number for number, one in enumerate(offered) if one.is_pointed_at]
-    there = [number for number, one in enumerate(offered) if one.label == label]
-    if len(here) != 1 or len(there) != 1:
-        return None
-    steps = there[0] - here[0]
-    return (*(("Down",) * steps if steps > 0 else ("Up",) * -steps), "Enter")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.agents.base import Seen
+from termvisor.agents.choices import Press
 from termvisor.agents.codex.layout import layout_of
 from termvisor.agents.codex.look import look
 from termvisor.agents.foreign import Json, text
@@ -34,13 +35,6 @@ class Reply(Struct, frozen=True):
 
     request: int | str
     result: dict[str, object]
-
-
-class Keys(Struct, frozen=True):
-    """Keys for the pane, in tmux' names. ``only_while`` is the rule that the screen must match at that very moment."""
-
-    keys: tuple[str, ...]
-    only_while: str
 
 
 def follow(thread: str) -> Ask:
@@ -83,20 +77,20 @@ def _decision(request: Json, wanted: Sequence[str]) -> Reply | None:
     return Reply(number, {"decision": allowed[0]}) if allowed else None
 
 
-def approve_keys(screen: Screen) -> Keys | None:
+def approve_keys(screen: Screen) -> Press | None:
     """Its own letter for yes; never Enter, which takes whatever is marked."""
     return _keys(screen, "approval_asked", "Yes, proceed (y)", "y")
 
 
-def deny_keys(screen: Screen) -> Keys | None:
+def deny_keys(screen: Screen) -> Press | None:
     return _keys(screen, "approval_asked", "No, and tell Codex what to do differently (esc)", "Escape")
 
 
-def interrupt_keys(screen: Screen) -> Keys | None:
+def interrupt_keys(screen: Screen) -> Press | None:
     """Only while a line shows work: at rest the same key goes back in the conversation."""
     seen = look(screen)
     is_at_work = bool(layout_of(screen.rows).work)
-    return Keys(("Escape",), seen.rule) if is_at_work else None
+    return Press(keys=("Escape",), rule=seen.rule) if is_at_work else None
 
 
 def may_type(screen: Screen) -> bool:
@@ -104,7 +98,7 @@ def may_type(screen: Screen) -> bool:
     return layout_of(screen.rows).composer in ("", _INVITATION)
 
 
-def leave_limit_dialog_keys(screen: Screen) -> Keys | None:
+def leave_limit_dialog_keys(screen: Screen) -> Press | None:
     """Away from the offer to switch the model, and nothing is switched."""
     return _keys(screen, "limit_dialog", "Keep current model", "Escape")
 
@@ -112,7 +106,7 @@ def leave_limit_dialog_keys(screen: Screen) -> Keys | None:
 _INVITATION = "Ask Codex to do anything"
 
 
-def _keys(screen: Screen, rule: str, choice: str, key: str) -> Keys | None:
+def _keys(screen: Screen, rule: str, choice: str, key: str) -> Press | None:
     seen: Seen = look(screen)
     choices = " ".join(layout_of(screen.rows).dialog)
-    return Keys((key,), rule) if seen.rule == rule and choice in " ".join(choices.split()) else None
+    return Press(keys=(key,), rule=rule) if seen.rule == rule and choice in " ".join(choices.split()) else None

@@ -5,7 +5,7 @@ A hook can deny a tool, but it cannot allow one: the dialog comes all the same. 
 
 import msgspec
 
-from termvisor.agents.choices import Decision, Press, choices, way_to
+from termvisor.agents.choices import Decision, Press, answered, choices, way_to
 from termvisor.agents.gemini.layout import parts_of
 from termvisor.agents.gemini.look import look
 from termvisor.agents.sight import box_of, shown_rows
@@ -29,15 +29,7 @@ def hook_answer(message: str) -> str:
 
 
 def answer(screen: Screen, decision: Decision) -> Press | None:
-    """The keys that allow, this once, or refuse what the dialog asks; None where that cannot be said surely."""
-    seen, box = look(screen), box_of(shown_rows(screen.rows))
-    rows = tuple(row for row, _ in box)
-    if seen.state != "waiting_approval" or not rows:
-        return None
-    if decision == "deny":
-        return Press(keys=("Escape",), rule=seen.rule, rows=rows)
-    keys = way_to(_YES.get(seen.rule, ""), choices([inner for _, inner in box]))
-    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
+    return answered(look(screen), box_of(shown_rows(screen.rows)), _YES, decision)
 
 
 def stop_at_limit(screen: Screen) -> Press | None:

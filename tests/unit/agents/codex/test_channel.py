@@ -43,9 +43,11 @@ def test_turns_are_asked_for_by_thread():
 
 
 def test_keys_fit_the_dialog_that_is_open():
-    assert channel.approve_keys(screen(*ASKED)) == channel.Keys(("y",), "approval_asked")
-    assert channel.deny_keys(screen(*ASKED)) == channel.Keys(("Escape",), "approval_asked")
-    assert channel.leave_limit_dialog_keys(screen(LIMIT, *MODAL)) == channel.Keys(("Escape",), "limit_dialog")
+    assert channel.approve_keys(screen(*ASKED)) == channel.Press(keys=("y",), rule="approval_asked")
+    assert channel.deny_keys(screen(*ASKED)) == channel.Press(keys=("Escape",), rule="approval_asked")
+    assert channel.leave_limit_dialog_keys(screen(LIMIT, *MODAL)) == channel.Press(
+        keys=("Escape",), rule="limit_dialog"
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(HITS) - {"approval_asked"}))
@@ -60,7 +62,7 @@ def test_a_dialog_whose_choices_are_others_is_left_alone():
 
 
 def test_work_is_interrupted_only_while_it_shows():
-    assert channel.interrupt_keys(screen(*HITS["working"])) == channel.Keys(("Escape",), "working")
+    assert channel.interrupt_keys(screen(*HITS["working"])) == channel.Press(keys=("Escape",), rule="working")
     assert channel.interrupt_keys(screen(*HITS["turn_ended"])) is None
     assert channel.interrupt_keys(screen(*ASKED)) is None
 
