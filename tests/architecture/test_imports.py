@@ -151,6 +151,7 @@ def test_the_layers_and_contracts_are_kept() -> None:
         ("ops/bad.py", "import termvisor.store"),
         ("recorder/bad.py", "import termvisor.model"),
         ("daemon/bad.py", "import termvisor.act.notify.webhook"),
+        ("daemon/bad.py", "import termvisor.agents.codex.channel"),
         ("utilities.py", ""),
     ],
 )
