@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from termvisor.model.ids import EpochId, PaneId
@@ -15,6 +15,7 @@ from tests.property.test_redaction import leaks, planted
 
 redact("")
 EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
+WHOLE = "6yN0iQ7mZ4pL9gQ2jE1tZ4rW9eJ1xC5pR1lN5tU3rP7qI0zR0cX6wZ0tP5hX5wC3sH3zE8oC1kQ7dJ8jW1rK8g"
 covers = st.sampled_from(["working on it", "", "ok", "a: ", "▌ ⠋ ", "--- 密钥 ---"])
 
 
@@ -51,6 +52,8 @@ def stored(data: bytes, step: int) -> str:
 
 @settings(max_examples=200, deadline=None)
 @given(written_over(), st.integers(1, 60))
+@example((f"whsec_{WHOLE}\r\x1b[2@ok\r\n", WHOLE), 25)
+@example((f"AIza{WHOLE[:35]}\r\x1b[39Cok\r\n", WHOLE[:35]), 60)
 def test_no_piece_of_a_secret_that_was_written_over_is_stored(shown, step):
     data, hidden = shown
     assert leaks(hidden, stored(data.encode(), step)) == []

@@ -9,7 +9,7 @@ import tempfile
 from base64 import b64encode
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -145,6 +145,12 @@ def test_killed_at_any_moment_it_stores_every_line_and_mark_once(plan):
 
 @examples(40)
 @given(plans_of(shell_pieces))
+@example(
+    [
+        (b"\x1b]133;A\x07\x1b]133;A\x07typed\r\n\x1b]133;C\x07\x1b]633;E;ls\x07", "settle", 11),
+        (b"\x1b]133;E;login " + SECRET + OURS + b"\x07", "go on", 9),
+    ]
+)
 def test_killed_at_any_moment_it_stores_every_command_and_user_variable_once(plan):
     obey(plan)
 

@@ -64,7 +64,7 @@ def hear(shells: Shells, heard: Heard) -> Happened:
     act = _ACTS.get(heard.mark.kind)
     if act is None:
         return Happened(shells)
-    if not heard.is_proven:
+    if not heard.is_proven or heard.mark.kind == "command_line":  # a line has no row to end an output at
         return act(shells, heard)
     proven, forgotten = _forget_unproven(shells, heard.mark)
     after = act(proven, heard)

@@ -62,6 +62,7 @@ class LineAssembly:
         """Nothing stands in the line and the cursor is at its start: as if it were new."""
         self._shown = ""
         self._column: int | None = None
+        self._is_moved = False  # since something was written: what comes does not just go on
         self._tabbed = self._tabbed_width = 0  # how much was measured at the last tab, so that tabs stay cheap
 
     def preset(self, text: str, column: int) -> None:
@@ -171,6 +172,7 @@ class LineAssembly:
             return self._put_singly(text)
         self._replace(self._column, self._column + len(cells), cells)
         self._column += len(cells)
+        self._is_moved = False
         return ""
 
     def _put_singly(self, text: str) -> str:
@@ -183,6 +185,7 @@ class LineAssembly:
             self._replace(column, column + len(cells), cells)
             column += len(cells)
         self._column = column
+        self._is_moved = False
         return ""
 
     def control(self, token: Token) -> None:
@@ -238,6 +241,7 @@ class LineAssembly:
 
     def _move(self, column: int) -> None:
         self._cursor()
+        self._is_moved = True
         self._column = max(0, min(column, max(_FARTHEST, len(self._shown))))
 
     def _tab(self, count: int) -> None:
@@ -248,13 +252,15 @@ class LineAssembly:
             self._shown = (self._shown + " " * min(stop - width, LINE_LIMIT))[:LINE_LIMIT]
             self._tabbed, self._tabbed_width = len(self._shown), stop
         else:
+            self._is_moved = True
             self._column = min(self._column - self._column % _TAB + _TAB * count, LINE_LIMIT)
 
     def _replace(self, start: int, end: int, cells: str) -> None:
         """Half of a wide character that loses its other half becomes a blank."""
         shown = self._shown
-        if start < len(shown) and (start or end < len(shown)) and (piece := left_of(shown, start, end)):
-            self.covering.cut(piece[0], self.start, shown)
+        is_over = start < len(shown) or self._is_moved
+        if is_over and (start or end < len(shown)) and (piece := left_of(shown, start, end, cells)):
+            self.covering.cut(piece, self.start, shown)
         shown = shown.ljust(start)
         left, right = shown[:start], shown[end:]
         if _FILLER in shown:

@@ -8,7 +8,7 @@ from termvisor.stream.commands import DEPTH, Heard, Shells, finish, hear, hear_f
 
 
 class Pane:
-    """Hears marks at 10, 20, 30 …; each stands in an empty line that began one byte before it."""
+    """Hears marks at 10, 20, 30 …; each stands in an empty line that began one byte before it; E tells no row."""
 
     def __init__(self) -> None:
         self.shells = Shells()
@@ -27,7 +27,8 @@ class Pane:
     ) -> "Pane":
         self.offset += 10
         params = {} if aid is None else {"aid": aid}
-        mark = Mark(kind=kind, offset=self.offset, row=self.offset - 1, text=text, exit_code=exit_code, params=params)
+        row = 0 if kind == "command_line" else self.offset - 1
+        mark = Mark(kind=kind, offset=self.offset, row=row, text=text, exit_code=exit_code, params=params)
         return self._take(hear(self.shells, Heard(mark, self.offset * 100, ours)))
 
     def prompt(self, **how) -> "Pane":
@@ -141,6 +142,14 @@ def test_a_lost_command_has_an_edge_but_no_end_in_time() -> None:
     pane = Pane().start("a").prompt()
     assert (pane.told[10].end, pane.told[10].ended_at) == (20, None)
     assert pane.edges == [Edge(10, 9, False), Edge(10, 19, True)]
+
+
+def test_an_unproven_command_is_lost_where_the_first_proof_with_a_row_stands() -> None:
+    pane = Pane().start("evil").line("ls", ours=True)
+    assert pane.story == [("evil", "running", None)]
+    pane.start(ours=True)
+    assert pane.story == [("evil", "lost", None), ("ls", "running", None)]
+    assert pane.edges == [Edge(10, 9, False), Edge(10, 29, True), Edge(30, 29, False)]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(True, False), (False, True)])

@@ -30,8 +30,30 @@ def test_a_run_that_loses_a_part_is_given_out_as_it_was(over):
 
 
 @pytest.mark.parametrize(
+    ("data", "whole"),
+    [
+        (f"{RUN}\r\x1b[2@ok", f"  {RUN}"),
+        (f"{RUN}\r\x1b[2@o\x1b[Dok", f"o {RUN}"),
+        (f"- {RUN}\rok", f"- {RUN}"),
+        (f"x {RUN}\x1b[2G\x1b[P", f"x {RUN}"),
+        (f"{RUN} ok\x1b[3D\x1b[P", f"{RUN} ok"),
+        (f"{RUN}  \x1b[2Dok", f"{RUN}  "),
+        (f"{RUN}\r\x1b[{len(RUN)}Cok", RUN),
+    ],
+)
+def test_a_run_that_is_joined_to_something_is_given_out_as_it_was(data, whole):
+    assert covered(data) == [whole]
+
+
+@pytest.mark.parametrize(
     "data",
     [
+        f"{RUN}\r\x1b[2@",
+        f"{RUN}\r\x1b[2@-:",
+        f"{RUN}\r\x1b[3@ok",
+        f"- {RUN}\r| ",
+        f"{RUN}\r{RUN[:4]}{RUN[4:]}and{RUN}",
+        f"x {RUN}\r\x1b[{len(RUN) + 2}C: ok",
         f"{RUN}\r\n{RUN}",
         f"{RUN}\r{RUN}",
         f"{RUN}\r\x1b[K",
@@ -44,6 +66,10 @@ def test_a_run_that_loses_a_part_is_given_out_as_it_was(over):
 )
 def test_nothing_is_given_out_where_all_goes_or_all_stays_or_little_is_left(data):
     assert covered(data) == []
+
+
+def test_a_run_that_is_joined_freed_and_joined_again_is_given_out_free():
+    assert covered(f"ok{RUN}\r- \rok") == [f"ok{RUN}", f"- {RUN}"]
 
 
 def test_one_that_goes_character_by_character_is_given_out_once():
