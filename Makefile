@@ -1,6 +1,6 @@
 # The habits of this repository. Every target sets up what it needs; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: run test test-live test-all check fix bench accuracy golden docs demo help
+.PHONY: run test test-live test-all check fix bench accuracy latency golden record docs demo help
 BIN := .venv/bin
 # Tests start hundreds of short processes: where bytecode may not be kept, every one compiles all it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -50,8 +50,19 @@ accuracy: ## how well agents' states are known, on recordings of the real progra
 
 golden: ## write the golden files anew, on purpose, and show what changed
 	@.ci/setup dev
-	GOLDEN=write $(BIN)/pytest tests/golden $(ARGS)
+	GOLDEN=write $(BIN)/pytest tests/golden tests/unit/agents/test_versions.py $(ARGS)
 	git --no-pager diff --stat -- tests/golden
+
+record: ## record the real agents' scenes anew, on purpose, and show what changed; ARGS="-k codex" for one
+	@.ci/setup live
+	RECORD=1 $(BIN)/pytest -m live tests/live/agents/test_claude_code.py tests/live/agents/test_codex.py \
+		tests/live/agents/test_other_agents.py $(ARGS)
+	RECORD=1 $(BIN)/pytest -m live tests/live/test_near_misses.py $(ARGS)
+	git --no-pager diff --stat -- tests/recordings
+
+latency: ## how long the real agents' changes take to be their states here; a table, nothing fails
+	@.ci/setup live
+	$(BIN)/python tests/live/agents/latency.py
 
 docs: ## write the generated pages: docs/reference and docs/json-schema
 	@.ci/setup dev

@@ -1,7 +1,7 @@
-"""The patterns of redaction, compiled once and kept between runs: few tests are about a daemon's very first start.
+"""The patterns of redaction and of our rules, compiled once and kept between runs.
 
-That one compiles them in a process of its own; tests/unit/daemon/test_warm.py and the newcomer's way to `visor up`
-are where nothing is lent.
+Few tests are about a daemon's very first start. That one compiles them in processes of their own;
+tests/unit/daemon/test_warm.py and the newcomer's way to `visor up` are where nothing is lent.
 """
 
 import fcntl
@@ -9,6 +9,9 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+from termvisor.detect.rules import RuleScan
+from termvisor.match import is_cached
+from termvisor.packs import load
 from termvisor.redact import build
 from termvisor.settings import Places, prepare
 
@@ -25,11 +28,13 @@ def lend(where: Places) -> None:
 def kept() -> str:
     """The folder that holds them, and nothing older."""
     rules = build(cache=str(_KEPT))
+    scan = RuleScan([rule for rule in load().rules if rule.scope in ("line", "stream")], cache=str(_KEPT))
     _KEPT.parent.mkdir(parents=True, exist_ok=True)
     with open(_KEPT.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the processes of one run come here at once
-        if not rules.is_warm:
+        if not (rules.is_warm and is_cached(scan.patterns, str(_KEPT))):
             shutil.rmtree(_KEPT, ignore_errors=True)
         _KEPT.mkdir(exist_ok=True)
         rules.scan("")
+        scan.warm()
     return str(_KEPT)

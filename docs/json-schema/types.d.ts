@@ -1,5 +1,74 @@
 // Generated from the operations' declarations. Do not edit.
 
+/** ``percent_remaining`` and ``resets_at`` are those of its scarcest limit. ``credentials`` says where they are. */
+export interface AccountItem {
+  service: "anthropic" | "google" | "openai";
+  name: string;
+  email: string;
+  active: boolean;
+  in_use: boolean;
+  priority: number;
+  percent_remaining: number | null;
+  resets_at: string | null;
+  last_check: string | null;
+  last_used: string | null;
+  browser_profile: string;
+  credentials: string;
+  trouble: string;
+  usage: Array<AllowanceItem>;
+}
+
+/** In the order of the config file. */
+export interface AccountListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: AccountsSummary;
+  items: Array<AccountItem>;
+}
+
+/** ``account`` is `service/name`; null where none fits. ``candidates`` are the accounts, the best first. */
+export interface AccountPicked {
+  account: string | null;
+  why: string;
+  candidates?: Array<Judged>;
+}
+
+export interface AccountShown {
+  account: AccountItem;
+}
+
+export interface AccountUsed {
+  account: AccountItem;
+}
+
+/** ``told`` says why the tracker told nothing; then all is as it was known before. */
+export interface AccountsRefreshed {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: AccountsSummary;
+  items: Array<AccountItem>;
+  told?: string;
+}
+
+export interface AccountsSummary {
+  accounts: number;
+  by_service: Record<string, number>;
+}
+
+/** ``status`` is `already` where somebody was faster; what they did stands. */
+export interface AckItem {
+  cursor: string;
+  kind: string;
+  status: "already" | "handled" | "would_be";
+  detection: DetectionItem;
+}
+
+export interface Acked {
+  items: Array<AckItem>;
+}
+
 /** Which pane. */
 export interface Activate {
   /** Say what would be decided and done, and do nothing. */
@@ -39,7 +108,9 @@ export interface Advice {
 /** A pane and the agent in it. Without one, ``agent`` and ``state`` are null and ``presence`` is `unmanaged`.
 
     ``evidence_mode`` is the tier of what the state rests on; `deterministic` is the agent's own word. ``reason`` says
-    why a state is `unknown`. ``cost`` is US dollars; what nobody told is null. */
+    why a state is `unknown`. ``cost`` is US dollars, by the agent's word or, where ``cost_is_estimated``, by the
+    setting `agent_prices`; what nobody told is null. ``signature_*`` say why the pane is taken for an agent's, or why
+    it is not: which agent its process, command, screen and title name. */
 export interface AgentRow {
   identity: PaneIdentity;
   presence: "managed" | "unmanaged";
@@ -61,7 +132,13 @@ export interface AgentRow {
   model: string;
   tokens: number | null;
   cost: number | null;
+  cost_is_estimated: boolean;
   context_used: number | null;
+  context_tokens: number | null;
+  signature_class: "deterministic" | "heuristic" | "none";
+  signature_reason: "cmd_match" | "handshake" | "poller_match" | "provider_hint" | "signature_guard_rejected" | "signature_inconclusive";
+  signature_confidence: number;
+  signature_inputs: SignatureInputs;
 }
 
 /** Sessions, oldest first. */
@@ -83,12 +160,64 @@ export interface AgentsSessions {
   agent?: string | null;
   /** Only those that went on after this: ISO 8601, today, or an age such as 2h. */
   since?: string | null;
+  /** Also what the program `cass` knows of each, where it is installed. */
+  history?: boolean;
 }
 
 /** ``script`` is what all of the hooks run. */
 export interface AgentsSetup {
   script: string;
   items: Array<HookSetup>;
+}
+
+/** One limit. ``percent_remaining`` is what is left now; null: nobody knows. */
+export interface AllowanceItem {
+  span: string;
+  usage_type: "credits" | "rate";
+  limit: number | null;
+  current: number | null;
+  percent_remaining: number | null;
+  resets_at: string | null;
+  checked_at: string;
+  source: string;
+}
+
+/** Which dialog, and what to pick. */
+export interface AnswerDialog {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+  /** `allow` (this once), `deny`, or the label of a choice, as it is shown. */
+  choice: string;
 }
 
 /** Which question, and how. */
@@ -306,6 +435,32 @@ export interface BackupMade {
   events: number;
 }
 
+export interface Bounds {
+  max_spans?: number;
+  max_bytes?: number;
+  truncated?: boolean;
+  truncated_fields?: Array<string>;
+}
+
+/** A file that is no workflow: where and why. */
+export interface BrokenFile {
+  file: string;
+  why: string;
+}
+
+/** Which run, and why. */
+export interface CancelRun {
+  /** The run's number. */
+  run: number;
+  /** The reason, for the record. */
+  why?: string;
+}
+
+/** The run as it stands right after; what follows from the change may take a moment. */
+export interface ChangedRun {
+  run: RunItem;
+}
+
 /** ``wrong`` says what was found; empty when the database is whole. */
 export interface CheckReport {
   path: string;
@@ -426,11 +581,15 @@ export interface ConfigPlaces {
 export interface ConfigReload {
 }
 
-/** ``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each. */
+/** ``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each.
+
+    ``rules`` is how many are in force now, null where none changed. Because of ``rule_troubles``, the old ones stay. */
 export interface ConfigReloaded {
   applied: Array<string>;
   needs_restart: Array<string>;
   restart_with: Record<string, string>;
+  rules: number | null;
+  rule_troubles: Array<string>;
 }
 
 /** Which setting, and its new value. */
@@ -542,11 +701,38 @@ export interface Deny {
   edited?: boolean;
 }
 
+/** What an event has beside the others where a rule found it or an agent told it. ``proven`` is false for what
+    anybody could have said, which starts nothing; ``remedy`` is the workflow that would answer it now. */
+export interface DetectionItem {
+  rule: string;
+  agent: string;
+  runtime: number | null;
+  severity: "critical" | "error" | "info" | "warning";
+  captures: Record<string, string>;
+  source: string;
+  confidence: number;
+  context: string;
+  seen_again: number;
+  last_seen: string | null;
+  correlation: string;
+  proven: boolean;
+  handled: HandlingItem | null;
+  remedy?: string | null;
+}
+
 /** ``is_fine`` is false when a check failed; warnings and skipped checks do not count. */
 export interface Diagnosis {
   is_fine: boolean;
   summary: Record<string, number>;
   items: Array<Finding>;
+}
+
+/** Which workflow, where. */
+export interface DryRun {
+  /** The workflow's name. */
+  name: string;
+  /** The pane; any reference. */
+  pane: string;
 }
 
 /** ``ok`` says whether ``data`` or ``error`` holds the answer; ``hint`` says what to do next. */
@@ -561,13 +747,15 @@ export interface Envelope {
   now: string;
 }
 
-/** ``cursor`` names this event; what comes after it is found by giving it back. */
+/** ``cursor`` names this event; what comes after it is found by giving it back. ``detection`` is null for what no
+    rule found and no agent told. */
 export interface EventItem {
   cursor: string;
   at: string;
   kind: string;
   pane: number | null;
   data: Record<string, string | number | number | boolean | null>;
+  detection?: DetectionItem | null;
 }
 
 /** Events, oldest first. ``cursor`` is where the next call, or `watch-events`, goes on: beyond all passed over. */
@@ -580,9 +768,52 @@ export interface EventListing {
   cursor: string | null;
 }
 
+/** The rule as it is now; ``is_in_force`` is false where it was removed or switched off since. */
+export interface EventRule {
+  id: string;
+  is_in_force: boolean;
+  why: string;
+  pack?: string;
+  scope?: string;
+  agent?: string;
+  pattern?: string;
+  cooldown?: number;
+  remedy?: string;
+}
+
+/** Which events, and what you did. */
+export interface EventsAck {
+  /** Their cursors, as `visor events` shows them. */
+  ids: Array<string>;
+  /** What you did, for those who ask later. */
+  note?: string;
+  /** Only say what would be marked. */
+  dry_run?: boolean;
+}
+
+/** What, where and for how long. */
+export interface EventsMute {
+  /** A rule, a type, or a glob of either: codex.usage.*, usage.warning. */
+  what: string;
+  /** Only this pane; any reference. */
+  pane?: string | null;
+  /** For so long, such as 2h or 7d; without it, until `events unmute`. */
+  lasting?: string | null;
+}
+
+/** All that hold. */
+export interface EventsMutes {
+}
+
 export interface EventsSummary {
   events: number;
   by_kind: Record<string, number>;
+}
+
+/** Which one. */
+export interface EventsUnmute {
+  /** Its number in `visor events mutes`. */
+  id: number;
 }
 
 /** One stored signal. ``event_at`` is the source's own time, ``heard_at`` ours; ``payload`` is what it said, with
@@ -602,19 +833,46 @@ export interface EvidenceItem {
   payload: Record<string, string | number | number | boolean | null>;
 }
 
-/** Of which pane. */
+/** Of which pane, or of which recording. */
 export interface Explain {
   /** The pane; any reference. */
-  pane: string;
+  pane?: string | null;
+  /** A recording in place of a pane; read here, without a daemon. */
+  file?: string | null;
+  /** Of a recording: so long after its beginning (90s), or ISO 8601; else its end. */
+  at?: string | null;
+  /** Of a recording that does not say whose it is. */
+  agent?: string | null;
 }
 
-/** ``evidence`` is the signal that decided; null when it aged away or nothing decided. */
+/** Of which event. */
+export interface ExplainEvent {
+  /** Its cursor, as `visor events` shows it: 120 or event:120. */
+  event: string;
+}
+
+/** ``evidence`` is the signal that decided; null when it aged away or nothing decided. ``doubts`` are what could not
+    be proven of the agent, and was therefore left out. ``recording`` is null for an agent that lives. */
 export interface Explained {
   agent: AgentRow;
   reference: string;
   evidence: EvidenceItem | null;
   witnesses: Array<WitnessItem>;
   would_change: Array<ProspectItem>;
+  doubts?: Array<string>;
+  recording?: RecordingItem | null;
+}
+
+/** ``evidence`` says where it stands, ``lines`` what is stored there now; ``key`` is what makes it the same thing
+    when it is seen again. */
+export interface ExplainedEvent {
+  event: EventItem;
+  rule: EventRule;
+  key: string;
+  cooldown: number;
+  evidence: Record<string, string | number | number | boolean | null>;
+  lines: Array<TextItem>;
+  match_trace: MatchTrace | null;
 }
 
 /** What to export, and in which form; text where none is named. */
@@ -781,6 +1039,14 @@ export interface GroupItem {
   panes: Array<number>;
 }
 
+/** Who saw to it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`. */
+export interface HandlingItem {
+  at: string;
+  by: string;
+  action: string;
+  run: number | null;
+}
+
 /** ``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started.
 
     ``looks_per_minute`` is how often panes that repaint are looked at now, all together. */
@@ -803,6 +1069,8 @@ export interface HealthReport {
   looks_per_minute?: number;
   daemon: ProcessCost;
   recorder?: ProcessCost | null;
+  workflows_active?: number;
+  oldest_run_secs?: number | null;
   alerts?: Array<string>;
   is_ok: boolean;
   started_at: string;
@@ -825,10 +1093,18 @@ export interface HelpText {
   page?: string;
 }
 
+/** A text that the rule must find, and what it takes from it. */
+export interface Hit {
+  text: string;
+  captures?: Record<string, string>;
+  version?: string;
+}
+
 /** ``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number.
 
     A row that a repainting program showed has no number: it was first seen ``at`` and last at ``last_at``, and stood
-    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there. */
+    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there. Nor
+    has a line of what was said in a conversation: by whom says its ``role``, with whom its ``agent``. */
 export interface HitItem {
   identity: PaneIdentity;
   source: "screen" | "stream" | "transcript";
@@ -841,6 +1117,8 @@ export interface HitItem {
   after: Array<string>;
   screen?: number | null;
   last_at?: string | null;
+  role?: "assistant" | "user" | null;
+  agent?: string | null;
 }
 
 /** What was found: newest first, or best first. */
@@ -862,7 +1140,7 @@ export interface HitsSummary {
 /** What the agent's hook was given, and from where it calls. */
 export interface HookPermission {
   /** Whose hook this is. */
-  agent: "claude_code" | "codex";
+  agent: "claude_code" | "codex" | "copilot";
   /** The request, as JSON; the command line takes it from stdin. */
   text?: string;
   /** The agent's TMUX variable. */
@@ -907,6 +1185,50 @@ export interface InboxSummary {
   open: number;
 }
 
+/** Whom to interrupt. */
+export interface Interrupt {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+}
+
+/** One candidate and why it is where it is. */
+export interface Judged {
+  ref: string;
+  verdict: "chosen" | "excluded" | "fits" | "not_active" | "scarce" | "unknown";
+  why: string;
+  remaining?: number | null;
+}
+
 /** What to end, and how. */
 export interface Kill {
   /** Say what would be decided and done, and do nothing. */
@@ -948,7 +1270,8 @@ export interface Kill {
 }
 
 /** ``version`` is that of the contract which its adapter speaks; ``sources`` are where it speaks, the best first;
-    ``panes`` are those in which it lives now. ``failures`` counts what went wrong in the adapter itself. */
+    ``panes`` are those in which it lives now, ``alive`` the versions of the program there, as far as it told them, and
+    ``recorded`` those of which we have recordings. ``failures`` counts what went wrong in the adapter itself. */
 export interface KindItem {
   name: string;
   version: string;
@@ -956,6 +1279,8 @@ export interface KindItem {
   capabilities: Array<string>;
   sources: Array<string>;
   panes: Array<number>;
+  alive: Array<string>;
+  recorded: Array<string>;
   failures: number;
 }
 
@@ -972,6 +1297,18 @@ export interface KindsSummary {
   known: number;
   enabled: number;
   by_agent: Record<string, number>;
+}
+
+/** What to look at. */
+export interface LintRules {
+  /** A rule's file, a pack, or a folder of packs; without it, all packs of this instance. */
+  path?: string | null;
+}
+
+/** Which ones. */
+export interface ListAccounts {
+  /** Only those of this service: `openai`, `anthropic` or `google`. */
+  service?: "anthropic" | "google" | "openai" | null;
 }
 
 /** Which commands to list. */
@@ -1000,6 +1337,20 @@ export interface ListEvents {
   since?: string | null;
   /** The first ones after this cursor. */
   since_cursor?: string | null;
+  /** Only detections that nobody has seen to. */
+  unhandled?: boolean;
+  /** Only detections of this type, such as usage.reached; a glob such as usage.* too. */
+  type?: string | null;
+  /** Only what this rule found; a glob too. */
+  rule?: string | null;
+  /** Only what is about this agent, such as codex. */
+  agent?: string | null;
+  /** Only detections that are at least so severe. */
+  severity?: "critical" | "error" | "info" | "warning" | null;
+  /** Only detections, each with the workflow that would answer it now. */
+  would_handle?: boolean;
+  /** With --would-handle: only say it. Listing never starts anything. */
+  dry_run?: boolean;
 }
 
 /** Which gaps to list. */
@@ -1042,6 +1393,16 @@ export interface ListPermits {
 
 /** Nothing to choose. */
 export interface ListReservations {
+}
+
+/** Which rules. */
+export interface ListRules {
+  /** Only those of this pack, such as `core.shell`. */
+  pack?: string | null;
+  /** Only those about this agent. */
+  agent?: string | null;
+  /** Only those that look here. */
+  scope?: "line" | "mark" | "screen" | "stream" | "transcript" | null;
 }
 
 /** Which sessions to list. */
@@ -1090,10 +1451,60 @@ export interface ListWindows {
   with_agent_status?: boolean;
 }
 
+/** Nothing to choose. */
+export interface ListWorkflows {
+}
+
 export interface LogLines {
   path: string;
   level: "debug" | "error" | "info" | "warning" | null;
   lines: Array<string>;
+}
+
+/** One stage. ``hits`` are labels of the rule, such as `anchors[0]`. */
+export interface Look {
+  stage: "agent" | "anchor" | "captures" | "regex";
+  matched: boolean;
+  hits?: Array<string>;
+}
+
+export interface MatchTrace {
+  rule_id: string;
+  spans?: Array<Span>;
+  extracted_keys?: Array<string>;
+  confidence?: number | null;
+  eval_path?: Array<Look>;
+  bounds?: Bounds;
+  redaction?: Redaction;
+}
+
+/** A text that looks like it and is not. */
+export interface Miss {
+  text: string;
+  why?: string;
+}
+
+/** ``pane`` is null where it holds for all, ``until`` where it holds until it is ended. */
+export interface MuteItem {
+  id: number;
+  what: string;
+  pane: number | null;
+  since: string;
+  until: string | null;
+  by: string;
+}
+
+/** Mutes that hold, oldest first. */
+export interface MuteListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: MutesSummary;
+  items: Array<MuteItem>;
+}
+
+export interface MutesSummary {
+  mutes: number;
 }
 
 /** Among which agents, and whether to go there. */
@@ -1148,6 +1559,15 @@ export interface Notify {
   dry_run?: boolean;
 }
 
+/** ``rules`` counts those that are in force. */
+export interface PackItem {
+  name: string;
+  version: string;
+  origin: string;
+  folder: string;
+  rules: number;
+}
+
 /** ``id`` is our number, never reused; ``pane_id`` is the multiplexer's own, such as `%5`. */
 export interface PaneIdentity {
   target: string;
@@ -1178,7 +1598,13 @@ export interface PaneItem {
   model: string;
   tokens: number | null;
   cost: number | null;
+  cost_is_estimated: boolean;
   context_used: number | null;
+  context_tokens: number | null;
+  signature_class: "deterministic" | "heuristic" | "none";
+  signature_reason: "cmd_match" | "handshake" | "poller_match" | "provider_hint" | "signature_guard_rejected" | "signature_inconclusive";
+  signature_confidence: number;
+  signature_inputs: SignatureInputs;
   reference: string;
   server: string;
   window_name: string;
@@ -1223,6 +1649,14 @@ export interface PanesSummary {
   agents: Summed;
 }
 
+/** Which run, and why. */
+export interface PauseRun {
+  /** The run's number. */
+  run: number;
+  /** The reason, for the record. */
+  why?: string;
+}
+
 /** ``text`` is what the hook prints, in the agent's own form. ``correlation`` finds the story in the audit. */
 export interface PermissionAnswer {
   decision: "allow" | "deny";
@@ -1253,6 +1687,14 @@ export interface PermitListing {
 
 export interface PermitsSummary {
   permits: number;
+}
+
+/** Of which service, and how much to say. */
+export interface PickAccount {
+  /** Of which service. */
+  service: "anthropic" | "google" | "openai";
+  /** Say of every account why it was taken or not. */
+  explain?: boolean;
 }
 
 /** A line, some raw bytes (base64 in JSON), a line of a film, a whole report, or where a copy was put. */
@@ -1319,6 +1761,42 @@ export interface ProspectItem {
 export interface QuickStart {
 }
 
+/** Who is to leave. */
+export interface QuitAgent {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Only if the pane's process has this id. */
+  if_runtime?: number | null;
+  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Only if it printed within so many seconds. */
+  if_updated_within?: number | null;
+  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  if_screen?: string | null;
+  /** Only if a shell's prompt is shown. */
+  if_prompt?: boolean;
+  /** Only if it said `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Only if the last lines fit this pattern. */
+  if_tail?: string | null;
+  /** How many last lines --if-tail looks at. */
+  lines?: number;
+  /** Seconds for which they must not have changed. */
+  stable?: number;
+  /** The pane; any reference. */
+  pane: string;
+}
+
 /** How much of the log to show. */
 export interface ReadLogs {
   /** How many of the last lines. */
@@ -1327,6 +1805,52 @@ export interface ReadLogs {
   level?: "debug" | "error" | "info" | "warning" | null;
   /** Go on with what is logged from now on. */
   follow?: boolean;
+}
+
+/** ``moments`` are those up to ``at``, the instant that is explained. A `cast` holds screens alone, `scenes` also
+    what the agent said itself. */
+export interface RecordingItem {
+  path: string;
+  kind: "cast" | "scenes";
+  version: string;
+  began_at: string;
+  ended_at: string;
+  at: string;
+  moments: number;
+}
+
+/** Values are left out, whatever they are. */
+export interface Redaction {
+  enabled?: boolean;
+  policy?: "omit_values";
+  redacted_fields?: Array<string>;
+}
+
+/** Which ones. */
+export interface RefreshAccounts {
+  /** Only those of this service: `openai`, `anthropic` or `google`. */
+  service?: "anthropic" | "google" | "openai" | null;
+}
+
+/** Nothing was done. ``ends`` is how it would end. */
+export interface Rehearsal {
+  workflow: string;
+  pane: number;
+  steps: Array<RehearsedStep>;
+  ends: string;
+}
+
+/** ``verdict`` is what the policy would say of an act now, and ``why``; ``refused`` what in the pane speaks against
+    it. ``assumed`` is what was taken for granted: an answer, a text that comes, a time that passes. */
+export interface RehearsedStep {
+  number: number;
+  kind: string;
+  name: string;
+  given: unknown;
+  verdict: "allow" | "ask" | "deny" | null;
+  why: string;
+  refused: string;
+  assumed: string;
 }
 
 /** Which reservation. */
@@ -1413,6 +1937,80 @@ export interface Restored {
   is_dry_run: boolean;
 }
 
+/** Which run. */
+export interface ResumeRun {
+  /** The run's number. */
+  run: number;
+}
+
+/** Which conversation. */
+export interface ResumeSession {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Its number in `visor agents sessions`, or the agent's own name of it. */
+  session: string;
+  /** The new window's name. */
+  name?: string;
+  /** The account under which it goes on, by name or `service/name`. */
+  account?: string;
+}
+
+/** What became of each session, oldest first. */
+export interface Revivals {
+  items: Array<Revived>;
+}
+
+/** Which conversations. */
+export interface Revive {
+  /** Say what would be decided and done, and do nothing. */
+  dry_run?: boolean;
+  /** A person at a terminal says yes to what would be asked. */
+  yes?: boolean;
+  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  yes_for_session?: boolean;
+  /** Under whose reservation it is done. */
+  owner?: string;
+  /** Wait so many seconds for a person, where one must be asked. */
+  wait_answer_secs?: number;
+  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  force_stale?: boolean;
+  /** Its number in `visor agents sessions`, or the agent's own name of it. */
+  session?: string;
+  /** All that broke off: their panes went away, or they crashed. */
+  all?: boolean;
+  /** With --all: those that ended after this: ISO 8601, today, or an age such as 2h. */
+  since?: string;
+  /** Wait so many seconds for the agent to come up with its session. */
+  verify_secs?: number;
+}
+
+/** One session. ``status``: `revived` (the agent came up with this very session), `started` (that was not proven in
+    time), `planned`, `skipped` or `failed`; ``why`` says more. ``where`` is `pane` (the shell that it left), `window`
+    or `session`; ``pane`` is where it lives now. ``verdict`` is what the policy would say, of a plan. */
+export interface Revived {
+  session: number;
+  agent: string;
+  external_id: string;
+  cwd: string;
+  command: string;
+  status: "failed" | "planned" | "revived" | "skipped" | "started";
+  where?: "" | "pane" | "session" | "window";
+  pane?: number | null;
+  why?: string;
+  verdict?: string;
+  correlation?: string;
+}
+
 /** Which permit. */
 export interface RevokePermit {
   /** Its number in `visor permits`. */
@@ -1423,8 +2021,121 @@ export interface RevokedPermit {
   permit_id: number;
 }
 
+/** ``agent`` is empty for a rule that holds in every pane; ``is_disabled``: the settings switched it off. */
+export interface RuleItem {
+  id: string;
+  pack: string;
+  agent: string;
+  scope: string;
+  severity: string;
+  event: string;
+  remedy: string;
+  why: string;
+  is_disabled: boolean;
+}
+
+/** ``packs`` in the order in which they are loaded; ``troubles`` are what could not be, and why. */
+export interface RuleListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: RulesSummary;
+  packs: Array<PackItem>;
+  troubles: Array<string>;
+  items: Array<RuleItem>;
+}
+
+export interface RuleMade {
+  path: string;
+  pack: string;
+}
+
+/** What it is called, and where it goes. */
+export interface RuleStart {
+  /** Its id: words joined by dots, such as `deploy.rollout.stuck`. */
+  id: string;
+  /** The pack to put it in; made where there is none. */
+  pack?: string;
+  /** Only in panes of this agent. */
+  agent?: string;
+}
+
+/** ``line`` counts from 1 and is where the match ends; null where the rule does not match. */
+export interface RuleTried {
+  rule: string;
+  pack: string;
+  matched: boolean;
+  line: number | null;
+  event: string;
+  severity: string;
+  captures: Record<string, string>;
+  is_disabled: boolean;
+  match_trace: MatchTrace | null;
+}
+
+/** ``rules`` counts those that are right; ``troubles`` is what is wrong with the others. */
+export interface RulesLinted {
+  rules: number;
+  packs: Array<string>;
+  troubles: Array<Trouble>;
+}
+
+export interface RulesSummary {
+  rules: number;
+  disabled: number;
+  by_pack: Record<string, number>;
+}
+
+/** ``tried`` is how many rules were asked. */
+export interface RulesTried {
+  tried: number;
+  matched: number;
+  items: Array<RuleTried>;
+}
+
 /** Nothing to choose. */
 export interface RunDoctor {
+}
+
+/** What is on record of a run; every step was stored before it was taken, and again with what came of it. */
+export interface RunHistory {
+  run: RunItem;
+  steps: Array<StepItem>;
+}
+
+/** ``why`` is how it ended or what it waits for; ``plan`` is what a paused run will do, at ``due_at``. */
+export interface RunItem {
+  id: number;
+  workflow: string;
+  version: number;
+  status: "cancelled" | "completed" | "failed" | "paused" | "running" | "waiting";
+  why: string;
+  plan: string;
+  origin: string;
+  event: number | null;
+  pane: number | null;
+  agent: string;
+  mode: "ask" | "off" | "on";
+  began_at: string;
+  ended_at: string | null;
+  due_at: string | null;
+  age: number;
+  facts: Record<string, unknown>;
+  correlation: string;
+}
+
+/** The newest runs, oldest first. */
+export interface RunListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: RunsSummary;
+  items: Array<RunItem>;
+}
+
+export interface RunsSummary {
+  runs: number;
+  by_status: Record<string, number>;
 }
 
 /** ``cursor_x`` and ``cursor_y`` count from 0 at the top left.
@@ -1570,6 +2281,7 @@ export interface Sent {
   pane?: PaneIdentity | null;
   foreseen?: Foretold | null;
   key?: string;
+  channel?: "keys" | "native" | null;
   bytes_sent?: number;
   is_repeated?: boolean;
   would_type?: string | null;
@@ -1588,6 +2300,15 @@ export interface ServerHealth {
   panes: number;
   detail?: string;
   corrections?: number;
+}
+
+/** ``key`` is what the session was looked up by; ``answer`` what `cass` said, as it said it, with secrets taken
+    out; ``detail`` says what went wrong. */
+export interface SessionHistory {
+  status: "failed" | "found" | "not_asked" | "not_installed" | "nothing";
+  key?: "" | "path" | "session_id";
+  answer?: unknown;
+  detail?: string;
 }
 
 export interface SessionIdentity {
@@ -1628,7 +2349,9 @@ export interface SessionListing {
 }
 
 /** One conversation. ``external_id`` is the agent's own name for it. ``tokens``, ``cost`` (US dollars) and the rest
-    of ``usage`` are null where the agent did not tell them. ``resume`` takes it up again; empty where nothing does. */
+    of ``usage`` are null where the agent did not tell them; ``usage.is_estimated`` says that the cost is reckoned by
+    the setting `agent_prices`. ``by_model`` is what each model took, where the agent tells that. ``resume`` takes it up
+    again; empty where nothing does. */
 export interface SessionUse {
   id: number;
   identity: PaneIdentity;
@@ -1645,7 +2368,9 @@ export interface SessionUse {
   tokens: number | null;
   cost: number | null;
   usage: Usage;
+  by_model: Record<string, Spent>;
   resume: string;
+  history?: SessionHistory | null;
 }
 
 export interface SessionsSummary {
@@ -1734,6 +2459,67 @@ export interface ShellSetup {
   snippet?: string;
 }
 
+/** Which one. */
+export interface ShowAccount {
+  /** Its name, or `service/name`. */
+  account: string;
+}
+
+/** Which rule. */
+export interface ShowRule {
+  /** Its id, such as `codex.usage.reached`. */
+  id: string;
+}
+
+/** Which one. */
+export interface ShowWorkflow {
+  /** The workflow's name. */
+  name: string;
+}
+
+/** ``replaces`` names the packs whose rule of this id is not in force because of it. */
+export interface ShownRule {
+  id: string;
+  pack: string;
+  since: string;
+  agent: string;
+  versions: string;
+  scope: string;
+  part: string;
+  anchors: Array<string>;
+  pattern: string;
+  severity: string;
+  event: string;
+  state: string | null;
+  flag: string | null;
+  confidence: number;
+  cooldown: number;
+  remedy: string;
+  why: string;
+  hits: Array<Hit>;
+  misses: Array<Miss>;
+  is_disabled: boolean;
+  replaces: Array<string>;
+}
+
+/** A run that waits for this very word goes on; of a question, the word is one of its choices. */
+export interface SignalRun {
+  /** The run's number. */
+  run: number;
+  /** The word. */
+  word: string;
+  /** What else it is to know. */
+  value?: string;
+}
+
+/** The agent that each trace names; empty where it names none. */
+export interface SignatureInputs {
+  provider_hint?: string;
+  cmd_match?: string;
+  poller_match?: string;
+  title_match?: string;
+}
+
 /** ``status``: `well` speaks, `quiet` has nothing new, `absent` is not there (yet), `down` cannot be heard.
 
     ``lag`` is seconds from the agent's own time to ours. ``dropped`` counts signals that changed nothing. */
@@ -1766,6 +2552,14 @@ export interface SourcesSummary {
   by_agent: Record<string, number>;
 }
 
+/** Characters of the text that was looked at, by index; ``capture_keys`` are the captures that stand there. */
+export interface Span {
+  start: number;
+  end: number;
+  kind: "anchor" | "context" | "regex";
+  capture_keys?: Array<string>;
+}
+
 /** What to start, and where. */
 export interface Spawn {
   /** Say what would be decided and done, and do nothing. */
@@ -1786,6 +2580,8 @@ export interface Spawn {
   env?: Array<string>;
   /** The new window's name. */
   name?: string;
+  /** The account under which it starts, by name or `service/name`. */
+  account?: string;
   /** The program and its arguments, after --; none: your shell. */
   command?: Array<string>;
   /** What is made for it. */
@@ -1813,6 +2609,14 @@ export interface Spawned {
   pid?: number;
 }
 
+/** Tokens by what they cost. ``cached`` were read from a cache, ``written`` were put into one. */
+export interface Spent {
+  input?: number;
+  output?: number;
+  cached?: number;
+  written?: number;
+}
+
 /** Which pane to split, and what to start in the new one. */
 export interface Split {
   /** Say what would be decided and done, and do nothing. */
@@ -1833,6 +2637,8 @@ export interface Split {
   env?: Array<string>;
   /** The new window's name. */
   name?: string;
+  /** The account under which it starts, by name or `service/name`. */
+  account?: string;
   /** The pane; any reference. */
   pane: string;
   /** The program and its arguments, after --; none: your shell. */
@@ -1841,12 +2647,43 @@ export interface Split {
   horizontal?: boolean;
 }
 
+/** ``agent`` is who was spoken to; ``channel`` is `native` where its own server was, `keys` where keys were pressed
+    in its terminal, and null where nothing was done. */
+export interface Spoken {
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: Foretold | null;
+  agent?: string;
+  channel?: "keys" | "native" | null;
+}
+
 /** ``robots`` are the commands for programs and agents, ``people`` those for people. */
 export interface Start {
   what: string;
   robots: Array<Step>;
   people: Array<Step>;
   notes: Array<string>;
+}
+
+/** Which workflow, where. */
+export interface StartRun {
+  /** The workflow's name. */
+  name: string;
+  /** The pane; any reference. */
+  pane: string;
+  /** Also where nothing that it answers was seen; policy, lock and guards hold as ever. */
+  force?: boolean;
+  /** Show each step and its verdict; nothing is done. */
+  dry_run?: boolean;
+}
+
+/** ``run`` is the one that began; in a rehearsal there is none, and ``rehearsal`` tells the steps. */
+export interface StartedRun {
+  run?: RunItem | null;
+  rehearsal?: Rehearsal | null;
 }
 
 /** Which agents, and how they are put together. */
@@ -1900,6 +2737,20 @@ export interface Step {
   does: string;
 }
 
+/** ``given`` is what it was asked for, ``came`` what came of it; both redacted. */
+export interface StepItem {
+  number: number;
+  kind: string;
+  name: string;
+  status: "completed" | "failed" | "retry" | "running" | "skipped";
+  attempt: number;
+  began_at: string;
+  ended_at: string | null;
+  why: string;
+  given: unknown;
+  came: unknown;
+}
+
 /** ``maintenance`` are the newest runs that did something, newest first. */
 export interface StorageStatus {
   path: string;
@@ -1934,6 +2785,24 @@ export interface Telling {
   foreseen?: Foretold | null;
 }
 
+/** The text, and which rules to try. */
+export interface TestRules {
+  /** The text; all further words. `-`: read it from stdin. */
+  text?: string;
+  /** Read the text from stdin. A text of just `-` says the same. */
+  stdin?: boolean;
+  /** Read the text from this file; `-` is stdin. */
+  file?: string | null;
+  /** As if this agent lived in the pane; without it, rules about all agents. */
+  agent?: string | null;
+  /** Only rules that look here. */
+  scope?: "line" | "mark" | "screen" | "stream" | "transcript" | null;
+  /** Only this rule; also says where it gave up. */
+  rule?: string | null;
+  /** Say how each came to its word. */
+  trace?: boolean;
+}
+
 /** ``text`` are settled lines; ``pending`` is the unfinished last one. ``cursor`` is where to go on reading. */
 export interface Text {
   identity: PaneIdentity;
@@ -1949,6 +2818,13 @@ export interface Text {
   is_repainting?: boolean;
   gaps?: Array<GapNote>;
   lines?: Array<TextLine>;
+}
+
+/** A stored line near the place; ``is_it`` marks the one that was found. */
+export interface TextItem {
+  number: number;
+  text: string;
+  is_it: boolean;
 }
 
 export interface TextLine {
@@ -1969,6 +2845,15 @@ export interface TmuxStatus {
   template?: string | null;
   /** Only this session. */
   session?: string | null;
+}
+
+/** One thing that is wrong with a file. Its rule is not in force; everything else is. */
+export interface Trouble {
+  file: string;
+  line?: number | null;
+  key?: string;
+  rule?: string;
+  why: string;
 }
 
 /** Which action. */
@@ -2001,6 +2886,10 @@ export interface Undone {
   what: string;
 }
 
+export interface Unmuted {
+  mute_id: number;
+}
+
 /** ``rows`` and ``bytes`` are what was deleted, sealed or given back, of what ``operation`` names. */
 export interface UpkeepStep {
   operation: string;
@@ -2021,7 +2910,15 @@ export interface Usage {
   cached?: number | null;
   reasoning?: number | null;
   cost?: number | null;
+  is_estimated?: boolean;
   context_used?: number | null;
+  context_tokens?: number | null;
+}
+
+/** Which one. */
+export interface UseAccount {
+  /** Its name, or `service/name`. */
+  account: string;
 }
 
 /** ``schema_version`` is that of the JSON answers. */
@@ -2104,6 +3001,16 @@ export interface WatchEvents {
   kind?: string | null;
   /** Tell what is already there, then stop. */
   once?: boolean;
+  /** Only detections that nobody has seen to. */
+  unhandled?: boolean;
+  /** Only detections of this type, such as usage.reached; a glob such as usage.* too. */
+  type?: string | null;
+  /** Only what this rule found; a glob too. */
+  rule?: string | null;
+  /** Only what is about this agent, such as codex. */
+  agent?: string | null;
+  /** Only detections that are at least so severe. */
+  severity?: "critical" | "error" | "info" | "warning" | null;
 }
 
 /** One line. `state`: how an agent is at the start. `state_changed`, `agent_began`, `agent_ended`: what was stored,
@@ -2177,6 +3084,71 @@ export interface WitnessItem {
   evidence: EvidenceItem | null;
 }
 
+/** What starts it: ``events`` of at least this ``severity``, by these ``agents`` and ``rules`` where any are named,
+    not older than ``fresh_for`` seconds. ``steps`` are those of a file. */
+export interface WorkflowFacts {
+  name: string;
+  version: number;
+  summary: string;
+  origin: string;
+  mode: "ask" | "off" | "on";
+  events: Array<string>;
+  agents: Array<string>;
+  rules: Array<string>;
+  severity: "critical" | "error" | "info" | "warning";
+  fresh_for: number;
+  priority: number;
+  timeout: number;
+  takes_pane: boolean;
+  steps: Array<string>;
+}
+
+/** Which run. */
+export interface WorkflowHistory {
+  /** The run's number. */
+  run: number;
+}
+
+/** ``mode`` is the one in force. ``events`` start it; without any, only people and programs do. */
+export interface WorkflowItem {
+  name: string;
+  mode: "ask" | "off" | "on";
+  events: Array<string>;
+  agents: Array<string>;
+  priority: number;
+  version: number;
+  origin: string;
+  summary: string;
+}
+
+/** In the order in which they are asked whether an event is theirs. */
+export interface WorkflowListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: WorkflowsSummary;
+  items: Array<WorkflowItem>;
+  broken?: Array<BrokenFile>;
+}
+
+/** Which runs. */
+export interface WorkflowStatus {
+  /** Only of this workflow. */
+  workflow?: string | null;
+  /** Only this pane; any reference. */
+  pane?: string | null;
+  /** Also those that ended. */
+  all?: boolean;
+  /** At most so many. */
+  limit?: number;
+}
+
+export interface WorkflowsSummary {
+  workflows: number;
+  by_mode: Record<string, number>;
+  broken: number;
+}
+
 export interface Ops {
   list_panes: { input: ListPanes; output: PaneListing };
   list_windows: { input: ListWindows; output: WindowListing };
@@ -2197,8 +3169,18 @@ export interface Ops {
   list_events: { input: ListEvents; output: EventListing };
   watch_events: { input: WatchEvents; items: EventItem };
   report_event: { input: ReportEvent; output: ReportedEvent };
+  explain_event: { input: ExplainEvent; output: ExplainedEvent };
+  events_ack: { input: EventsAck; output: Acked };
+  events_mute: { input: EventsMute; output: MuteItem };
+  events_mutes: { input: EventsMutes; output: MuteListing };
+  events_unmute: { input: EventsUnmute; output: Unmuted };
   send_text: { input: SendText; output: Sent };
   send_keys: { input: SendKeys; output: Deed };
+  answer_dialog: { input: AnswerDialog; output: Spoken };
+  interrupt: { input: Interrupt; output: Spoken };
+  quit_agent: { input: QuitAgent; output: Spoken };
+  resume_session: { input: ResumeSession; output: Spawned };
+  revive: { input: Revive; output: Revivals };
   spawn: { input: Spawn; output: Spawned };
   split: { input: Split; output: Spawned };
   kill: { input: Kill; output: Deed };
@@ -2221,6 +3203,26 @@ export interface Ops {
   policy_show: { input: PolicyShow; output: PolicyInForce };
   policy_explain: { input: PolicyExplain; output: Foretold };
   policy_test: { input: PolicyTest; output: PolicyTested };
+  rules_list: { input: ListRules; output: RuleListing };
+  rules_show: { input: ShowRule; output: ShownRule };
+  rules_test: { input: TestRules; output: RulesTried };
+  rules_lint: { input: LintRules; output: RulesLinted };
+  rules_new: { input: RuleStart; output: RuleMade };
+  accounts_list: { input: ListAccounts; output: AccountListing };
+  accounts_show: { input: ShowAccount; output: AccountShown };
+  accounts_pick: { input: PickAccount; output: AccountPicked };
+  accounts_use: { input: UseAccount; output: AccountUsed };
+  accounts_refresh: { input: RefreshAccounts; output: AccountsRefreshed };
+  workflow_list: { input: ListWorkflows; output: WorkflowListing };
+  workflow_show: { input: ShowWorkflow; output: WorkflowFacts };
+  workflow_run: { input: StartRun; output: StartedRun };
+  workflow_dry_run: { input: DryRun; output: Rehearsal };
+  workflow_status: { input: WorkflowStatus; output: RunListing };
+  workflow_history: { input: WorkflowHistory; output: RunHistory };
+  workflow_signal: { input: SignalRun; output: ChangedRun };
+  workflow_pause: { input: PauseRun; output: ChangedRun };
+  workflow_resume: { input: ResumeRun; output: ChangedRun };
+  workflow_cancel: { input: CancelRun; output: ChangedRun };
   list_gaps: { input: ListGaps; output: GapListing };
   export: { input: Export; items: Piece };
   replay: { input: Replay; items: FrameItem };

@@ -10,6 +10,8 @@ from termvisor.errors import BadRequest
 
 NS = 1_000_000_000
 _AGO = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Counts also while the machine sleeps, where the kernel has such a clock."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
@@ -31,7 +33,7 @@ class SystemClock:
         return time.time_ns()
 
     def monotonic(self) -> float:
-        return time.monotonic()
+        return time.clock_gettime(_STEADY)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -108,6 +108,13 @@ class NoAgent(NotFound):
     hint = "`visor panes` shows which panes have one."
 
 
+class NoSuchEvent(NotFound):
+    """There is no such detection, or it is no longer kept."""
+
+    code = "event_not_found"
+    hint = "`visor events --type '*'` lists what rules found."
+
+
 class Ambiguous(VisorError):
     """The reference fits more than one; nothing was done."""
 
@@ -191,6 +198,31 @@ class Diverged(VisorError):
     code = "workflow_error"
     exit_status = 70
     hint = "`visor workflow history` shows the step."
+
+
+class NotDone(VisorError):
+    """A step of a run was not done; ``details`` say how and why."""
+
+    code = "step_failed"
+    exit_status = 70
+    hint = "`visor workflow history` shows the step."
+
+    @property
+    def status(self) -> str:
+        """`denied`, `refused`, `expired` or `failed`."""
+        return str(self.details.get("status", "failed"))
+
+    @property
+    def why(self) -> str:
+        """The reason, as a stable code: `human_typing`, `reserved`, …"""
+        return str(self.details.get("why", ""))
+
+
+class NoWorkflow(NotFound):
+    """There is no such workflow, or no such run."""
+
+    code = "workflow_not_found"
+    hint = "`visor workflow list` shows the workflows, `visor workflow status` the runs."
 
 
 class Broken(VisorError):

@@ -16,14 +16,23 @@ log = logger("plugins")
 
 def load(kind: str, path: Iterable[str] | None = None) -> dict[str, object]:
     """All that were found, by name; one that cannot be loaded is told in the log and left out."""
+    found, troubles = read(kind, path)
+    for name, why in troubles.items():
+        log.error("the %s %s cannot be loaded: %s", kind, name, why)
+    return found
+
+
+def read(kind: str, path: Iterable[str] | None = None) -> tuple[dict[str, object], dict[str, str]]:
+    """All that were found, by name; and of those that cannot be loaded, why."""
     found: dict[str, object] = {}
+    troubles: dict[str, str] = {}
     for name, where in sorted(declared(kind, sys.path if path is None else path).items()):
         try:
             import_module(where.partition(":")[0])
             found[name] = resolve_name(where)
         except Exception as error:  # foreign code may fail in any way, and must not take the daemon with it
-            log.error("the %s %s cannot be loaded: %s: %s", kind, name, type(error).__name__, error)
-    return found
+            troubles[name] = f"{type(error).__name__}: {error}"
+    return found, troubles
 
 
 def declared(kind: str, path: Iterable[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -15,85 +16,22 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import ConfigError, StorageError, Unavailable
 from termvisor.match import dialect
-from termvisor.model import program_rule
-from termvisor.model.agent_settings import AgentSettings
+from termvisor.model import agent_settings, price, program_rule, remedy_settings, workflow_settings
 from termvisor.model.notice import complaints
+from termvisor.model.places import Places as Places  # noqa: PLC0414 - whoever wants settings wants these too
+from termvisor.model.workflow_settings import WorkflowSettings
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON, _ALL = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
 """What a changed value waits for; without it, a reload is enough. The recorder outlives the daemon's restart."""
-_ON_LINES = frozenset({"redact_patterns", "notify_command", "agent_programs"})
+_ON_LINES = frozenset(
+    {"redact_patterns", "notify_command", "agent_programs", "agent_prices", "agent_resume", "compaction_prompts"}
+)
 _SOCKET_PATH_LIMIT = 100
 """A Unix socket path may have 107 bytes; ours ends in a name of at most seven more."""
 
 
-class Places(Struct, frozen=True):
-    """Where this instance keeps its files. Two instances with different places never meet."""
-
-    config_dir: str
-    data_dir: str
-    runtime_dir: str
-
-    @property
-    def config_file(self) -> str:
-        return f"{self.config_dir}/config.toml"
-
-    @property
-    def database(self) -> str:
-        return f"{self.data_dir}/visor.db"
-
-    @property
-    def raw_dir(self) -> str:
-        return f"{self.data_dir}/raw"
-
-    @property
-    def snapshot_file(self) -> str:
-        return f"{self.data_dir}/snapshot.db"
-
-    @property
-    def log_file(self) -> str:
-        return f"{self.data_dir}/log/daemon.log"
-
-    @property
-    def cache_dir(self) -> str:
-        return f"{self.data_dir}/cache"
-
-    @property
-    def nonce_file(self) -> str:
-        return f"{self.data_dir}/nonce"
-
-    @property
-    def spool_dir(self) -> str:
-        """Where agents' hooks leave word."""
-        return f"{self.data_dir}/spool"
-
-    @property
-    def hook_file(self) -> str:
-        """The program that they run."""
-        return f"{self.data_dir}/hook.sh"
-
-    @property
-    def daemon_socket(self) -> str:
-        return f"{self.runtime_dir}/daemon"
-
-    @property
-    def daemon_lock(self) -> str:
-        return f"{self.runtime_dir}/lock"
-
-    @property
-    def recorder_socket(self) -> str:
-        return f"{self.runtime_dir}/rec"
-
-    @property
-    def demo_socket(self) -> str:
-        return f"{self.runtime_dir}/demo"
-
-    @property
-    def render_socket(self) -> str:
-        return f"{self.runtime_dir}/render"
-
-
-class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a user may set, in `config.toml` or as `VISOR_<NAME>` in the environment."""
 
     tmux_sockets: Annotated[
@@ -292,6 +230,8 @@ def check(values: Mapping[str, Any], origin: str) -> Settings:
     _check_patterns(settings)
     for complaint in complaints(settings):
         raise ConfigError(f"{origin}: {complaint}")
+    if why := remedy_settings.prompt_complaint(settings.continue_prompt):
+        raise ConfigError(f"{origin}: continue_prompt {why}")
     if settings.raw_retention is not None and not 0 <= settings.raw_retention <= 36_500:
         raise ConfigError(f"{origin}: raw_retention: {settings.raw_retention:g} is not between 0 and 36500 days")
     return settings
@@ -301,7 +241,8 @@ def flat(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
     """Settings by their whole names: `ways` in the table `[notify]` is `notify_ways`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        held = {f"{name}_{inner}": one for inner, one in value.items()} if isinstance(value, dict) else {name: value}
+        is_table = isinstance(value, dict) and name not in Settings.__struct_fields__
+        held = flat({f"{name}_{inner}": one for inner, one in value.items()}, origin) if is_table else {name: value}
         for double in held.keys() & found.keys():
             raise ConfigError(f"{origin}: {double} is set twice, in its table and by its whole name")
         found |= held
@@ -310,12 +251,7 @@ def flat(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
 
 def written(row: Row, text: str) -> Any:
     """What a text on a command line or in the environment means as this setting; a list may also be one of TOML."""
-    if "tuple" not in row.type:
-        return text
-    try:
-        return tomllib.loads(f"list = {text}")["list"] if text.startswith("[") else _split(text, row.name)
-    except tomllib.TOMLDecodeError:
-        return _split(text, row.name)
+    return _split(text, row.name) if "tuple" in row.type else text
 
 
 def read_file(path: str) -> dict[str, Any]:
@@ -342,8 +278,12 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
             yield name, _split(text, name) if "tuple" in _type_name(hint) else text
 
 
-def _split(text: str, name: str) -> list[str]:
+def _split(text: str, name: str) -> list[Any]:
     """Names and paths stand between commas or colons; a pattern or an argument may hold those and stands on a line."""
+    with suppress(tomllib.TOMLDecodeError):
+        found = tomllib.loads(f"list = {text}")["list"] if text.startswith("[") else [0]
+        if all(isinstance(one, str | dict) for one in found):
+            return list(found)
     return [part for part in re.split(r"\n" if name in _ON_LINES else r"[,:\n]", text) if part]
 
 
@@ -351,9 +291,16 @@ def _check_patterns(settings: Settings) -> None:
     for pattern in settings.redact_patterns:
         if why := dialect.check(pattern):
             raise ConfigError(f"redact_patterns: {pattern[:200]!r} is not a regular expression we can use: {why}")
-    for rule in settings.agent_programs:
-        if why := program_rule.complaint(rule):
-            raise ConfigError(f"agent_programs: {rule[:200]!r} {why}")
+    for name, complaint in (
+        ("agent_programs", program_rule.complaint),
+        ("agent_prices", price.complaint),
+        ("agent_resume", agent_settings.complaint),
+        ("workflow_modes", workflow_settings.complaint),
+        ("compaction_prompts", remedy_settings.complaint),
+    ):
+        for rule in getattr(settings, name):
+            if why := complaint(rule):
+                raise ConfigError(f"{name}: {rule[:200]!r} {why}")
 
 
 def _meta(hint: Any) -> Meta:
@@ -361,8 +308,7 @@ def _meta(hint: Any) -> Meta:
 
 
 def _env(name: str, hint: Any) -> str:
-    extra = _meta(hint).extra or {}
-    return str(extra.get("env", f"VISOR_{name.upper()}"))
+    return str((_meta(hint).extra or {}).get("env", f"VISOR_{name.upper()}"))
 
 
 def _restart(hint: Any) -> str:
@@ -375,7 +321,7 @@ def _type_name(hint: Any) -> str:
         return " | ".join(repr(value) for value in get_args(inner))
     if isinstance(inner, type) and not get_args(inner):
         return inner.__name__
-    return str(inner).replace("typing.", "")
+    return re.sub(r"[a-z_]\w*\.(?=\w)", "", str(inner))
 
 
 def tmux_folder(environ: Mapping[str, str] | None = None) -> str:

@@ -46,14 +46,24 @@ def detached(argv: Sequence[str], *, log: IO[bytes] | None = None, env: Mapping[
 def ask(
     argv: Sequence[str], *, timeout: float = 10.0, stdin: bytes = b"", env: Mapping[str, str] | None = None
 ) -> tuple[int, bytes, bytes]:
-    """Run a short program to its end: exit status, output, errors. A missing program is status 127."""
+    """Run a short program to its end: exit status, output, errors. A missing program is status 127.
+
+    At the timeout it is killed: status 124, with what it said until then.
+    """
     try:
         done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout, env=env, check=False)
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
-    except subprocess.TimeoutExpired:
-        return 124, b"", f"{argv[0]}: no answer within {timeout} s".encode()
+    except subprocess.TimeoutExpired as error:
+        return 124, error.stdout or b"", f"{argv[0]}: no answer within {timeout} s".encode()
     return done.returncode, done.stdout, done.stderr
+
+
+def is_installed(program: str) -> bool:
+    """Whether it can be started. `shutil.which` says the same and brings half a megabyte of compressors along."""
+    folders = [""] if os.path.dirname(program) else os.get_exec_path()
+    paths = (os.path.join(folder, program) for folder in folders)
+    return any(os.path.isfile(path) and os.access(path, os.X_OK) for path in paths)
 
 
 def at_terminal(argv: Sequence[str]) -> int:
@@ -64,7 +74,9 @@ def at_terminal(argv: Sequence[str]) -> int:
         return 127
 
 
-async def ask_apart(argv: Sequence[str], *, stdin: bytes = b"", timeout: float = 10.0) -> tuple[int, bytes, bytes]:
+async def ask_apart(
+    argv: Sequence[str], *, stdin: bytes = b"", timeout: float = 10.0, kept: int = _KEPT
+) -> tuple[int, bytes, bytes]:
     """Like `ask`, in a session of its own and while others work; of output and errors only the ends are kept.
 
     What it leaves running on purpose goes on. At the timeout (status 124), or when nobody waits for it any more, it is
@@ -84,7 +96,7 @@ async def ask_apart(argv: Sequence[str], *, stdin: bytes = b"", timeout: float =
             pass
         finally:
             status = _reaped(process)
-        return status, _tail(out), _tail(errors)
+        return status, _tail(out, kept), _tail(errors, kept)
 
 
 def _apart(argv: Sequence[str], given: IO[bytes], out: IO[bytes], errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -133,8 +145,8 @@ def _descriptor() -> int:
         return os.dup(file.fileno())
 
 
-def _tail(file: IO[bytes]) -> bytes:
-    file.seek(max(0, file.seek(0, os.SEEK_END) - _KEPT))
+def _tail(file: IO[bytes], kept: int) -> bytes:
+    file.seek(max(0, file.seek(0, os.SEEK_END) - kept))
     return file.read()
 
 

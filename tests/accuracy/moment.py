@@ -3,6 +3,9 @@
 The truth is no one's reading: people wrote it down from what the scene's author had just done to the agent
 (tests/recordings/truth.json). Two states there mean that either is right. `gone` means that the program has ended; all
 that its screen may say then is `unknown`.
+
+What an agent's own word claims is what its source declares: one that tells all ends in the same way claims no more than
+that the agent is at rest. What is known never to be told stands with its reason in tests/recordings/holes.json.
 """
 
 from collections.abc import Iterator
@@ -18,8 +21,9 @@ from termvisor.model.screen import Screen
 from termvisor.pipeline.knowing import glance
 from termvisor.pipeline.knowing.glance import Glance
 from termvisor.state.knowledge import tell
-from termvisor.state.measure import DEFAULT, SECOND
+from termvisor.state.measure import SECOND
 from termvisor.state.projection import state_of
+from tests.declared import DEFAULT
 from tests.recordings.scene import FOLDER, Play, Scene, runs
 
 GONE = "gone"
@@ -27,6 +31,8 @@ _APART = 2 * SECOND
 """Between two looks."""
 _STANDS_FOR = DEFAULT.recovered_after + 2 * _APART
 """By then all that looks can prove is proven."""
+
+_ENDS = ("error", "completed", "idle")
 
 Truths = dict[str, dict[str, tuple[str, ...]]]
 
@@ -39,8 +45,17 @@ class Moment(Struct, frozen=True, kw_only=True):
     """What the screen says, alone."""
     told: str = ""
     """What the agent's own signals come to, without any look; empty where it has told nothing of its state."""
+    claims: tuple[str, ...] = ()
+    """The states that this may mean."""
+    hole: str = ""
+    """Why the agent's own word cannot be right here."""
     published: str = ""
     """What the product says once the screen has stood for a while; empty when the agent is gone."""
+
+    @property
+    def claimed(self) -> str:
+        """Its own word, as far as it goes."""
+        return next((state for state in self.truths if state in self.claims), self.told)
 
     def against(self, said: str) -> tuple[str, str]:
         """What was so and what was said. Where several things are so, one that was said is as good as the first."""
@@ -54,6 +69,12 @@ def truths() -> Truths:
         agent: {name: tuple(states.split()) for states, names in scenes.items() for name in names}
         for agent, scenes in written.items()
     }
+
+
+def holes(agent: str) -> dict[str, str]:
+    """By scene why the agent itself does not tell what it does there."""
+    written = msgspec.json.decode((FOLDER / "holes.json").read_bytes(), type=dict[str, dict[str, str]])
+    return written.get(agent, {})
 
 
 def without_truth(agent: str) -> list[str]:
@@ -80,14 +101,22 @@ def _judged(play: Play, scene: Scene, so: tuple[str, ...]) -> Moment:
     if so == (GONE,):
         return Moment(version=scene.version, name=scene.name, truths=("unknown",), seen=seen)
     told = play.state
+    is_told = told.evidence_mode == "deterministic"
     return Moment(
         version=scene.version,
         name=scene.name,
         truths=so,
         seen=seen,
-        told=told.value if told.evidence_mode == "deterministic" else "",
+        told=told.value if is_told else "",
+        claims=_claims(play, told) if is_told else (),
+        hole=holes(scene.agent).get(scene.name, ""),
         published=settled(play, scene.screen).value,
     )
+
+
+def _claims(play: Play, told: AgentState) -> tuple[str, ...]:
+    source = next(one for one in play.adapter.sources if one.name == told.source)
+    return _ENDS if source.blurs_ends and told.value in _ENDS else (told.value,)
 
 
 def settled(play: Play, screen: Screen) -> AgentState:

@@ -22,6 +22,8 @@ def main() -> int:
     print("\n\n".join(text for one in found if (text := one.matrices())))
     print("\nnot as it should be:")
     print("\n".join(f"  {one.name}: {what}" for one in found for what in one.wrong) or "  nothing")
+    print("\nknown holes, which only the screen fills:")
+    print("\n".join(f"  {one.name}: {what}" for one in found for what in one.holes) or "  none")
     figures = [figure for one in found for figure in one.figures()]
     print(f"\n{table(figures)}")
     unknown = [f"{adapter.name}/{name}" for adapter in adapters for name in without_truth(adapter.name)]

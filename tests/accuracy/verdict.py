@@ -30,6 +30,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     near_misses: Pairs
     wrong: tuple[str, ...] = ()
     """What was not as it should be, in words."""
+    holes: tuple[str, ...] = ()
+    """What the agent itself does not tell, and so is not held against its own word."""
 
     @property
     def name(self) -> str:
@@ -41,7 +43,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return [*self._scores(), looks, self._false("together", self.published, "moments")] if self.seen else [looks]
 
     def _scores(self) -> list[Figure]:
-        spoken = f"{self.told.total()} of {self.published.total()} moments: of those it speaks"
+        apart = f", {len(self.holes)} known holes apart" if self.holes else ""
+        spoken = f"{self.told.total()} of {self.published.total()} moments: of those it speaks{apart}"
         waiting = sum(count for (so, _), count in self.seen.items() if so in WAITING)
         living = f"{self.published.total()} moments"
         return [
@@ -82,7 +85,7 @@ def _of(adapter: Adapter, misses: list[NearMiss]) -> list[Verdict]:
 
 def _verdict(adapter: Adapter, version: str, found: list[Moment], misses: list[NearMiss]) -> Verdict:
     looks = [(miss.name, adapter.look(miss.screen).state) for miss in misses]
-    told = [(one, one.told) for one in found if one.told]
+    told = [(one, one.claimed) for one in found if one.told and not one.hole]
     seen = [(one, one.seen) for one in found]
     published = [(one, one.published) for one in found if one.published]
     parts = {"own word": told, "screen": seen, "together": published}
@@ -97,6 +100,7 @@ def _verdict(adapter: Adapter, version: str, found: list[Moment], misses: list[N
             *(line for part, said in parts.items() for line in _wrong(part, said)),
             *(f"near miss {name}, screen: {state}" for name, state in looks if state in WAITING),
         ),
+        holes=tuple(f"{one.name}, own word: {one.told}, was {one.truths[0]}: {one.hole}" for one in found if one.hole),
     )
 
 

@@ -18,7 +18,7 @@ GUIDES = ("quickstart", "concepts", "operations", "extend")
 HEADINGS = ["## Situation", "## Decision", "## Cost", "## What would change our mind"]
 FOLDERS = ("", "docs/", "docs/decisions/", "examples/")
 PAGES = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}*.md"))]
-LATER = {"errors.py": {"inbox", "policy", "workflow"}}
+LATER = {"errors.py": {"inbox", "policy"}}
 """Hints of errors that nothing raises yet name commands that do not exist yet."""
 
 

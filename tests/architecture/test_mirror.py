@@ -12,7 +12,20 @@ _WITH_A_SHELL = "tests/unit/act/test_gate.py", "only a real shell behind the gat
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "termvisor.act.send": _WITH_A_SHELL,
     "termvisor.act.perform": _WITH_A_SHELL,
+    "termvisor.act.attempt": _WITH_A_SHELL,
+    "termvisor.act.delivery": _WITH_A_SHELL,
     "termvisor.daemon.acting": _WITH_A_SHELL,
+    "termvisor.model.account_settings": ("tests/unit/model/test_account.py", "what may be declared is told there"),
+    "termvisor.model.places": ("tests/unit/test_settings.py", "settings say where they are"),
+    "termvisor.daemon.runs": ("tests/live/test_workflows.py", "it joins the engine with a whole daemon"),
+    "termvisor.workflow.builtin.limit_resume": (
+        "tests/unit/workflow/builtin/test_handle_usage_limits.py",
+        "it is the second half of that workflow",
+    ),
+    "termvisor.ingest.agents.thread_line": (
+        "tests/unit/ingest/agents/test_app_server.py",
+        "it is the server, for one of its threads",
+    ),
 }
 """Module → the test that covers it, and why it is not the mirrored one."""
 

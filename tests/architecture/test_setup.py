@@ -69,7 +69,7 @@ class Machine:
     def setup(self, mode: str = "run", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [self.root / ".ci" / "setup", mode],
-            env={"PATH": str(self.bin), **env},
+            env={"PATH": str(self.bin), "SBIN": "", **env},
             capture_output=True,
             text=True,
             timeout=30,
@@ -264,9 +264,9 @@ def test_the_live_tests_get_their_programs_and_a_newer_tmux(good: Machine) -> No
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
     good.npm()
-    good.apt(f"for one in bash zsh fish less; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.apt(f"for one in bash zsh fish less sudo ssh sshd; do cp {good.bin}/tmux {good.bin}/$one; done")
     assert good.setup("live").returncode == 0
-    assert good.calls("apt-get install")[0].endswith(" bash zsh fish less")
+    assert good.calls("apt-get install")[0].endswith(" bash zsh fish less sudo openssh-client openssh-server")
     assert os.access(good.root / ".parts" / "tmux" / "bin" / "tmux", os.X_OK)
     assert os.path.exists(good.root / ".parts" / "asciinema-player" / "package.json")
     assert [call.split()[1] for call in good.calls("npm")] == ["pack", "install"]
@@ -278,7 +278,7 @@ def test_a_program_that_went_away_is_installed_again(good: Machine) -> None:
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
     good.npm()
-    good.apt(f"for one in bash zsh fish less; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.apt(f"for one in bash zsh fish less sudo ssh sshd; do cp {good.bin}/tmux {good.bin}/$one; done")
     good.setup("live")
     (good.bin / "fish").unlink()
     assert good.setup("live").returncode == 0
@@ -287,14 +287,14 @@ def test_a_program_that_went_away_is_installed_again(good: Machine) -> None:
 
 def test_missing_programs_are_told_with_the_command_that_installs_them(good: Machine) -> None:
     good.user(1000)
-    good.program("bash", "#!/bin/sh\n")
+    for one in ("bash", "ssh"):
+        good.program(one, "#!/bin/sh\n")
     good.apt(":")
     result = good.setup("live")
     assert (result.returncode, good.stamps()) == (1, [])
-    assert (
-        "the live tests need zsh fish less. Install it with: sudo apt-get update && sudo apt-get install zsh fish less"
-        in result.stderr
-    )
+    missing = "zsh fish less sudo openssh-server"
+    assert f"the live tests need {missing}. Install it with: sudo apt-get update &&" in result.stderr
+    assert f"sudo apt-get install {missing}\n" in result.stderr
 
 
 def test_a_player_that_cannot_be_fetched_is_told(good: Machine) -> None:
@@ -302,7 +302,7 @@ def test_a_player_that_cannot_be_fetched_is_told(good: Machine) -> None:
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
     good.npm()
     good.program("npm", "#!/bin/sh\nexit 1\n")
-    good.apt(f"for one in bash zsh fish less; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.apt(f"for one in bash zsh fish less sudo ssh sshd; do cp {good.bin}/tmux {good.bin}/$one; done")
     result = good.setup("live")
     assert (result.returncode, good.stamps()) == (1, [])
     assert "asciinema-player could not be fetched" in result.stderr

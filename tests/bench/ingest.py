@@ -1,4 +1,4 @@
-"""How fast raw bytes become stored, indexed, redacted text, and that nothing is lost on the way."""
+"""How fast raw bytes become stored, indexed, redacted text that rules looked at, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import subprocess
 import time
 
 from termvisor.clock import SystemClock
+from termvisor.detect.rules import RuleScan
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.output import Epoch
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.packs import load
 from termvisor.pipeline import Pipeline
 from termvisor.recorder.format import SegmentWriter
 from termvisor.store import Store
@@ -36,6 +38,10 @@ async def _text(folder: str, megabytes: int) -> Figure:
     pane, _ = await store.panes.recognise(PaneInstance(server, MuxPaneId("%0")), facts, clock.now())
     epoch = Epoch(id=await store.output.open_epoch(pane, "pipe", 1), pane=pane, source="pipe", opened_at=1)
     pipeline = Pipeline(store.output, raw_dir=folder, clock=clock, flush_for=0.15)
+    rules = [rule for rule in load().rules if rule.scope in ("line", "stream") and rule.event]
+    scan = RuleScan(rules, cache=folder)
+    scan.warm()
+    pipeline.spotter.use(rules, scan)
     size = _fill(pipeline.folder(epoch), megabytes)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(pipeline.run())
@@ -46,7 +52,7 @@ async def _text(folder: str, megabytes: int) -> Figure:
         spent = time.process_time() - began
         task.cancel()
     await store.close()
-    return Figure("ingest: lines + index + redaction", size / MB / spent, 10, "MB/s of one core", is_floor=True)
+    return Figure("ingest: lines + index + redaction + rules", size / MB / spent, 10, "MB/s of one core", is_floor=True)
 
 
 def _fill(folder: str, megabytes: int) -> int:

@@ -12,18 +12,37 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench import find, heard, hostile, ingest, latency, panes, prompt, robot, sends, soak, upkeep  # noqa: E402
+from tests.bench import (  # noqa: E402
+    agents,
+    find,
+    heard,
+    hostile,
+    ingest,
+    latency,
+    panes,
+    prompt,
+    robot,
+    rules,
+    sends,
+    soak,
+    told,
+    upkeep,
+)
 from tests.bench.figure import Figure, table  # noqa: E402
 
 BENCHES = {
     "robot": robot.state,
+    "status": robot.status_line,
     "prompt": prompt.cost,
     "sends": sends.gate,
+    "rules": rules.scanned,
     "ingest": ingest.text,
     "search": find.million,
     "upkeep": upkeep.slices,
     "latency": latency.latencies,
     "heard": heard.records,
+    "told": told.states,
+    "agents": agents.replayed,
     "flood": ingest.flood,
     "chatty": panes.chatty,
     "quiet": panes.quiet,

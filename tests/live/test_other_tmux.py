@@ -17,16 +17,16 @@ from tests.live.test_gaps import (  # noqa: F401 - run here once more
     test_a_toggled_pipe_works_for_the_person_who_toggles_it,
     test_killing_the_daemon_loses_nothing,
 )
-from tests.live.test_replay import test_a_film_ends_as_the_pane_looks, watch  # noqa: F401
-from tests.live.test_watching import (
+from tests.live.test_replay import test_a_film_ends_as_the_pane_looks, watch  # noqa: F401 - run here once more
+from tests.live.test_watching import (  # noqa: F401 - run here once more
     killed_under_busy_commands,
-    test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours,  # noqa: F401
-    test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile,  # noqa: F401
-    test_a_stopped_daemon_and_recorder_block_nobody,  # noqa: F401
-    test_clear_history_and_resize_lose_nothing,  # noqa: F401
-    test_kill_commands_end_what_they_would_have_ended,  # noqa: F401
-    test_sizes_environment_hooks_and_buffers_stay_as_they_were,  # noqa: F401
-    test_the_server_ends_with_its_last_session,  # noqa: F401
+    test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours,
+    test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile,
+    test_a_stopped_daemon_and_recorder_block_nobody,
+    test_clear_history_and_resize_lose_nothing,
+    test_kill_commands_end_what_they_would_have_ended,
+    test_sizes_environment_hooks_and_buffers_stay_as_they_were,
+    test_the_server_ends_with_its_last_session,
 )
 from tests.live.waiting import until
 

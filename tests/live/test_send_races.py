@@ -13,13 +13,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from termvisor.client import AsyncVisor, connect
 from termvisor.errors import VisorError
 from tests.live.taking import Record
 
 ROOT = Path(__file__).resolve().parents[2]
-RACE_FOR = 20.0
 KINDS = ("shell", "shell", "reader", "reader", "nested", "nested")
 REFUSALS = frozenset(
     [
@@ -91,7 +91,7 @@ def intents(database: str) -> dict[str, tuple[str, str]]:
     }
 
 
-async def raced(tmux, visor, record: Record) -> dict[str, tuple[str, str, str]]:
+async def raced(tmux, visor, record: Record, race_for: float) -> dict[str, tuple[str, str, str]]:
     commands = [record.reader if kind == "reader" else record.shell for kind in KINDS]
     mux_ids = [tmux.start("s", commands[0]), *(tmux.window("s", one) for one in commands[1:])]
     visor.robot("state")  # starts the daemon
@@ -99,7 +99,7 @@ async def raced(tmux, visor, record: Record) -> dict[str, tuple[str, str, str]]:
     panes = list(zip(KINDS, mux_ids, commands, strict=True))
     async with connect(visor.places) as client:
         with meddler(tmux.socket, panes, visor.env):
-            until = time.monotonic() + RACE_FOR
+            until = time.monotonic() + race_for
             async with asyncio.TaskGroup() as group:
                 for sender in senders:
                     group.create_task(sender.run(client, until))
@@ -107,9 +107,10 @@ async def raced(tmux, visor, record: Record) -> dict[str, tuple[str, str, str]]:
     return {word: answer for sender in senders for word, answer in sender.answers.items()}
 
 
-async def test_an_enter_reaches_the_program_that_was_judged_or_none(tmux, visor):
+@pytest.mark.parametrize("race_for", [8.0, pytest.param(20.0, marks=pytest.mark.live)])
+async def test_an_enter_reaches_the_program_that_was_judged_or_none(tmux, visor, race_for):
     record = Record(visor.places)
-    answers = await raced(tmux, visor, record)
+    answers = await raced(tmux, visor, record, race_for)
     takers, judged = record.takers(), intents(visor.places.database)
     times = Counter(word for _, _, word in takers if word in answers)
     wrong = [

@@ -32,7 +32,7 @@ def _value(info: Any) -> st.SearchStrategy[Any]:
         kinds.IntType: lambda: WHOLE,
         kinds.FloatType: lambda: NUMBER.map(lambda number: min(number, info.le or number)),
         kinds.AnyType: lambda: st.none() | TEXT | WHOLE,
-        kinds.StrType: lambda: TEXT.filter(lambda text: len(text) >= (info.min_length or 0)),
+        kinds.StrType: lambda: _text(info),
         kinds.BytesType: lambda: st.binary(max_size=20),
         kinds.LiteralType: lambda: st.sampled_from(info.values),
         kinds.UnionType: lambda: st.one_of([_value(part) for part in info.types]),
@@ -44,6 +44,12 @@ def _value(info: Any) -> st.SearchStrategy[Any]:
     }
     made: st.SearchStrategy[Any] = by_kind[type(info)]()
     return made
+
+
+def _text(info: Any) -> st.SearchStrategy[str]:
+    if info.pattern:
+        return st.from_regex(info.pattern.replace("$", r"\Z"))
+    return TEXT.filter(lambda text: len(text) >= (info.min_length or 0))
 
 
 def _many(info: Any) -> st.SearchStrategy[list[Any]]:

@@ -11,11 +11,11 @@ from termvisor.model.agent import PRECEDENCE, AgentState, precedence, top
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, SignalId
 from termvisor.model.runtime import Fact, PaneMissed, RuntimeEnded, TargetReached
 from termvisor.model.signal import FlagsTold, Hint, Signal
-from termvisor.model.source import SOURCES
 from termvisor.state.knowledge import Knowledge, tell, told
 from termvisor.state.measure import Measure
 from termvisor.state.projection import states
 from termvisor.state.resolver import next_change_at, resolve
+from tests.declared import SOURCES
 from tests.unit.state.scene import HEURISTIC, LOCAL, ONE, S, at, began, runtime, says
 
 BEATING = tuple(replace(one, beats=one.name == "osc") for one in SOURCES["claude_code"])

@@ -18,8 +18,8 @@ from termvisor.model.runtime import Runtime, RuntimeBegan
 from termvisor.model.screen import Screen
 from termvisor.model.signal import Signal
 from termvisor.state.knowledge import Knowledge, tell
-from termvisor.state.measure import DEFAULT
 from termvisor.state.projection import state_of
+from tests.declared import DEFAULT
 
 FOLDER = Path(__file__).parent
 Meaning = dict[str, str | int | bool]
@@ -67,7 +67,8 @@ class Play:
 
     @property
     def state(self) -> AgentState:
-        return state_of(self.knowledge, self.runtime.id, self._now, DEFAULT)
+        """Once all that was said at about the same time is said."""
+        return state_of(self.knowledge, self.runtime.id, self._now + DEFAULT.settled_after, DEFAULT)
 
     def meaning(self, screen: Screen) -> Meaning:
         seen, state = self.adapter.look(screen), self.state
@@ -75,7 +76,7 @@ class Play:
         return {
             **self._said,
             "look": seen.state,
-            "rule": seen.rule,
+            "rule": seen.name,
             "state": state.value,
             "subtasks": flags.subtasks,
             "usage_limited": flags.usage_limited,

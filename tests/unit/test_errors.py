@@ -15,6 +15,7 @@ PROMISED = {
     "pane_not_found": 4,
     "command_not_found": 4,
     "agent_not_found": 4,
+    "event_not_found": 4,
     "no_inverse": 2,
     "ref_ambiguous": 4,
     "policy_denied": 77,
@@ -27,6 +28,8 @@ PROMISED = {
     "newer_database": 74,
     "timeout": 124,
     "workflow_error": 70,
+    "step_failed": 70,
+    "workflow_not_found": 4,
     "internal": 70,
 }
 

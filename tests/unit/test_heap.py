@@ -1,10 +1,14 @@
 """What was freed is given back, and what is still used stays."""
 
 import ctypes
+import gc
 import os
+import sys
+import weakref
 
 from termvisor.daemon.cost import Cost
 from termvisor.heap import give_back
+from termvisor.spawn import ask
 
 SIZE, COUNT, KEPT = 4000, 10_000, 100
 
@@ -31,3 +35,35 @@ def test_what_lies_between_blocks_in_use_goes_back_to_the_system() -> None:
     assert all(data == bytes([number % 250 + 1]) * SIZE for number, data in kept.items())
     for number in kept:
         library.free(ctypes.c_void_p(blocks[number]))
+
+
+class Ring:
+    """Kept by nobody but itself."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def test_garbage_goes_where_it_is_asked_for() -> None:
+    gc.disable()
+    try:
+        ring = weakref.ref(Ring())
+        give_back()
+        assert ring() is not None
+        give_back(garbage=True)
+        assert ring() is None
+    finally:
+        gc.enable()
+
+
+def test_what_settled_is_looked_through_no_more_and_threads_share_what_they_allocate_from() -> None:
+    script = (
+        "import ctypes, gc, os, threading; from termvisor import heap\n"
+        "heap.share()\n"
+        "threads = [threading.Thread(target=lambda: bytes(2000)) for _ in range(6)]\n"
+        "[one.start() for one in threads]; [one.join() for one in threads]\n"
+        "heap.settle(); assert gc.get_freeze_count() > 1000\n"
+        "ctypes.CDLL(None).malloc_stats()"
+    )
+    status, _, errors = ask([sys.executable, "-c", script])
+    assert (status, errors.count(b"Arena ") <= 2) == (0, True), errors

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,11 @@ def ends() -> Iterator[tuple[int, int]]:
 def test_a_short_program_answers_with_status_output_and_errors() -> None:
     script = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
     assert spawn.ask([sys.executable, "-c", script]) == (3, b"out\n", b"err\n")
+
+
+@pytest.mark.parametrize("name", ["sh", "/bin/sh", "/bin", "nothing-of-this-name", "/nothing/sh", ""])
+def test_a_program_is_installed_where_the_library_finds_it(name: str) -> None:
+    assert spawn.is_installed(name) == (shutil.which(name) is not None)
 
 
 def test_a_short_program_hears_what_it_is_given() -> None:

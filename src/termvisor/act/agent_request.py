@@ -4,21 +4,18 @@ Invariant: only a clear yes or no becomes words. Whatever else happens is raised
 own dialog stands, and who sits there decides.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
 
+from termvisor.act.tenant import voice_of
 from termvisor.agents.choices import Decision
-from termvisor.agents.claude_code import channel as claude_code
 from termvisor.errors import Refused
 from termvisor.model.action import Action, Actor, AnswerAgent
 from termvisor.model.outcome import Outcome
 from termvisor.model.terms import Terms
 
-Words = Callable[[Decision, str], str]
-WORDS: dict[str, Words] = {"claude_code": claude_code.hook_answer, "codex": claude_code.hook_answer}
-"""How each agent that can be answered so reads an answer; Codex' hooks have the shape of Claude Code's."""
 _NO_OPINION = ("rate ", "default no_policy")
 """Denials that are about us: too much was asked, or the policy cannot be read."""
 
@@ -35,10 +32,16 @@ async def answered(gate: Door, action: AnswerAgent, actor: Actor, terms: Terms) 
     except Refused as error:
         if not _is_no(error):
             raise
-        words = WORDS[action.agent]("deny", f"Termvisor: {error.message}")
+        words = _words(action, "deny", f"Termvisor: {error.message}")
         said = str(error.details.get("correlation", ""))
         return Outcome(status="done", why="deny", text=words, correlation=said, pane=action.pane)
-    return replace(outcome, why="allow", text=WORDS[action.agent]("allow", ""))
+    return replace(outcome, why="allow", text=_words(action, "allow"))
+
+
+def _words(action: AnswerAgent, decision: Decision, message: str = "") -> str:
+    """As the agent's own hook says it; nothing for one that is not answered so."""
+    voice = voice_of(action.agent)
+    return (voice.hook_answer(decision, message) if voice is not None else None) or ""
 
 
 def _is_no(error: Refused) -> bool:

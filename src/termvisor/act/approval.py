@@ -8,7 +8,7 @@ from termvisor.act.record import Case, shown
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.errors import Detail, NeedsApproval, Refused, VisorError
-from termvisor.model.action import Actor, AnswerAgent, kind_of, pane_of, risk_of
+from termvisor.model.action import Actor, AnswerAgent, AskPerson, kind_of, pane_of, risk_of
 from termvisor.model.approval import Approval, ApprovalAnswer, Permit, Scope, Voice
 from termvisor.model.audit import AuditEntry
 from termvisor.store import Store
@@ -152,6 +152,8 @@ def _missing(approval: Approval) -> str:
 
 def _lasts_for(case: Case, judged: Judged) -> float:
     """An agent waits only so long, and an answer that comes later would be lost on it."""
+    if isinstance(case.action, AskPerson):
+        return case.terms.wait_for_answer
     is_plea = isinstance(case.action, AnswerAgent)
     return min(judged.expires_for, case.terms.wait_for_answer) if is_plea else judged.expires_for
 

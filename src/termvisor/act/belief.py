@@ -8,14 +8,28 @@ import re
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.act import screen
+from termvisor.act.tenant import Tenant, Voice, screen_of, voice_of, written
+from termvisor.agents.choices import RESTS, Press, unpointed
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.match import compile_patterns
-from termvisor.model.action import Action, Actor, AnswerAgent, Kill, SendKeys, SendText
+from termvisor.model.action import (
+    Action,
+    Actor,
+    AnswerAgent,
+    AnswerDialog,
+    Interrupt,
+    Kill,
+    QuitAgent,
+    SendKeys,
+    SendText,
+)
 from termvisor.model.approval import Reservation
 from termvisor.model.pane import InputPlace, PaneView
+from termvisor.model.screen import Screen
 from termvisor.model.terms import Terms
 from termvisor.model.undo import Undoes
 from termvisor.mux.control import Guard, Sight
@@ -24,6 +38,9 @@ FRESH_FOR = 2.0
 """Seconds after which a belief is too old to act on."""
 HUMAN_FOR = 3.0
 TEXT_LIMIT = 1 << 20
+TO_AGENT = AnswerDialog | Interrupt | QuitAgent
+"""What is said to an agent by keys, or by its server."""
+_OPENS_MENU = ("/", "@", "!", "#")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 
@@ -45,10 +62,14 @@ class Belief(Struct, frozen=True, kw_only=True):
     is_ready: bool = False
     tail: tuple[str, ...] = ()
     reservation: Reservation | None = None
+    has_line: bool = False
+    """The agent's own server can be spoken to, in the conversation that the pane shows."""
     left: Undoes | None = None
     """What an action that is to be taken back left there."""
     is_own_text: bool = False
     """What stands in the input is the text of that action."""
+    tenant: Tenant | None = None
+    """The agent that lives there."""
     children: int | None = None
     """Programs that the pane's own process has started and that run; None where that is not known or not asked."""
 
@@ -62,6 +83,17 @@ class Belief(Struct, frozen=True, kw_only=True):
             title=self.left.title if self.left else None,
             front=self.left.front if self.left else None,
         )
+
+    @property
+    def shown(self) -> Screen:
+        return screen_of(self.view.id, self.sight, self.observed_at)
+
+    @property
+    def voice(self) -> Voice | None:
+        """How to speak to the agent that has the pane before it; None where a shell or another program has."""
+        is_shell = self.view.activity.kind == "prompt"
+        voice = None if self.tenant is None or is_shell else voice_of(self.tenant.agent)
+        return None if voice is None or voice.is_mute else voice
 
     @property
     def typed(self) -> screen.Typed | None:
@@ -87,16 +119,33 @@ def refusal(belief: Belief, wish: Wish, now: int) -> Refusal | None:
     if isinstance(wish.action, AnswerAgent):
         return None  # nothing is done to the pane: the agent itself waits for the answer
     checks: list[Check] = [_as_known, _unreserved, _terms]
-    if isinstance(wish.action, SendText | SendKeys | Kill):
+    if isinstance(wish.action, SendText | SendKeys | Kill | TO_AGENT):
         checks.append(_not_ourselves)
-    if isinstance(wish.action, SendText | SendKeys):
+    if isinstance(wish.action, SendText | SendKeys | TO_AGENT):
         checks += [_listens, _alone, _whole]
+    if isinstance(wish.action, TO_AGENT):
+        checks.append(_spoken)
     if isinstance(wish.action, SendText):
-        checks += [_text, _prompt if wish.terms.into == "prompt" else _program]
+        checks += [_text, _input(belief, wish)]
     for check in checks:
         if (found := check(belief, wish, now)) is not None:
             return found
     return None
+
+
+def as_seen(action: Action, belief: Belief | None) -> Action:
+    """An answer to whatever dialog is shown is one to this very dialog: what is judged and asked about is exact."""
+    if not isinstance(action, AnswerDialog) or action.rows or belief is None or belief.voice is None:
+        return action
+    press = belief.voice.pick(belief.shown, action.choice)
+    return action if press is None else replace(action, rows=press.rows)
+
+
+def _input(belief: Belief, wish: Wish) -> Check:
+    """What must hold of whatever reads there: an agent, a shell at its prompt, or any program."""
+    if belief.voice is not None:
+        return _composer
+    return _prompt if wish.terms.into == "prompt" else _program
 
 
 def _as_known(belief: Belief, wish: Wish, now: int) -> Refusal | None:
@@ -192,13 +241,84 @@ def _program(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
     text = wish.action.text if isinstance(wish.action, SendText) else ""
     if belief.sight.alternate and not (isinstance(wish.action, SendText) and wish.action.into_screen):
         return Refusal(why="alternate_screen", text="a full-screen program is in the pane")
-    if text[:1] in ("/", "@", "!", "#"):
+    if text[:1] in _OPENS_MENU:
         return Refusal(why="popup_text", text=f"a text that begins with {text[0]!r} may open a menu there")
     typed = screen.in_program(belief.sight)
     if typed is None:
         return Refusal(why="prompt_not_found", text="the cursor was not found on the screen")
     if screen.squeeze(typed.before) or screen.squeeze(typed.behind):
         return Refusal(why="input_not_empty", text="something stands in the input already")
+    return None
+
+
+def _composer(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    """An agent that takes a prompt: by its server while it rests, else in an empty composer of a screen we know."""
+    voice, tenant = belief.voice, belief.tenant
+    if voice is None or tenant is None:
+        return Refusal(why="no_agent", text="no agent is known to be there")
+    if (asking := _asking(belief, voice, tenant)) is not None:
+        return asking
+    if takes_natively(belief, wish.action):
+        return _empty(belief, voice) if wish.terms.is_input_empty else None
+    text = wish.action.text if isinstance(wish.action, SendText) else ""
+    if text[:1] in _OPENS_MENU:
+        return Refusal(why="popup_text", text=f"a text that begins with {text[0]!r} may open a menu there")
+    return _empty(belief, voice)
+
+
+def takes_natively(belief: Belief, action: Action) -> bool:
+    """Whether the agent's own server is asked: it rests, and the text is to be sent off."""
+    is_whole = isinstance(action, SendText) and action.enter
+    return is_whole and belief.has_line and belief.tenant is not None and belief.tenant.state in RESTS
+
+
+def _asking(belief: Belief, voice: Voice, tenant: Tenant) -> Refusal | None:
+    """A dialog would take whatever is typed for its answer."""
+    state = voice.look(belief.shown).state
+    if not (state.startswith("waiting_") or tenant.state == "waiting_approval"):
+        return None
+    return Refusal(why="dialog_open", text=f"{tenant.agent} shows a dialog, which would take the text for its answer")
+
+
+def _empty(belief: Belief, voice: Voice) -> Refusal | None:
+    text = written(voice, belief.shown, belief.sight)
+    if text is None:
+        return Refusal(why="unknown_screen", text="no composer is seen on the agent's screen")
+    if screen.squeeze(text):
+        return Refusal(why="composer_not_empty", text="something is written in the agent's composer already")
+    return None
+
+
+def _spoken(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
+    """The agent that was meant is there, and its screen says what to press."""
+    action, voice, tenant = wish.action, belief.voice, belief.tenant
+    if not isinstance(action, TO_AGENT):
+        return None
+    if voice is None or tenant is None:
+        return Refusal(why="no_agent", text="no agent that can be spoken to is known to be there")
+    if tenant.agent != action.agent:
+        return _differs("other_agent", "another agent is there", action.agent, tenant.agent)
+    if isinstance(action, AnswerDialog):
+        return _same_dialog(voice.pick(belief.shown, action.choice), action)
+    if isinstance(action, Interrupt):
+        may = belief.has_line or voice.interrupt(belief.shown) is not None
+        return None if may else Refusal(why="not_at_work", text="its screen shows no work that could be interrupted")
+    return _may_leave(belief, voice, tenant)
+
+
+def _may_leave(belief: Belief, voice: Voice, tenant: Tenant) -> Refusal | None:
+    if (asking := _asking(belief, voice, tenant)) is not None:
+        return asking
+    if voice.leave(belief.shown) is None:
+        return Refusal(why="at_work", text="its screen does not show that it rests: `visor interrupt` stops it")
+    return _empty(belief, voice)
+
+
+def _same_dialog(press: Press | None, action: AnswerDialog) -> Refusal | None:
+    if press is None:
+        return Refusal(why="no_such_choice", text=f"no dialog is seen in which {action.choice!r} can be picked surely")
+    if unpointed(press.rows) != unpointed(action.rows):
+        return Refusal(why="dialog_changed", text="another dialog is shown by now")
     return None
 
 

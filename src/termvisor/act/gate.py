@@ -9,35 +9,28 @@ denied, refused or failed. A pane gets one action at a time.
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.act import screen
-from termvisor.act.approval import Inbox
-from termvisor.act.belief import Belief, Refusal, Wish
-from termvisor.act.judging import Judge, Judged
-from termvisor.act.perform import Perform
-from termvisor.act.record import Case, hash_of, text_hash
-from termvisor.act.send import Ended, Journey, Sender, Witness
+from termvisor.act.attempt import Attempt, Means, denied, refused, wish_of
+from termvisor.act.belief import Belief, Refusal, as_seen
+from termvisor.act.delivery import Delivery
+from termvisor.act.judging import Judged
+from termvisor.act.record import Case
 from termvisor.act.undo import against, cleared, is_undone
-from termvisor.clock import NS, Clock
-from termvisor.errors import Conflict, Detail, NotFound, Refused, StaleSnapshot, VisorError
+from termvisor.clock import NS
+from termvisor.errors import Refused, VisorError
 from termvisor.log import logger
-from termvisor.model.action import Action, Actor, AnswerAgent, Notify, SendText, acts_on
-from termvisor.model.audit import AuditFilter
+from termvisor.model.action import Action, Actor, AnswerAgent, SendText, acts_on
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
-from termvisor.model.pane import PaneView
-from termvisor.model.send import Send, SendStep
+from termvisor.model.send import Send
 from termvisor.model.terms import Terms
-from termvisor.model.verdict import Verdict
-from termvisor.mux.control import PaneControl
-from termvisor.store import Store
+from termvisor.model.verdict import Reason, Verdict, strictest
 
 _MODIFIED_AT_MOST = 3
 _FRESH = NS // 2
@@ -45,72 +38,14 @@ _FRESH = NS // 2
 log = logger("gate")
 
 
-class Panes(Witness, Protocol):
-    """What the gate may know of panes."""
-
-    async def view(self, pane: PaneId) -> PaneView:
-        """The pane as it is on record; raises ``NotFound``."""
-
-    async def believe(self, pane: PaneId, terms: Terms) -> Belief:
-        """What is known of the pane now; raises ``NotFound``."""
-
-    def control(self, pane: PaneId) -> PaneControl:
-        """The way to change it."""
-
-    async def last_command_line(self, pane: PaneId, since: int) -> str | None:
-        """The command that the shell there, with proof, last started since then."""
-
-
-class Means(Struct):
-    """What the gate works with."""
-
-    store: Store
-    panes: Panes
-    judge: Judge
-    inbox: Inbox
-    perform: Perform
-    clock: Clock
-    secret: bytes
-    """Keys the hashes by which a text is known again."""
-
-
-class Attempt(Struct, frozen=True):
-    """An action that may be done now, with all that was found out about it."""
-
-    case: Case
-    wish: Wish
-    judged: Judged
-    belief: Belief | None
-
-    @property
-    def is_not_worth_asking(self) -> bool:
-        """Nobody is asked about a notification: the question would be told by one. Nobody is told then."""
-        return isinstance(self.case.action, Notify) and self.judged.verdict.answer == "ask"
-
-    def observed(self) -> dict[str, Scalar]:
-        """What the record says of the pane as it was."""
-        if self.belief is None:
-            return {}
-        sight, view = self.belief.sight, self.belief.view
-        return {
-            "pid": sight.pid,
-            "command": sight.command,
-            "alternate": sight.alternate,
-            "activity": view.activity.kind,
-            "is_proven": view.activity.is_proven,
-            "observed_at": self.belief.observed_at,
-            "force_stale": self.wish.terms.force_stale,
-        }
-
-
 class Gate:
     def __init__(self, means: Means):
-        self._means = means
+        self._means, self._delivery = means, Delivery(means)
         self._turns: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def do(self, action: Action, actor: Actor, terms: Terms) -> Outcome:
         """Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` when nothing was done."""
-        earlier = await self._earlier(action, terms)
+        earlier = await self._delivery.earlier(action, terms)
         if earlier is not None:
             return earlier
         attempt = await self._admit(action, actor, terms)
@@ -118,14 +53,15 @@ class Gate:
             attempt = await self._renewed(attempt)
             await self._check_once(attempt)
             if isinstance(attempt.case.action, SendText):
-                return await self._send(attempt, attempt.case.action)
+                return await self._delivery.send(attempt, attempt.case.action)
             return await self._perform(attempt)
 
     async def try_out(self, action: Action, actor: Actor, terms: Terms) -> tuple[Verdict, Refusal | None, list[str]]:
         """What would be said of it, and the way to that; nothing is done, asked, counted or recorded."""
         belief = await self._believe(action, terms)
-        judged = await self._means.judge.look(action, actor, belief)
-        wish = _wish(actor, terms, judged)
+        action = as_seen(action, belief)
+        judged = _asked(await self._means.judge.look(action, actor, belief), terms)
+        wish = wish_of(actor, terms, judged)
         found = None if belief is None else against(belief, wish, self._means.clock.now())
         return judged.verdict, found, self._means.judge.explain(action, actor, belief)
 
@@ -135,12 +71,13 @@ class Gate:
         They were listed before anybody could ask for another: a send of our own, under way, is not among them.
         """
         for send in left:
-            await self._look_at(send)
+            await self._delivery.look_at(send)
 
     async def _admit(self, action: Action, actor: Actor, terms: Terms) -> Attempt:
         """Judged, believed possible and, where needed, allowed by a person."""
         for _ in range(_MODIFIED_AT_MOST):
             belief = await self._believe(action, terms)
+            action = as_seen(action, belief)
             case = Case(
                 action=action,
                 actor=actor,
@@ -148,9 +85,9 @@ class Gate:
                 view=None if belief is None else belief.view,
                 terms=terms,
             )
-            judged = await self._means.judge.judge(action, actor, belief)
+            judged = _asked(await self._means.judge.judge(action, actor, belief), terms)
             if judged.action == action:
-                return await self._admit_judged(Attempt(case, _wish(actor, terms, judged), judged, belief))
+                return await self._admit_judged(Attempt(case, wish_of(actor, terms, judged), judged, belief))
             action = judged.action
         raise Refused("the hooks keep changing the action", details={"outcome": "denied"})
 
@@ -158,7 +95,7 @@ class Gate:
         verdict, case = attempt.judged.verdict, attempt.case
         if verdict.answer == "deny":
             await self._tell(attempt, "denied", verdict.why)
-            raise _denied(verdict, case)
+            raise denied(verdict, case)
         await self._check(attempt)
         if verdict.answer == "allow" or attempt.is_not_worth_asking:
             return attempt
@@ -200,56 +137,7 @@ class Gate:
 
     async def _refuse(self, attempt: Attempt, found: Refusal) -> NoReturn:
         await self._tell(attempt, "refused", found.why)
-        raise _refused(found, attempt.case)
-
-    async def _send(self, attempt: Attempt, action: SendText) -> Outcome:
-        case, terms, belief = attempt.case, attempt.wish.terms, attempt.belief
-        if belief is None:
-            raise NotFound("there is no pane to send to")
-        key, now = terms.key or case.correlation, self._means.clock.now()
-        send = Send(
-            key=key,
-            correlation=case.correlation,
-            pane=action.pane,
-            action_hash=case.action_hash,
-            text_hash=text_hash(action.text, self._means.secret),
-            begun_at=now,
-        )
-        intent = case.entry("intent", now, verdict=attempt.judged.verdict, observed=attempt.observed())
-        earlier = await self._means.store.sends.begin(send, intent)
-        if earlier is not None:
-            return _repeated(earlier, case.action_hash)
-        ended = await self._travelled(send, Journey(action, belief, terms.into == "prompt", self._steps_of(key)))
-        await self._end(key, case, ended)
-        await self._means.judge.after(attempt.judged, ended.status, ended.why)
-        if ended.status == "refused":
-            raise _refused(Refusal(why=ended.why, text=ended.text), case)
-        sent = len(action.text.encode("utf-8", "replace"))
-        return Outcome(
-            status=ended.status,
-            why=ended.why,
-            text=ended.text,
-            correlation=case.correlation,
-            key=key,
-            pane=action.pane,
-            bytes_sent=sent,
-            lines=belief.view.lines,
-        )
-
-    async def _travelled(self, send: Send, journey: Journey) -> Ended:
-        sender = Sender(self._means.panes.control(send.pane), self._means.panes, self._means.clock)
-        try:
-            return await sender.send(journey)
-        except asyncio.CancelledError:
-            # Who asked has left in the middle of it: what came of it is on record all the same.
-            await self._look_at(await self._means.store.sends.one(send.key) or send)
-            raise
-
-    def _steps_of(self, key: str) -> Callable[[SendStep], Awaitable[None]]:
-        async def step(step: SendStep) -> None:
-            await self._means.store.sends.step(key, step, self._means.clock.now())
-
-        return step
+        raise refused(found, attempt.case)
 
     async def _perform(self, attempt: Attempt) -> Outcome:
         case, judged = attempt.case, attempt.judged
@@ -280,10 +168,6 @@ class Gate:
             return outcome
         return await cleared(self._means.panes.control(belief.view.id), belief, self._means.clock)
 
-    async def _end(self, key: str, case: Case, ended: Ended) -> None:
-        entry = case.entry("outcome", self._means.clock.now(), outcome=ended.status, why=ended.why)
-        await self._means.store.sends.end(key, ended.status, ended.why, entry)
-
     async def _tell(self, attempt: Attempt, outcome: str, why: str, former: dict[str, Scalar] | None = None) -> None:
         """On record before the caller hears of it."""
         entry = attempt.case.entry(
@@ -296,93 +180,22 @@ class Gate:
         )
         await self._means.store.audit.add([entry])
 
-    async def _earlier(self, action: Action, terms: Terms) -> Outcome | None:
-        """What came of the first call with this key."""
-        if not (terms.key and isinstance(action, SendText)):
-            return None
-        earlier = await self._means.store.sends.one(terms.key)
-        if earlier is None:
-            return None
-        return _repeated(earlier, hash_of(action, await self._means.panes.view(action.pane)))
-
-    async def _look_at(self, send: Send) -> None:
-        """What can be said of a send that was under way when its daemon ended."""
-        ended = await self._interrupted(send)
-        story = await self._means.store.audit.list(only=AuditFilter(correlation=send.correlation))
-        intent = next(entry for entry in reversed(story) if entry.stage == "intent")
-        now = self._means.clock.now()
-        entry = replace(intent, stage="outcome", at=now, outcome=ended.status, why=ended.why)
-        await self._means.store.sends.end(send.key, ended.status, ended.why, entry)
-
-    async def _interrupted(self, send: Send) -> Ended:
-        panes = self._means.panes
-        try:
-            belief = await panes.believe(send.pane, Terms())
-            line = await panes.last_command_line(send.pane, send.step_at) if send.step == "submitting" else None
-        except VisorError as error:
-            return Ended("unknown", "interrupted", f"the pane cannot be looked at: {error}")
-        typed = belief.typed or screen.in_program(belief.sight)
-        if typed is not None and self._is_of(send, typed.before) and not screen.squeeze(typed.behind):
-            return Ended("typed_not_submitted", "interrupted", "the text stands in the input")
-        if line is not None and self._is_of(send, line):
-            return Ended("delivered", "interrupted", "the shell said that it started this command")
-        return Ended("unknown", "interrupted", "it cannot be said whether the text was taken")
-
-    def _is_of(self, send: Send, text: str) -> bool:
-        return text_hash(text, self._means.secret) == send.text_hash
-
     async def _believe(self, action: Action, terms: Terms) -> Belief | None:
         pane = acts_on(action)
         belief = None if pane is None else await self._means.panes.believe(pane, terms)
         if belief is None or terms.undoes is None or not terms.undoes.is_typed or belief.typed is None:
             return belief
         send = await self._means.store.sends.of(terms.undoes.correlation)
-        return replace(belief, is_own_text=send is not None and self._is_of(send, belief.typed.before))
+        return replace(belief, is_own_text=send is not None and self._delivery.is_of(send, belief.typed.before))
 
     def _turn(self, pane: PaneId | None) -> AbstractAsyncContextManager[object]:
         return nullcontext() if pane is None else self._turns[pane]
 
 
-def _wish(actor: Actor, terms: Terms, judged: Judged) -> Wish:
-    return Wish(
-        action=judged.action,
-        actor=actor,
-        terms=terms,
-        allows_unproven=judged.allows_unproven,
-        allows_typing_beside_people=judged.allows_typing_beside_people,
-    )
-
-
-def _repeated(earlier: Send, action_hash: str) -> Outcome:
-    """The same key again: nothing is done, the first answer is given once more."""
-    if earlier.action_hash != action_hash:
-        raise Conflict(f"the key {earlier.key!r} was used for another action", hint="Every action needs its own key.")
-    if earlier.status == "refused":
-        raise StaleSnapshot(f"it was refused then: {earlier.why}", details={"outcome": "refused", "why": earlier.why})
-    return Outcome(
-        status=earlier.status or "unknown",
-        why=earlier.why or "under_way",
-        correlation=earlier.correlation,
-        key=earlier.key,
-        pane=earlier.pane,
-        is_repeated=True,
-    )
-
-
-def _denied(verdict: Verdict, case: Case) -> Refused:
-    details: dict[str, Detail] = {
-        "outcome": "denied",
-        "correlation": case.correlation,
-        "reasons": [f"{reason.source} {reason.id}: {reason.answer}" for reason in verdict.reasons],
-        "retry_at": verdict.retry_at,
-    }
-    return Refused(f"the policy says no: {verdict.why}", details=details)
-
-
-def _refused(found: Refusal, case: Case) -> VisorError:
-    details: dict[str, Detail] = {"outcome": "refused", "why": found.why, "correlation": case.correlation}
-    if found.expected or found.actual:
-        details |= {"expected": found.expected, "actual": found.actual}
-    told = f"{found.text} (expected {found.expected}, found {found.actual})" if found.expected else found.text
-    kind = Conflict if found.why == "reserved" else StaleSnapshot
-    return kind(f"nothing was done: {told}", details=details)
+def _asked(judged: Judged, terms: Terms) -> Judged:
+    """Who acts may want a person to be asked, whatever the policy says; that lifts nothing."""
+    if not terms.asks:
+        return judged
+    reason = Reason(source="default", id="asked_for", answer="ask", text="whoever does it is set to ask first")
+    verdict = strictest((*judged.verdict.reasons, reason), judged.verdict.retry_at)
+    return replace(judged, verdict=verdict)

@@ -1,21 +1,26 @@
 """Does what is neither text nor a question: keys, programs, signals, places on the screen, notifications."""
 
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from termvisor.act.belief import Belief
+from termvisor.act import speak
+from termvisor.act.belief import TO_AGENT, Belief
 from termvisor.act.screen import piece_of
+from termvisor.clock import Clock
 from termvisor.errors import NotFound, StaleSnapshot, Unsupported
 from termvisor.model.action import (
     Action,
     Activate,
     AnswerAgent,
+    AskPerson,
     Attach,
     Kill,
     Notify,
     Release,
     Reserve,
+    RunWorkflow,
     SendKeys,
     SetTitle,
     Spawn,
@@ -23,7 +28,6 @@ from termvisor.model.action import (
 )
 from termvisor.model.approval import Reservation
 from termvisor.model.event import Scalar
-from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
 from termvisor.mux.control import Former, Mismatch, PaneControl
 from termvisor.redact import redact
@@ -32,10 +36,8 @@ _TITLE = 500
 """Characters of a title that are kept; a longer one cannot be given back."""
 
 
-class Ways(Protocol):
+class Ways(speak.Ways, Protocol):
     """How the world is reached."""
-
-    def control(self, pane: PaneId) -> PaneControl: ...
 
     async def server(self, socket: str) -> PaneControl:
         """The server on this socket, or the only one there is; raises ``NotFound``."""
@@ -57,9 +59,18 @@ class Teller(Protocol):
         """What came of it; that it did not work is an outcome too."""
 
 
+Under = Callable[[str], tuple[str, ...]]
+"""The words before a command that start it under an account; raises ``NotFound``."""
+
+
+def _under_nobody(account: str) -> tuple[str, ...]:
+    raise NotFound(f"there is no account {account!r}")
+
+
 class Perform:
-    def __init__(self, ways: Ways, teller: Teller | None = None):
-        self._ways, self._teller = ways, teller
+    def __init__(self, ways: Ways, clock: Clock, teller: Teller | None = None, under: Under = _under_nobody):
+        self._ways, self._teller, self._speaker = ways, teller, speak.Speaker(ways, clock)
+        self._under = under
 
     async def do(self, action: Action, belief: Belief | None, correlation: str = "") -> Outcome:
         """Raises ``StaleSnapshot`` when the pane is no longer what was believed; then nothing was done."""
@@ -70,7 +81,9 @@ class Perform:
         if isinstance(action, Reserve | Release):
             return await self._hold(action)
         if isinstance(action, AnswerAgent):
-            return Outcome(status="done", pane=action.pane)  # the agent's hook, which asked, carries it
+            return await self._speaker.allow(action, belief)
+        if isinstance(action, AskPerson | RunWorkflow):
+            return Outcome(status="done", pane=action.pane)  # who asked carries it on: a run, an operation
         if belief is None:
             raise NotFound("there is no pane to act on")
         return await self._in_pane(action, belief)
@@ -78,6 +91,8 @@ class Perform:
     async def _in_pane(self, action: Action, belief: Belief) -> Outcome:
         if isinstance(action, SendKeys):
             return await self._press(action, belief)
+        if isinstance(action, TO_AGENT):
+            return await self._speaker.say(action, belief)
         if isinstance(action, Kill):
             return await self._kill(action, belief)
         if isinstance(action, Activate):
@@ -89,6 +104,8 @@ class Perform:
         raise Unsupported(f"{kind_of(action)} cannot be done here")
 
     async def _spawn(self, action: Spawn, belief: Belief | None) -> Outcome:
+        if action.account:
+            action = replace(action, command=(*self._under(action.account), *action.command))
         if belief is None:
             mux_pane, pid = await (await self._ways.server(action.server)).open(action, None)
         else:

@@ -18,6 +18,7 @@ _LONG = 200
 _ESCAPE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x0e\x0f]")
 _GREYS = frozenset(["8", *map(str, range(235, 247))])
 _DROPPED = re.compile(r"[\s│┃║|▌▐▏▕╭╮╰╯┌┐└┘─━═>❯›»$%#…]+")
+_GUARDED = re.compile(r"[A-Za-z0-9 .❯›●→]+")
 _PIECE = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 
@@ -65,6 +66,13 @@ def piece_of(text: str, width: int) -> str:
     return max((part[:longest].strip() for part in parts), key=len, default="")
 
 
+def pieces_of(rows: Sequence[str], width: int) -> tuple[str, ...]:
+    """Of every row of a dialog a part that a guard can look for, with the sign that points at a choice."""
+    longest = max(8, width // 2)
+    found = (max(_GUARDED.findall(row), key=len, default="").strip()[:longest].strip() for row in rows)
+    return tuple(dict.fromkeys(piece for piece in found if piece))
+
+
 def at_prompt(sight: Sight, column: int, lines: int = 1) -> Typed | None:
     """A shell's input of so many lines, which begins in this column of its first (joined) row and ends at the cursor;
     None where it does not, or where its beginning has left the screen.
@@ -91,8 +99,8 @@ def in_program(sight: Sight) -> Typed | None:
     number, column = place
     area = input_rows([row.text for row in rows], number)
     at = _index(rows[number].text, column)
-    before = [_solid(rows[one]) for one in area if one < number]
-    behind = [_solid(rows[one]) for one in area if one > number]
+    before = [solid(rows[one]) for one in area if one < number]
+    behind = [solid(rows[one]) for one in area if one > number]
     behind.insert(0, _behind(rows[number], at, sight.width))
     return Typed("\n".join([*before, rows[number].text[:at]]), "\n".join(behind))
 
@@ -167,5 +175,5 @@ def _behind(row: Row, at: int, width: int) -> str:
     return "" if rest.startswith("  ") and is_at_edge else rest.strip()
 
 
-def _solid(row: Row) -> str:
+def solid(row: Row) -> str:
     return "".join(" " if faint else one for one, faint in zip(row.text, row.faint, strict=True)).rstrip()

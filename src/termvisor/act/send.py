@@ -14,11 +14,13 @@ from msgspec import Struct
 
 from termvisor.act import screen
 from termvisor.act.belief import Belief
+from termvisor.act.tenant import Voice, screen_of, written
 from termvisor.clock import Clock
 from termvisor.errors import MuxError
 from termvisor.log import logger
 from termvisor.model.action import SendText
 from termvisor.model.ids import PaneId
+from termvisor.model.outcome import Channel
 from termvisor.model.send import SendStatus, SendStep
 from termvisor.mux.control import Mismatch, PaneControl, Sight
 
@@ -45,12 +47,17 @@ class Witness(Protocol):
         """Whether the program surely does not read what the terminal, by itself, shows of what is typed."""
 
 
+Step = Callable[[SendStep], Awaitable[None]]
+"""Puts the next step on record."""
+
+
 class Ended(Struct, frozen=True):
     """What came of it, and why that is known."""
 
     status: SendStatus
     why: str
     text: str = ""
+    channel: Channel | None = None
 
 
 class Journey(Struct):
@@ -59,8 +66,9 @@ class Journey(Struct):
     action: SendText
     belief: Belief
     into_prompt: bool
-    step: Callable[[SendStep], Awaitable[None]]
-    """Puts the next step on record."""
+    step: Step
+    voice: Voice | None = None
+    """Whose composer it goes into, where it is an agent's."""
 
     @property
     def text(self) -> str:
@@ -169,6 +177,10 @@ class Sender:
     def _typed(self, journey: Journey, sight: Sight, lines: int) -> screen.Typed | None:
         """What stands in an input of so many lines."""
         column = journey.belief.place.column
+        if journey.voice is not None:
+            shown = screen_of(journey.belief.view.id, sight, self._clock.now())
+            text = written(journey.voice, shown, sight)
+            return None if text is None else screen.Typed(text, "")
         if journey.into_prompt:
             return None if column is None else screen.at_prompt(sight, column, lines)
         return screen.in_program(sight)

@@ -7,6 +7,8 @@ from typing import TypeGuard, cast
 from termvisor import plugins
 from termvisor.agents import generic
 from termvisor.agents.base import Adapter, is_supported
+from termvisor.agents.composed import Composed
+from termvisor.agents.sight import RulesOf
 from termvisor.log import logger
 
 BUILTIN: tuple[str, ...] = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
@@ -15,15 +17,23 @@ _PARTS = (*Adapter.__annotations__, "recognise", "title_matches", "watches", "re
 log = logger("agents")
 
 
-def load(disabled: Iterable[str] = (), programs: Iterable[str] = ()) -> tuple[Adapter, ...]:
+def load(
+    disabled: Iterable[str] = (), programs: Iterable[str] = (), rules: RulesOf | None = None
+) -> tuple[Adapter, ...]:
     """The adapters that are switched on; those of others are asked before ours, and cannot take the place of one.
 
-    ``programs`` are the rules by which further programs are known.
+    ``programs`` are the rules by which further programs are known; ``rules`` are those for screens, where not only our
+    own are in force.
     """
     ours = {name: _builtin(name) for name in BUILTIN} | {"generic": generic.with_rules(programs)}
     theirs = {one.name: one for name, one in plugins.load("agents").items() if _is_usable(one, name)}
     off = frozenset(disabled)
-    return tuple(one for one in (theirs | ours).values() if one.name not in off)
+    return tuple(ruled(one, rules) for one in (theirs | ours).values() if one.name not in off)
+
+
+def ruled(adapter: Adapter, rules: RulesOf | None) -> Adapter:
+    """The same, with these rules for its screens, if it has any that can be given."""
+    return adapter.with_rules(rules) if rules is not None and isinstance(adapter, Composed) else adapter
 
 
 def _builtin(name: str) -> Adapter:
@@ -32,11 +42,15 @@ def _builtin(name: str) -> Adapter:
 
 def _is_usable(found: object, name: str) -> TypeGuard[Adapter]:
     """What is not is told in the log and left out."""
+    if why := complaint(found):
+        log.error("the agent %s %s", name, why)
+    return not why
+
+
+def complaint(found: object) -> str:
+    """Why this is no adapter that we can use; empty where it is one."""
     version = getattr(found, "contract_version", None)
     if not isinstance(version, tuple) or len(version) != 2 or not is_supported((version[0], version[1])):
-        log.error("the agent %s speaks version %s of the contract, which we do not", name, version)
-        return False
+        return f"speaks version {version} of the contract, which we do not"
     lacks = [part for part in _PARTS if not hasattr(found, part)]
-    if lacks:
-        log.error("the agent %s is no adapter: it has no %s", name, ", ".join(lacks))
-    return not lacks
+    return f"is no adapter: it has no {', '.join(lacks)}" if lacks else ""

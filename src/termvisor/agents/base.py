@@ -13,13 +13,15 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from termvisor.model.agent import StateName
+from termvisor.model.bookmark import Bookmark
 from termvisor.model.event import Scalar
 from termvisor.model.screen import Screen
 from termvisor.model.signal import FlagsTold, Hint, Signal
 from termvisor.model.source import Source
 
-CONTRACT_VERSION = (1, 0)
-"""Major, minor. A minor step keeps older adapters loading."""
+CONTRACT_VERSION = (1, 1)
+"""Major, minor. A minor step keeps older adapters loading. 1.1: a look is told the version of the program."""
+TELLS_VERSION = (1, 1)
 
 Capability = Literal[
     "recognise",  # tells its process from others
@@ -29,9 +31,19 @@ Capability = Literal[
     "usage_limit",  # tells a limit and when it ends
     "compaction",
     "auth",
-    "answer",  # its questions can be answered without typing
     "resume",  # a session can be taken up again
+    "event_driven",  # it tells by itself what changes
+    "polling_required",  # only looking at it tells
+    "supports_waiting_approval",  # that it waits for a permission can be known
+    "supports_waiting_input",
+    "supports_completed",
+    "native_send",  # a prompt gets to it without typing
+    "native_approve",  # the answer to a permission request gets to it without typing
 ]
+TELLS: frozenset[Capability] = frozenset(
+    {"event_driven", "supports_waiting_approval", "supports_waiting_input", "supports_completed"}
+)
+"""An agent that tells all that it waits for, and when it is done."""
 
 
 class Process(Struct, frozen=True, kw_only=True):
@@ -81,16 +93,25 @@ class Record(Struct, frozen=True, kw_only=True):
     event_id: str = ""
     seq: int | None = None
     life: int = 0
+    bookmark: Bookmark | None = None
+    """How far its place is read once this is stored; of the last record of a look."""
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """What a look found. A screen that is not known is `unknown`, never `idle`. ``rule`` is the rule that matched."""
+    """What a look found, by the rule with that id. A screen that is not known is `unknown`, never `idle`."""
 
     state: StateName = "unknown"
     rule: str = ""
     flags: FlagsTold = FlagsTold()
     confidence: float = 0.0
     details: dict[str, Scalar] = {}
+    tasks: int | None = None
+    """How many sub-tasks the screen counts; None where screens of this agent do not tell."""
+
+    @property
+    def name(self) -> str:
+        """The rule's own name, without those of its agent and scope."""
+        return self.rule.rpartition(".")[2]
 
 
 class Adapter(Protocol):
@@ -118,8 +139,8 @@ class Adapter(Protocol):
         `unknown` with the reason `unsupported_signal`; one that says nothing gives none.
         """
 
-    def look(self, screen: Screen) -> Seen:
-        """What its screen says."""
+    def look(self, screen: Screen, version: str = "") -> Seen:
+        """What its screen says; ``version`` is the program's, where it is known."""
 
     def resume_command(self, session: str) -> tuple[str, ...]:
         """The argv that takes a session up again; empty where that is not possible."""

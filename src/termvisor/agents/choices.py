@@ -13,7 +13,10 @@ from msgspec import Struct
 from termvisor.agents.base import Seen
 
 Decision = Literal["allow", "deny"]
-_CHOICE = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d{1,2})\. (?P<label>\S.*?)\s*")
+LEAVE_PAUSE = 0.4
+"""Seconds between the two keys that end some agents: both within a second, and the first one must have been seen."""
+_POINTER = re.compile("[●❯›→]")
+_CHOICE = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d{1,2})\. +(?P<label>\S.*?)\s*")
 
 
 class Press(Struct, frozen=True, kw_only=True):
@@ -27,9 +30,18 @@ class Press(Struct, frozen=True, kw_only=True):
     """Seconds between two keys."""
 
 
+RESTS = ("idle", "completed", "error")
+"""States in which an agent waits for a prompt, and nothing is lost when it leaves."""
+
+
 class Choice(Struct, frozen=True):
     label: str
     is_pointed_at: bool
+
+
+def unpointed(rows: Sequence[str]) -> tuple[str, ...]:
+    """The rows of a dialog, whichever of its choices is pointed at."""
+    return tuple(_POINTER.sub(" ", row).rstrip() for row in rows)
 
 
 def choices(rows: Sequence[str]) -> list[Choice]:
@@ -49,6 +61,19 @@ def way_to(label: str, offered: Sequence[Choice]) -> tuple[str, ...] | None:
     return (*(("Down",) * steps if steps > 0 else ("Up",) * -steps), "Enter")
 
 
+def chosen(seen: Seen, box: Sequence[tuple[str, str]], label: str) -> Press | None:
+    """The keys that pick this very choice of a framed dialog."""
+    rows = tuple(row for row, _ in box)
+    keys = way_to(label, choices([inner for _, inner in box])) if seen.state.startswith("waiting_") else None
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys and rows else None
+
+
+def leaving(seen: Seen, written: str | None, keys: tuple[str, ...]) -> Press | None:
+    """These keys end an agent that rests; with something in its composer the first one would only delete that."""
+    may_leave = seen.state in RESTS and written is not None
+    return Press(keys=keys, rule=seen.rule, pause=LEAVE_PAUSE) if may_leave else None
+
+
 def answered(seen: Seen, box: Sequence[tuple[str, str]], yes: Mapping[str, str], decision: Decision) -> Press | None:
     """The keys that allow, this once, or refuse what a framed dialog asks; None where that cannot be said surely.
 
@@ -59,5 +84,5 @@ def answered(seen: Seen, box: Sequence[tuple[str, str]], yes: Mapping[str, str],
         return None
     if decision == "deny":
         return Press(keys=("Escape",), rule=seen.rule, rows=rows)
-    keys = way_to(yes.get(seen.rule, ""), choices([inner for _, inner in box]))
+    keys = way_to(yes.get(seen.name, ""), choices([inner for _, inner in box]))
     return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None

@@ -4,7 +4,8 @@
 """
 
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from termvisor.agents.foreign import Json, inside, moment, parsed, text
 from termvisor.model.agent import StateName, UnknownReason
 from termvisor.model.event import Scalar
 from termvisor.model.signal import SILENT, FlagsTold, Hint, Signal, SignalKind
-from termvisor.model.source import SOURCES
+from termvisor.model.source import Source
 from termvisor.redact import redact
 
 TEXT_LIMIT = 2000
@@ -46,9 +47,17 @@ class Hook(Struct, frozen=True):
     payload: Json
 
 
-def signals(agent: str, record: Record, told: Iterable[Said]) -> list[Signal]:
+Reader = Callable[[Record], Iterable[Said]]
+"""What one record of a source says."""
+Meaning = Callable[[Json, int], Said | None]
+"""What one event says, from its fields and the instant at which it was read."""
+WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
+"""A prompt was taken: what stood in the way is over."""
+INTERRUPTED: dict[str, Scalar] = {"message": "interrupted"}
+
+
+def signals(agent: str, source: Source, record: Record, told: Iterable[Said]) -> list[Signal]:
     """One for each thing that a record says, in their order."""
-    source = next(one for one in SOURCES[agent] if one.name == record.source)
     known = record.event_id or f"{record.at}:{_digest(record.text)}"
     return [
         Signal(
@@ -95,6 +104,25 @@ def hook_of(record: Record) -> Hook | None:
     if line is None or not event:
         return None
     return Hook(event, moment(line.get("at")), inside(line, "payload"))
+
+
+def heard(record: Record, meaning_of: Callable[[Hook], Meaning | None], frame: Callable[[Json], Said]) -> list[Said]:
+    """What a line of the spool says; ``frame`` tells the session, and what else is true of every event."""
+    hook = hook_of(record)
+    if hook is None:
+        return [not_understood(record.text)]
+    meaning = meaning_of(hook)
+    said = meaning(hook.payload, record.at) if meaning is not None else None
+    if said is None:
+        return []
+    around = frame(hook.payload)
+    about = {**payload(event=hook.event), **around.payload, **said.payload}
+    return [replace(said, session=around.session, at=hook.at, payload=about)]
+
+
+def subtask(kind: Literal["task_began", "task_ended"], name: str) -> Meaning:
+    """The sub-task that the field of this name names; nothing where it names none."""
+    return lambda told, now: Said(kind=kind, task=task) if (task := text(told, name)) else None
 
 
 def payload(**fields: Scalar) -> dict[str, Scalar]:

@@ -1,7 +1,11 @@
-"""What went wrong, from the words of an error: a usage limit and its end, a missing login, or something else."""
+"""What went wrong, from the words of an error: a usage limit and its end, a missing login, or something else.
+
+An agent that has names of its own for errors keeps them in its package (`error_names`).
+"""
 
 import re
-from datetime import UTC
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
 
 from termvisor.agents.foreign import EMPTY, SECOND, Json, number, parsed
 from termvisor.model.reset_time import Here, reset_time
@@ -15,6 +19,8 @@ _WORDS = {
 }
 _KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _WORDS.items()}
 _SPAN = re.compile(r"\b(?:resets?|again|retry|available)\b.{0,20}?(\bin \d.{0,40})", re.IGNORECASE | re.DOTALL)
+_IN_ZONE = re.compile(r"\bresets? (?:at )?(.{1,40}\((?:[A-Z]{1,5}|[A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)[+-][\d:]+)\))")
+"""The time of day with its zone; without a zone nobody says whose clock is meant."""
 _LONGEST = 4000
 """Characters of an error that are looked at."""
 
@@ -27,12 +33,6 @@ def kind_of(words: str, status: int | None = None) -> str:
     return RATE_LIMIT if found == OTHER and status == 429 else found
 
 
-def flags_of(kind: str, words: str, now: int) -> FlagsTold:
-    if kind == USAGE_LIMIT:
-        return FlagsTold(usage_limited=True, resets_at=ends_at(words, now))
-    return FlagsTold(auth_needed=True) if kind == AUTH else SILENT
-
-
 def ends_at(words: str, now: int) -> int | None:
     """When a limit ends: by a number in the vendor's JSON, or as a span of time. A bare time of day says too little."""
     fields = _fields(words)
@@ -42,6 +42,26 @@ def ends_at(words: str, now: int) -> int | None:
         return now + seconds * SECOND
     span = _SPAN.search(words[:_LONGEST])
     return reset_time(span[1], Here(now, UTC, lambda _: None)) if span else None
+
+
+def ends_in_zone(words: str, now: int) -> int | None:
+    """The instant behind ``resets 7:19am (UTC)``; None where the words do not say it surely."""
+    found = _IN_ZONE.search(words)
+    return reset_time(found[1], Here(now, UTC, _zone)) if found else None
+
+
+def ends_by_own_clock(words: str, now: int) -> int | None:
+    """The instant behind ``try again at 11:02 PM``, for an agent that writes the time of its machine, which is ours."""
+    _, found, when = words.partition("try again ")
+    zone = datetime.fromtimestamp(now // SECOND).astimezone().tzinfo if found else None
+    return reset_time(when, Here(now=now, zone=zone, zones=lambda _: None)) if zone is not None else None
+
+
+def flags_of(kind: str, words: str, now: int, end: Callable[[str, int], int | None] = ends_at) -> FlagsTold:
+    """What an error of this kind says beside the state; its words may tell when a limit ends."""
+    if kind == USAGE_LIMIT:
+        return FlagsTold(usage_limited=True, resets_at=end(words, now))
+    return FlagsTold(auth_needed=True) if kind == AUTH else SILENT
 
 
 def shown(words: str) -> str:
@@ -58,3 +78,12 @@ def _fields(words: str) -> Json:
     """The JSON that stands in the words; nothing where there is none."""
     start, end = words.find("{"), words[:_LONGEST].rfind("}")
     return (parsed(words[start : end + 1]) if 0 <= start < end else None) or EMPTY
+
+
+def _zone(name: str) -> tzinfo | None:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # half a megabyte for what is rarely told
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None

@@ -1,5 +1,6 @@
 """What visor doctor looks at."""
 
+from termvisor.checks.agent_drift import AgentsAreKnown
 from termvisor.checks.agent_hooks import AgentsAreHeard
 from termvisor.checks.base import Check
 from termvisor.checks.clock_skew import ClockIsSteady
@@ -7,6 +8,8 @@ from termvisor.checks.config import ConfigIsValid
 from termvisor.checks.database import DatabaseIsWhole
 from termvisor.checks.disk import DiskHasRoom
 from termvisor.checks.history_limit import HistoryIsLong
+from termvisor.checks.packs import PacksLoad
+from termvisor.checks.plugins import PluginsLoad
 from termvisor.checks.recorder import RecorderIsAlive
 from termvisor.checks.servers import ServersAnswer
 from termvisor.checks.shell_marks import MarksAreHeard
@@ -24,5 +27,8 @@ BUILTIN: tuple[Check, ...] = (
     HistoryIsLong(),
     MarksAreHeard(),
     AgentsAreHeard(),
+    AgentsAreKnown(),
+    PacksLoad(),
+    PluginsLoad(),
     ClockIsSteady(),
 )

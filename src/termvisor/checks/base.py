@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from termvisor.clock import Clock
 from termvisor.model.agent_hooks import HookedFile
+from termvisor.model.drift import Drift
 from termvisor.model.health import Health
 from termvisor.model.pane import PaneView
 from termvisor.settings import Places, Settings
@@ -53,6 +54,9 @@ class Sight(LocalSight, Protocol):
     async def panes(self) -> Sequence[PaneView] | None: ...
 
     async def health(self) -> Health | None: ...
+
+    async def drifts(self) -> Sequence[Drift] | None:
+        """What is no longer as we know it, of the agents that live."""
 
     async def newest_at(self) -> int | None:
         """The time of the newest stored event."""

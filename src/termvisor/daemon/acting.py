@@ -2,22 +2,30 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
+from termvisor.accounts.start import prefix
 from termvisor.act.approval import Inbox
+from termvisor.act.attempt import Means
 from termvisor.act.belief import Belief
-from termvisor.act.gate import Gate, Means
+from termvisor.act.gate import Gate
 from termvisor.act.judging import PolicyFile, PolicyJudge
+from termvisor.act.line import Line
 from termvisor.act.notify.notifier import Notifier, ways
 from termvisor.act.perform import Perform
+from termvisor.act.plea import Pleas
 from termvisor.act.record import place_of
+from termvisor.act.speak import Carry, Speaker
+from termvisor.act.tenant import Tenant
 from termvisor.clock import NS
 from termvisor.daemon.door import Behind
 from termvisor.daemon.parts import Parts
 from termvisor.errors import Conflict, MuxError, NotFound, StaleSnapshot
 from termvisor.ingest.watch import ServerWatch
+from termvisor.model.account import find
 from termvisor.model.action import Release, Reserve
 from termvisor.model.approval import Reservation
-from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.pane import InputPlace, PaneView
 from termvisor.model.terms import Terms
 from termvisor.mux.control import Client, PaneControl
@@ -42,8 +50,17 @@ def behind(parts: Parts, look_up: LookUp) -> Behind:
     audience = LiveAudience(parts, live)
     notifier = Notifier(audience, ways(audience, clock), lambda: parts.settings, clock)
     secret = (parts.pipeline.nonce or "").encode()
-    gate = Gate(Means(parts.store, live, judge, inbox, Perform(live, notifier), clock, secret))
-    return Behind(gate, judge, inbox, parts.store, clock)
+    perform = Perform(live, clock, notifier, partial(_under, parts))
+    gate = Gate(Means(parts.store, live, judge, inbox, perform, clock, secret))
+    return Behind(gate, judge, inbox, parts.store, clock, live, live.pleas, Speaker(live, clock))
+
+
+def _under(parts: Parts, ref: str) -> tuple[str, ...]:
+    """A reference is all that leaves us; what it stands for is looked up by the process that starts."""
+    account = find(parts.settings.accounts, ref)
+    if account is None:
+        raise NotFound(f"there is no account {ref!r}", hint="`visor accounts list` shows them.")
+    return prefix(parts.places.config_dir, account.ref)
 
 
 class LivePanes:
@@ -51,6 +68,7 @@ class LivePanes:
 
     def __init__(self, parts: Parts, look_up: LookUp):
         self._parts, self._look_up = parts, look_up
+        self.pleas = Pleas(parts.clock.monotonic)
 
     async def view(self, pane: PaneId) -> PaneView:
         found = await self._look_up(pane)
@@ -78,6 +96,8 @@ class LivePanes:
             is_ready=terms.is_ready and await self._is_ready(pane),
             tail=tuple(line.text for line in lines),
             reservation=held,
+            tenant=self.tenant(pane),
+            has_line=self.line(pane) is not None,
             left=terms.undoes,
             children=children(sight.pid) if terms.undoes and terms.undoes.is_alone else None,
         )
@@ -85,6 +105,31 @@ class LivePanes:
     async def _heard(self, pane: PaneId) -> PaneView:
         await self._parts.pipeline.settle(pane)
         return await self.view(pane)
+
+    def tenant(self, pane: PaneId) -> Tenant | None:
+        knowing = self._parts.attending.knowing
+        runtime = knowing.runtime_in(pane)
+        if runtime is None:
+            return None
+        known, session = knowing.projection(runtime.id), knowing.session(runtime.id)
+        return Tenant(
+            agent=runtime.agent,
+            runtime=runtime.id,
+            pid=runtime.pid,
+            state=known.state.value if known is not None else "unknown",
+            session=session.external_id if session is not None else "",
+        )
+
+    def line(self, pane: PaneId) -> Line | None:
+        runtime = self._parts.attending.knowing.runtime_in(pane)
+        return None if runtime is None else self._parts.attending.app_servers.line_of(runtime)
+
+    def has_left(self, runtime: RuntimeId) -> bool:
+        living = self._parts.attending.knowing.living.values()
+        return all(one.id != runtime for one in living)
+
+    def carrier(self, request: str) -> Carry | None:
+        return self.pleas.carrier(request)
 
     def control(self, pane: PaneId) -> PaneControl:
         return TmuxControl(self._place_of(pane)[0].server)

@@ -7,15 +7,24 @@ from msgspec.structs import replace
 
 from termvisor import agents
 from termvisor.agents.base import Adapter
+from termvisor.agents.versions import recorded
 from termvisor.bus import Subscription
+from termvisor.daemon.attending import panes, standing_of
+from termvisor.daemon.drifting import Drifting
 from termvisor.daemon.parts import Parts
-from termvisor.model.agent import StateChange
+from termvisor.daemon.signatures import Signatures
+from termvisor.model.agent import AgentState, StateChange
 from termvisor.model.attention import need
+from termvisor.model.drift import Drift
 from termvisor.model.explanation import Explanation
 from termvisor.model.ids import PaneId, SignalId
+from termvisor.model.price import priced
 from termvisor.model.runtime import Runtime
 from termvisor.model.session import AgentKind, AgentSession, AgentView, SourceHealth
 from termvisor.model.signal import Signal
+from termvisor.model.signature import Signature
+from termvisor.model.source import Source
+from termvisor.model.tool_end import ToolEnd
 from termvisor.state.explain import explain
 from termvisor.state.knowledge import NOTHING
 from termvisor.state.projection import state_of
@@ -26,9 +35,16 @@ from termvisor.state.witness import witnesses
 class LiveAgents:
     def __init__(self, parts: Parts):
         self._parts, self._knowing = parts, parts.attending.knowing
+        self._signatures = Signatures(parts)
+        self.drifting = Drifting(parts)
 
     async def views(self) -> dict[PaneId, AgentView]:
         return {pane: self._view(runtime) for pane, runtime in sorted(self._knowing.living.items())}
+
+    async def signatures(self) -> dict[PaneId, Signature]:
+        known = {pane: view.signature for pane, view in (await self.views()).items()}
+        others = (one for one in panes(self._parts.lookout) if one.pane not in known)
+        return known | {one.pane: self._signatures.of(one) for one in others}
 
     async def explain(self, pane: PaneId) -> Explanation | None:
         runtime = self._knowing.runtime_in(pane)
@@ -43,7 +59,8 @@ class LiveAgents:
     async def sessions(
         self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
     ) -> list[AgentSession]:
-        return await self._parts.store.sessions.list(pane=pane, agent=agent, since=since, limit=limit)
+        found = await self._parts.store.sessions.list(pane=pane, agent=agent, since=since, limit=limit)
+        return [priced(one, self._parts.settings.agent_prices) for one in found]
 
     async def sources(self) -> list[SourceHealth]:
         """What is read from disk and from servers, then what is heard and seen of each agent that lives."""
@@ -55,8 +72,14 @@ class LiveAgents:
     async def kinds(self) -> list[AgentKind]:
         return [self._kind(adapter) for adapter in agents.load()]
 
+    async def drifts(self) -> list[Drift]:
+        return self.drifting.now()
+
     def news(self) -> AbstractContextManager[Subscription[StateChange]]:
         return self._knowing.news.subscribe()
+
+    def tool_ends(self) -> AbstractContextManager[Subscription[ToolEnd]]:
+        return self._parts.attending.hearing.tool_ends.subscribe()
 
     def _kind(self, adapter: Adapter) -> AgentKind:
         circle = self._parts.attending.circle
@@ -67,6 +90,7 @@ class LiveAgents:
             sources=tuple(source.name for source in sorted(adapter.sources, key=lambda one: one.rank)),
             is_enabled=adapter.name in circle.adapters,
             failures=circle.failures.get(adapter.name, 0),
+            recorded=recorded(adapter.name),
         )
 
     def _view(self, runtime: Runtime) -> AgentView:
@@ -79,8 +103,18 @@ class LiveAgents:
             title=self._title(runtime),
             need=wanted.kind if wanted is not None else None,
             needs_action=wanted is not None and wanted.is_action,
-            session=knowing.session(runtime.id),
+            session=self._session(runtime),
+            signature=self._signature(state),
         )
+
+    def _session(self, runtime: Runtime) -> AgentSession | None:
+        session = self._knowing.session(runtime.id)
+        return None if session is None else priced(session, self._parts.settings.agent_prices)
+
+    def _signature(self, state: AgentState) -> Signature:
+        """Of a pane that goes just now there is none."""
+        standing = standing_of(self._parts.lookout, state.pane)
+        return Signature() if standing is None else self._signatures.of(standing, state)
 
     def _title(self, runtime: Runtime) -> str:
         ledger = self._knowing.standing.knowledge.ledgers.get(runtime.id, NOTHING)
@@ -92,10 +126,18 @@ class LiveAgents:
     def _heard(self) -> Iterator[SourceHealth]:
         """Marks and looks have no place of their own: the pane is where they are heard."""
         measure, knowledge = self._knowing.terms.measure, self._knowing.standing.knowledge
-        now = self._parts.clock.now()
+        now, strange = self._parts.clock.now(), self.drifting.now()
         for runtime in self._knowing.living.values():
             ledger = knowledge.ledgers.get(runtime.id, NOTHING)
             for one in witnesses(ledger, runtime.agent, now, measure):
                 told = SourceHealth(agent=runtime.agent, source=one.source.name, where=f"pane {runtime.pane}")
+                drifts = (drift for drift in strange if drift.runtime == runtime.id and _shows(drift, one.source))
                 status = "down" if one.freshness == "down" else "well" if one.freshness == "fresh" else "quiet"
-                yield replace(told, status=status, heard_at=one.slot.heard_at, signals=len(one.slot.memory.seen))
+                detail = "; ".join(drift.what for drift in drifts)
+                heard = replace(told, heard_at=one.slot.heard_at, signals=len(one.slot.memory.seen))
+                yield replace(heard, status=status, detail=detail)
+
+
+def _shows(drift: Drift, source: Source) -> bool:
+    """At which of its sources a drift is told: at those that speak no more, or else at its screen."""
+    return (source.tier == "deterministic") if drift.kind == "silent_signals" else source.name == "screen"

@@ -1,27 +1,35 @@
 """What attends to agents, joined: who is there, what they say, what that means."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor import agents
 from termvisor.agents.base import Process
+from termvisor.agents.sight import RulesOf
 from termvisor.clock import NS, Clock
 from termvisor.daemon.app_servers import AppServers
+from termvisor.ingest.agents.elsewhere import Elsewhere
 from termvisor.ingest.agents.ends import Ends
-from termvisor.ingest.agents.listening import Listening
+from termvisor.ingest.agents.listening import Listening, Ribbons
 from termvisor.ingest.agents.processes import Processes
+from termvisor.ingest.agents.ribbon import Ribbon
 from termvisor.ingest.agents.spool import Mark, Spool
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.eyes import Look, Take
 from termvisor.ingest.eyes import Place as PaneAt
 from termvisor.ingest.lookout import Lookout
-from termvisor.ingest.watch import ServerWatch
-from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.ingest.watch import Known, ServerWatch
+from termvisor.model.bookmark import Bookmark
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.runtime import Place, Runtime
+from termvisor.packs.kept import load_kept
+from termvisor.packs.screens import in_force
 from termvisor.pipeline import Pipeline, Sightings
 from termvisor.pipeline.knowing import Afar, Circle, Gaze, Hearing, Knowing, Recognition, Standing, Terms
+from termvisor.pipeline.knowing.scribe import Scribe
 from termvisor.settings import Places, Settings
 from termvisor.state.measure import Measure
 from termvisor.store import Store
@@ -35,10 +43,17 @@ class Attending(Struct):
     gaze: Gaze
     listening: Listening
     app_servers: AppServers
+    scribe: Scribe
+    processes: Processes
 
     def take_over(self, settings: Settings) -> None:
         """From now on these settings hold."""
-        self.knowing.terms = terms(self.circle, settings)
+        self.knowing.terms = replace(terms(self.circle, settings), rules=self.knowing.terms.rules)
+        self.scribe.is_asked = settings.agent_transcripts
+
+    def read_screens_with(self, places: Places, settings: Settings) -> None:
+        """From now on agents' screens are read by the rules that these settings put in force."""
+        self.circle.use(screens(places, settings))
 
 
 class Company:
@@ -73,19 +88,44 @@ def terms(circle: Circle, settings: Settings) -> Terms:
     return Terms(measure=measure, resume=circle.resume)
 
 
+def screens(places: Places, settings: Settings) -> RulesOf:
+    """The rules for agents' screens that are in force here, a person's own among them."""
+    return lambda agent: in_force(load_kept(places.config_dir, settings, places.cache_dir), agent)
+
+
 async def attend(store: Store, chronicle: Chronicle, clock: Clock, places: Places, settings: Settings) -> Attending:
     """All of it, at rest; what an earlier daemon knew is known."""
-    circle = Circle(lambda: agents.load(settings.agents_disabled, settings.agent_programs))
+    circle = Circle(lambda: agents.load(settings.agents_disabled, settings.agent_programs, screens(places, settings)))
     knowing = Knowing(store, chronicle.news, clock, terms(circle, settings))
     await knowing.open()
     hearing = Hearing(knowing, circle, clock)
+    scribe = Scribe(knowing, circle, store.utterances)
+    scribe.is_asked, hearing.scribe = settings.agent_transcripts, scribe.take
+    scribe.tell = chronicle.news.publish
     spool = Spool(places.spool_dir, Mark(*knowing.marks.get("hook", (0, 0))), clock)
     listening = Listening(hearing.records, clock, spool)
     hearing.watching = listening
-    recognition = Recognition(knowing, circle, Processes(circle.env_names), clock)
+    listening.ribbons = ribbons(knowing)
+    processes = Processes(circle.env_names)
+    recognition = Recognition(knowing, circle, processes, clock)
     gaze = Gaze(knowing, hearing, Afar(knowing, circle, clock), clock)
-    app_servers = AppServers(hearing.records, clock)
-    return Attending(circle, knowing, hearing, recognition, gaze, listening, app_servers)
+    elsewhere = Elsewhere(circle.recognise, clock, lambda: circle.env_names)
+    hearing.count = elsewhere.count
+    app_servers = AppServers(hearing.records, clock, elsewhere)
+    return Attending(circle, knowing, hearing, recognition, gaze, listening, app_servers, scribe, processes)
+
+
+def ribbons(knowing: Knowing) -> Ribbons:
+    """How far agents' files are read is kept with what was read in them."""
+
+    def keep(bookmark: Bookmark) -> bool:
+        return knowing.take((), reached=bookmark)
+
+    def ribbon(key: Hashable, place: str) -> Ribbon | None:
+        runtime = RuntimeId(key) if isinstance(key, int) else None
+        return Ribbon(runtime, place, knowing.bookmark(runtime, place), keep) if runtime is not None else None
+
+    return ribbon
 
 
 def connect(attending: Attending, pipeline: Pipeline, lookout: Lookout, place: PaneAt) -> None:
@@ -99,7 +139,12 @@ def connect(attending: Attending, pipeline: Pipeline, lookout: Lookout, place: P
     attending.gaze.place, attending.gaze.secrets = place, pipeline.secrets_of
     attending.gaze.standing = lambda pane: standing_of(lookout, pane)
     attending.recognition.panes = lambda: panes(lookout)
+    attending.processes.roots = lambda: {known.facts.pid for _, known in everyone(lookout)}
     pipeline.spoke = attending.hearing.marks
+    pipeline.spotter.stays = attending.knowing.stays
+    attending.scribe.spot = pipeline.spotter.spot_words
+    attending.knowing.terms = replace(attending.knowing.terms, rules=pipeline.spotter.rule)
+    attending.knowing.arrived = pipeline.reconsider
 
 
 def seeing(gaze: Gaze, sightings: Sightings) -> Take:
@@ -130,17 +175,35 @@ async def run(attending: Attending, store: Store, pipeline: Pipeline, chronicle:
 
 
 def panes(lookout: Lookout) -> Iterator[Standing]:
+    shown = terminals(lookout)
     for watch in lookout.watches.values():
         if watch.has_begun:
-            yield from (_standing(watch, mux_id) for mux_id in watch.known)
+            yield from (_standing(watch, mux_id, shown) for mux_id in watch.known)
+
+
+def everyone(lookout: Lookout) -> Iterator[tuple[ServerWatch, Known]]:
+    for watch in lookout.watches.values():
+        yield from ((watch, known) for known in watch.known.values())
+
+
+def terminals(lookout: Lookout) -> frozenset[str]:
+    """In which sessions of any server are shown; a pane's own may be one of them."""
+    return frozenset(name for _, known in everyone(lookout) for name in known.facts.session_clients)
 
 
 def standing_of(lookout: Lookout, pane: PaneId) -> Standing | None:
     found = lookout.place_of(pane)
-    return None if found is None else _standing(*found)
+    return None if found is None else _standing(*found, terminals(lookout))
 
 
-def _standing(watch: ServerWatch, mux_id: MuxPaneId) -> Standing:
+def _standing(watch: ServerWatch, mux_id: MuxPaneId, shown: frozenset[str]) -> Standing:
     server, known = watch.server.instance, watch.known[mux_id]
     place, facts = Place(server.target, server.socket, mux_id), known.facts
-    return Standing(pane=known.id, pid=facts.pid, command=facts.command, title=facts.title, place=place)
+    return Standing(
+        pane=known.id,
+        pid=facts.pid,
+        command=facts.command,
+        title=facts.title,
+        place=place,
+        shows_ours=facts.tty in shown,
+    )

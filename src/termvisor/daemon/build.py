@@ -2,17 +2,21 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from termvisor import __version__
 from termvisor.clock import Clock, SystemClock
+from termvisor.daemon import event_news
 from termvisor.daemon.attending import attend, connect, seeing
 from termvisor.daemon.attending import run as run_attending
+from termvisor.daemon.minding import Minding
 from termvisor.daemon.parts import Parts
+from termvisor.daemon.pleading import Pleading
 from termvisor.daemon.questions import myself, tell_of_questions
 from termvisor.daemon.resting import Resting
+from termvisor.daemon.ruling import Ruling
 from termvisor.daemon.warm import warm_rules
 from termvisor.daemon.world import LiveWorld
 from termvisor.errors import StorageError
@@ -61,8 +65,7 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
             world = LiveWorld(parts)
             caretaker = world.upkeep.caretaker
             group.create_task(_recover(world, parts, await store.sends.open()))
-            keeping = [group.create_task(caretaker.run()), group.create_task(caretaker.run_snapshots())]
-            keeping.append(group.create_task(_tell_of_questions(world, parts)))
+            keeping = [group.create_task(one) for one in _keeping(world, parts)]
             try:
                 yield world
             finally:
@@ -83,21 +86,34 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
         await store.close()
 
 
+def _keeping(world: LiveWorld, parts: Parts) -> list[Coroutine[None, None, None]]:
+    """What goes on beside all else for as long as the daemon does."""
+    caretaker = world.upkeep.caretaker
+    return [
+        caretaker.run(),
+        caretaker.run_snapshots(),
+        _tell_of_questions(world, parts),
+        world.runs.run(),
+        world.accounts.run(),
+        parts.ruling.run(),
+        _tell_of_events(world, parts),
+        world.agents.drifting.run(),
+        Pleading(parts, lambda: world.behind).run(),
+        Minding(parts).run(),
+    ]
+
+
 async def _join(places: Places, settings: Settings, store: Store, clock: Clock) -> Parts:
     patience = Patience(clock)
     chronicle = Chronicle(store.events, clock, patience)
-    pipeline = Pipeline(
-        store.output,
-        raw_dir=places.raw_dir,
-        clock=clock,
-        flush_for=settings.flush_interval,
-        nonce=nonce(places.nonce_file),
-    )
+    pipeline = _pipeline(places, settings, store, clock)
 
     def tell(item: News) -> None:
         lookout.news(item)
 
     pipeline.events = chronicle.news
+    ruling = Ruling(pipeline.spotter, places)
+    await ruling.take_up(settings)
     recorder = RecorderLink(places, settings, tell)
     epochs = Epochs(store.waiting(patience), pipeline, chronicle, clock)
     kit = Kit(epochs, recorder, settings, lambda: pipeline.bytes_heard)
@@ -110,7 +126,29 @@ async def _join(places: Places, settings: Settings, store: Store, clock: Clock) 
     await store.keeping.reserve(*highest(places.raw_dir))
     await recorder.start()
     return Parts(
-        store, pipeline, chronicle, lookout, recorder, eyes, sightings, clock, places, settings, patience, attending
+        store,
+        pipeline,
+        chronicle,
+        lookout,
+        recorder,
+        eyes,
+        sightings,
+        clock,
+        places,
+        settings,
+        patience,
+        attending,
+        ruling,
+    )
+
+
+def _pipeline(places: Places, settings: Settings, store: Store, clock: Clock) -> Pipeline:
+    return Pipeline(
+        store.output,
+        raw_dir=places.raw_dir,
+        clock=clock,
+        flush_for=settings.flush_interval,
+        nonce=nonce(places.nonce_file),
     )
 
 
@@ -139,6 +177,7 @@ async def _recover(world: LiveWorld, parts: Parts, left: list[Send]) -> None:
         await parts.lookout.has_looked.wait()
         await parts.pipeline.settle()
         await world.behind.gate.recover(left)
+    world.runs.recovered.set()
 
 
 async def _tell_of_questions(world: LiveWorld, parts: Parts) -> None:
@@ -146,6 +185,13 @@ async def _tell_of_questions(world: LiveWorld, parts: Parts) -> None:
         await world.behind.gate.do(notice, myself(), Terms())
 
     await tell_of_questions(parts.questions, lambda: parts.settings.notify_ways, tell)
+
+
+async def _tell_of_events(world: LiveWorld, parts: Parts) -> None:
+    async def tell(notice: Notify) -> None:
+        await world.behind.gate.do(notice, event_news.myself(), Terms())
+
+    await event_news.tell_of_events(parts.chronicle.news, parts.store.detections.one, lambda: parts.settings, tell)
 
 
 async def _part(recorder: RecorderLink, *, keep: bool) -> None:

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from functools import cached_property
 
 from termvisor.clock import Clock
+from termvisor.ops.accounts import Accounts
 from termvisor.ops.agents import Agents
+from termvisor.ops.detections import Detections
 from termvisor.ops.door import Door
+from termvisor.ops.runs import Runs
 from termvisor.ops.world import Fleet, History, News, Upkeep, World
 from termvisor.settings import Places, Settings
 
@@ -30,6 +33,10 @@ class CalledWorld:
         return self._world.history
 
     @property
+    def detections(self) -> Detections:
+        return self._world.detections
+
+    @property
     def news(self) -> News:
         return self._world.news
 
@@ -40,6 +47,14 @@ class CalledWorld:
     @property
     def configuration(self) -> tuple[Places, Settings]:
         return self._world.configuration
+
+    @property
+    def runs(self) -> Runs:
+        return self._world.runs
+
+    @property
+    def accounts(self) -> Accounts:
+        return self._world.accounts
 
     @property
     def upkeep(self) -> Upkeep:

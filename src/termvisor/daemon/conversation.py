@@ -3,8 +3,9 @@
 Whatever goes wrong in between is told to the client; only a lost connection ends a conversation without an answer.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, Protocol
 
 from msgspec import Struct, UnsetType
@@ -14,6 +15,9 @@ from termvisor.log import logger
 from termvisor.wire import face, rpc
 from termvisor.wire.peer import Peer
 
+BEAT_EVERY = 2.0
+"""Seconds; a hook takes five times as much for the end of us."""
+_HOOK = "hook"
 log = logger("daemon.conversation")
 Send = Callable[[bytes], Awaitable[None]]
 
@@ -52,15 +56,41 @@ async def answer_face(caller: Caller, line: bytes, send: Send) -> None:
     await send(face.frame(b"a", face.PROTOCOL))
     try:
         rpc.check_protocol(face.version(line), face.PROTOCOL)
-        async with aclosing(caller.desk.answer(face.decode(line), caller.who)) as frames:
-            async for data in frames:
-                await send(data)
+        asked = face.decode(line)
+        await (_answer_beating if asked.argv[:1] == (_HOOK,) else _answer)(caller, asked, send)
     except ClientGone:
         raise
     except Exception as error:
         trouble = _told(error)
         text = f"visor: {trouble.message}\nhint: {trouble.hint}\n".encode()
         await send(face.output(b"e", text) + face.frame(b"x", trouble.exit_status))
+
+
+async def _answer(caller: Caller, asked: face.Asked, send: Send) -> None:
+    async with aclosing(caller.desk.answer(asked, caller.who)) as frames:
+        async for data in frames:
+            await send(data)
+
+
+async def _answer_beating(caller: Caller, asked: face.Asked, send: Send) -> None:
+    """An agent waits for its hook, which is told again and again that we are still here."""
+    failure: Exception | None = None
+    async with asyncio.TaskGroup() as group:
+        beating = group.create_task(_beat(send))
+        try:
+            await _answer(caller, asked, send)
+        except Exception as error:
+            failure = error
+        beating.cancel()
+    if failure is not None:
+        raise failure
+
+
+async def _beat(send: Send) -> None:
+    with suppress(ClientGone):
+        while True:
+            await asyncio.sleep(BEAT_EVERY)
+            await send(face.frame(b"a", face.PROTOCOL))
 
 
 async def answer_rpc(caller: Caller, request: rpc.Request, send: Send) -> None:

@@ -12,7 +12,7 @@ from termvisor.errors import VisorError
 from termvisor.log import logger
 from termvisor.model.action import Actor
 from termvisor.ops import answer as ops
-from termvisor.ops.catalogue import every
+from termvisor.ops.catalogue import STREAMS
 from termvisor.ops.world import World
 from termvisor.wire import face, rpc
 from termvisor.wire.peer import Peer
@@ -31,8 +31,7 @@ class DaemonWorld(World, Protocol):
 class OpsDesk:
     def __init__(self, world: DaemonWorld, stop: Callable[[], None]):
         self._world, self._stop = world, stop
-        streams = tuple(op.name for op in every() if op.is_stream)
-        self._hello = rpc.Hello(__version__, face.PROTOCOL, os.getpid(), streams)
+        self._hello = rpc.Hello(__version__, face.PROTOCOL, os.getpid(), STREAMS)
 
     def hello(self) -> rpc.Hello:
         return self._hello
@@ -60,6 +59,8 @@ class OpsDesk:
             log.error("the settings were not taken over: %s", error)
         else:
             log.info("settings taken over: %s; need a restart: %s", _list(told.applied), _list(told.needs_restart))
+            if told.rules.count is not None:
+                log.info("rules taken up: %d are in force", told.rules.count)
 
     def stop(self, *, keep_recorder: bool) -> None:
         self._world.keeps_recorder = keep_recorder

@@ -7,9 +7,12 @@ from msgspec import Struct
 
 from termvisor.act.agent_request import answered
 from termvisor.act.approval import Inbox
+from termvisor.act.attempt import Panes
 from termvisor.act.gate import Gate
 from termvisor.act.inverse import inverse
 from termvisor.act.judging import PolicyJudge
+from termvisor.act.plea import Pleas
+from termvisor.act.speak import Speaker
 from termvisor.act.undo import deed
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
@@ -36,6 +39,9 @@ class Behind(Struct):
     inbox: Inbox
     store: Store
     clock: Clock
+    panes: Panes
+    pleas: Pleas
+    speaker: Speaker
 
 
 class LiveDoor:
@@ -47,7 +53,8 @@ class LiveDoor:
 
     async def do(self, action: Action, terms: Terms) -> Outcome:
         if isinstance(action, AnswerAgent):
-            return await answered(self._behind.gate, action, self.actor, terms)
+            with self._behind.pleas.held(action.pane, "hook"):
+                return await answered(self._behind.gate, action, self.actor, terms)
         return await self._behind.gate.do(action, self.actor, terms)
 
     async def foresee(self, action: Action, terms: Terms) -> Foreseen:

@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from termvisor.bus import Bus
 from termvisor.clock import Clock
 from termvisor.daemon.attending import Attending
+from termvisor.daemon.ruling import Ruling
 from termvisor.ingest.chronicle import Chronicle
 from termvisor.ingest.eyes import Eyes
 from termvisor.ingest.lookout import Lookout
@@ -31,5 +32,6 @@ class Parts(Struct):
     settings: Settings
     patience: Patience
     attending: Attending
+    ruling: Ruling
     questions: Bus[Approval] = field(default_factory=Bus)
     """What is asked of people, also before anything that acts is loaded."""

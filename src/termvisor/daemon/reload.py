@@ -1,18 +1,22 @@
-"""Takes over changed settings while the daemon runs.
+"""Takes over changed settings and rules while the daemon runs. No text that was read is read again.
 
-Invariant: settings that are wrong change nothing, and those that need a restart keep their old value in all parts.
+Invariant: settings or rules that are wrong change nothing, and those that need a restart keep their old value in all
+parts.
 """
+
+from msgspec.structs import replace
 
 from termvisor.daemon.parts import Parts
 from termvisor.daemon.warm import warm_rules
-from termvisor.log import to_file
-from termvisor.model.reload import Reloaded
+from termvisor.log import logger, to_file
+from termvisor.model.reload import Reloaded, RulesRead
 from termvisor.ops.configuration import merge
 from termvisor.redact import use as use_rules
 from termvisor.settings import load
 
 _REDACTION = frozenset({"redact_patterns", "redact_allow"})
 _LOG = frozenset({"log_level", "log_bytes"})
+log = logger("rules")
 
 
 async def reload(parts: Parts) -> Reloaded:
@@ -28,4 +32,15 @@ async def reload(parts: Parts) -> Reloaded:
         parts.lookout.take_over(settings)
         parts.attending.take_over(settings)
         await parts.chronicle.tell("config_reloaded", settings=", ".join(told.applied))
-    return told
+    return replace(told, rules=await _rules(parts))
+
+
+async def _rules(parts: Parts) -> RulesRead:
+    """Packs, and rules in them, as they are on disk now."""
+    read = await parts.ruling.reload(parts.settings)
+    if read.count is not None:
+        parts.attending.read_screens_with(parts.places, parts.settings)
+        await parts.chronicle.tell("rules_reloaded", rules=str(read.count))
+    for trouble in read.troubles:
+        log.warning("rules were not taken up: %s", trouble)
+    return read

@@ -28,4 +28,10 @@ class Reports:
         self._paces[pane], is_kept = user_vars.admit(pace, at)
         if not is_kept:
             return None
-        return await self._parts.chronicle.record(user_vars.event(pane, at, variable, pace.dropped, "call"))
+        event = user_vars.event(pane, at, variable, pace.dropped, "call")
+        detection = user_vars.detection(pane, at, variable)
+        if detection is None:
+            return await self._parts.chronicle.record(event)
+        stored = await self._parts.store.detections.report(detection, event)
+        self._parts.chronicle.news.publish(stored)
+        return stored

@@ -29,4 +29,4 @@ class Resting:
                 rested_at = heard
                 with suppress(StorageError):  # it is told by who writes
                     await self._store.rest()
-                give_back()
+                give_back(garbage=True)

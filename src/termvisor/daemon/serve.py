@@ -15,6 +15,7 @@ from termvisor.daemon.conversation import Desk
 from termvisor.daemon.desk import DaemonWorld, OpsDesk
 from termvisor.daemon.endpoint import Endpoint, bind
 from termvisor.daemon.life import hold, on_reload_signal, on_stop_signal
+from termvisor.heap import settle
 from termvisor.log import logger, to_file
 from termvisor.settings import Places, Settings, prepare
 
@@ -27,7 +28,13 @@ MakeDesk = Callable[[W, Callable[[], None]], Desk]
 def serve(places: Places, settings: Settings, open_world: OpenWorld[DaemonWorld]) -> None:
     """Run the daemon until it is told to stop."""
     prepare(places)
-    asyncio.run(live(places, settings, open_world, OpsDesk))
+    asyncio.run(live(places, settings, open_world, _settled))
+
+
+def _settled(world: DaemonWorld, stop: Callable[[], None]) -> OpsDesk:
+    desk = OpsDesk(world, stop)
+    settle()  # all is there now
+    return desk
 
 
 async def live(places: Places, settings: Settings, open_world: OpenWorld[W], make_desk: MakeDesk[W]) -> None:

@@ -1,9 +1,11 @@
 """How the daemon itself is doing, and what keeps it well."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from typing import TypedDict
 
 from termvisor import __version__
+from termvisor.clock import NS
 from termvisor.daemon.caretaker import Caretaker
 from termvisor.daemon.cost import Cost
 from termvisor.daemon.parts import Parts
@@ -11,6 +13,7 @@ from termvisor.daemon.reload import reload
 from termvisor.errors import MuxError
 from termvisor.model.health import Health
 from termvisor.model.reload import Reloaded
+from termvisor.model.run import Run
 from termvisor.model.upkeep import Backup, Checked, Maintenance
 
 
@@ -52,6 +55,7 @@ class LiveUpkeep:
             corrections=sum(watch.corrections for watch in lookout.watches.values()),
             forks=lookout.forks,
             looks_per_minute=round(60 * parts.eyes.meter.rate(now), 1),
+            **_under_way(await parts.store.runs.open(), parts.clock.now()),
             daemon=daemon,
             recorder=self._costs[1].of(parts.recorder.pid, now) if parts.recorder.pid else None,
             alerts=(
@@ -75,6 +79,16 @@ class LiveUpkeep:
 
     async def reload(self) -> Reloaded:
         return await reload(self._parts)
+
+
+class _UnderWay(TypedDict):
+    workflows_active: int
+    oldest_run_secs: float | None
+
+
+def _under_way(runs: Sequence[Run], now: int) -> _UnderWay:
+    oldest = max(0.0, (now - runs[0].at) / NS) if runs else None
+    return {"workflows_active": len(runs), "oldest_run_secs": oldest}
 
 
 def _folder_bytes(folder: str) -> int:

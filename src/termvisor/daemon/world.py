@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from termvisor.bus import Subscription
+from termvisor.daemon.accounts import LiveAccounts
 from termvisor.daemon.agents import LiveAgents
 from termvisor.daemon.called import CalledWorld
 from termvisor.daemon.coloured import coloured, safe_rows
+from termvisor.daemon.detections import LiveDetections
 from termvisor.daemon.parts import Parts
 from termvisor.daemon.recording import LiveRecording
 from termvisor.daemon.reports import Reports
+from termvisor.daemon.runs import LiveRuns
 from termvisor.daemon.upkeep import LiveUpkeep
 from termvisor.errors import NotFound
 from termvisor.ingest.watch import ServerWatch
@@ -155,8 +158,11 @@ class LiveWorld:
         self.fleet, self.history, self.news = LiveFleet(parts), LiveHistory(parts), LiveNews(parts)
         self.upkeep = LiveUpkeep(parts)
         self.agents = LiveAgents(parts)
+        self.detections = LiveDetections(parts)
         self.clock = parts.clock
         self._parts = parts
+        self.accounts = LiveAccounts(parts)
+        self.runs = LiveRuns(parts, self, lambda: self.behind, self.accounts)
         self.keeps_recorder = False
         """Whether the recorder goes on when this world ends, for a daemon that comes after."""
 

@@ -1,7 +1,8 @@
 """`visor hook …` as an agent calls it: what came on stdin goes to the daemon, what it answers to stdout.
 
 Invariant: it never fails and never hangs. Without a daemon, without word of it within two seconds, or without a clear
-answer it prints nothing and ends with status 0; then the agent goes on as if there were no hook. It starts no daemon.
+answer it prints nothing and ends with status 0; then the agent goes on as if there were no hook. It starts no daemon. A
+daemon that falls silent while it waits for a person counts as none.
 
 Imports nothing that costs time: an agent waits for it.
 """
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 HEARD_WITHIN = 2.0
 """Seconds in which the daemon must say that it heard."""
+SILENT_FOR = 10.0
+"""Seconds after which a daemon that says nothing, not even that it is still there, hangs."""
 ANSWERED_WITHIN = 595.0
 """Seconds; agents end their hooks after 600."""
 
@@ -57,4 +60,4 @@ def _frames(line: "socket", asked: face.Asked, heard_within: float) -> "Iterator
     line.sendall(face.encode(asked))
     while data := line.recv(1 << 16):
         yield from frames.feed(data)
-        line.settimeout(max(0.001, ends_at - monotonic()))
+        line.settimeout(max(0.001, min(SILENT_FOR, ends_at - monotonic())))

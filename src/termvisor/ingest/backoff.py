@@ -1,7 +1,5 @@
 """When to try again: exponential with jitter; after too many failures a hold-down that a person can see."""
 
-import random
-
 _FIRST, _LONGEST = 0.25, 30.0
 _FAILURES, _WITHIN, _HOLD_FOR = 5, 600.0, 300.0
 
@@ -23,6 +21,8 @@ class Backoff:
         self.is_held = len(self._failures) >= _FAILURES
         if self.is_held:
             return now + _HOLD_FOR
+        import random  # where all goes well it is not needed
+
         wait = min(_LONGEST, _FIRST * 2 ** (self._streak - 1))
         return now + float(wait * random.uniform(0.8, 1.2))  # noqa: S311 - jitter, not a secret
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from shutil import which
 
 from termvisor.errors import MuxError, VisorError
 from termvisor.ingest.attempts import Attempts
@@ -17,6 +16,7 @@ from termvisor.model.target import LOCAL
 from termvisor.mux.tmux.process import started
 from termvisor.mux.tmux.sockets import answers, candidates, named
 from termvisor.settings import Places, Settings
+from termvisor.spawn import is_installed
 
 _SCAN_FOR = 1.0
 _FIRST_LOOK_FOR = 3.0
@@ -135,7 +135,7 @@ class Lookout:
     async def _judge_program(self) -> None:
         """Without a tmux nothing can be watched; once it is there, nobody waits any longer."""
         program, chronicle = self._kit.settings.tmux_program, self._kit.epochs.chronicle
-        if not which(program):
+        if not is_installed(program):
             await chronicle.alert("tmux", missing(program))
         elif "tmux" in chronicle.alerts:
             await chronicle.all_clear("tmux")

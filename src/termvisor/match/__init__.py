@@ -32,7 +32,8 @@ def compile_patterns(patterns: Mapping[str, str], engine: Engine = "auto", *, ca
     matchers: list[Matcher] = []
     left = dict(patterns)
     for name in engines:
-        left = _take(_load(name, cache), left, matchers)
+        if left:
+            left = _take(_load(name, cache), left, matchers)
     for name, pattern in left.items():
         raise _refuse(
             name, pattern, "look-around, back-references, possessive and very large repeats are not supported"

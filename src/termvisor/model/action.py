@@ -68,6 +68,8 @@ class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
     cwd: str = ""
     env: dict[str, str] = {}
     name: str = ""
+    account: str = ""
+    """The account under which it starts, such as ``openai/work``: a reference, never what it stands for."""
 
 
 class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
@@ -121,7 +123,9 @@ class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
 
 
 class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
-    """Say yes, this once, to an agent that asks whether it may use a tool; its own hook carries the answer."""
+    """Say yes, this once, to an agent that asks whether it may use a tool. Its hook carries the answer, or its server,
+    or the keys of its dialog.
+    """
 
     agent: str
     tool: str
@@ -138,6 +142,31 @@ class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
     """Never the same twice: an answer is good for one request, also where the next one asks for the same."""
 
 
+class AnswerDialog(Struct, frozen=True, kw_only=True, tag="answer_dialog"):
+    """Press the keys that pick one choice of the dialog which an agent shows, and nothing else."""
+
+    pane: PaneId
+    agent: str
+    choice: str
+    """`allow` (this once), `deny`, or the label of a choice."""
+    rows: tuple[str, ...] = ()
+    """The dialog: it must still be that very one. The gate puts in the one that is shown where none is named."""
+
+
+class Interrupt(Struct, frozen=True, kw_only=True, tag="interrupt"):
+    """Have an agent stop what it is at; it stays, and can be told something else."""
+
+    pane: PaneId
+    agent: str
+
+
+class QuitAgent(Struct, frozen=True, kw_only=True, tag="quit_agent"):
+    """Have an agent that rests leave in its own way; its conversation can be taken up again."""
+
+    pane: PaneId
+    agent: str
+
+
 class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
     path: str
     data: bytes
@@ -146,6 +175,27 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
 class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
     argv: tuple[str, ...]
     cwd: str = ""
+
+
+class AskPerson(Struct, frozen=True, kw_only=True, tag="ask_person"):
+    """Ask a person something; their answer is all that comes of it."""
+
+    question: str
+    choices: tuple[str, ...] = ("yes", "no")
+    """Approving means the first, denying the last."""
+    how: str = ""
+    """How any of them is said."""
+    pane: PaneId | None = None
+    request: str
+    """Never the same twice: an answer is good for one question."""
+
+
+class RunWorkflow(Struct, frozen=True, kw_only=True, tag="run_workflow"):
+    """Start a workflow; whatever it does then passes the gate by itself."""
+
+    workflow: str
+    pane: PaneId
+    is_forced: bool = False
 
 
 Action = (
@@ -160,8 +210,13 @@ Action = (
     | Release
     | Notify
     | AnswerAgent
+    | AnswerDialog
+    | Interrupt
+    | QuitAgent
     | WriteFile
     | RunProgram
+    | AskPerson
+    | RunWorkflow
 )
 
 RISKS: dict[str, Risk] = {
@@ -176,9 +231,13 @@ RISKS: dict[str, Risk] = {
     "release": "reversible",
     "notify": "outside",
     "answer_agent": "process",
+    "answer_dialog": "process",
+    "interrupt": "input",
+    "quit_agent": "process",
     "write_file": "destructive",
     "run_program": "process",
     "run_workflow": "process",
+    "ask_person": "look",
     "model_call": "outside",
     "browser_auth": "outside",
 }
@@ -191,13 +250,16 @@ def kind_of(action: Action) -> str:
 
 
 def risk_of(action: Action) -> Risk:
-    """By kind; closing a pane and the hard signals lose something for good, a notification may stay on this machine."""
+    """By kind; closing a pane and the hard signals lose something for good, a notification may stay on this machine, an
+    agent that is refused may ask again."""
     if isinstance(action, Kill) and (action.closes_pane or action.signal in ("KILL", "QUIT")):
         return "destructive"
     if isinstance(action, Notify) and action.way in ("terminal", "desktop"):
         return "reversible"
     if isinstance(action, AnswerAgent) and action.writes:
         return "destructive"
+    if isinstance(action, AnswerDialog) and action.choice == "deny":
+        return "reversible"
     return RISKS[kind_of(action)]
 
 
@@ -208,4 +270,4 @@ def pane_of(action: Action) -> PaneId | None:
 
 def acts_on(action: Action) -> PaneId | None:
     """The pane that must be as it is believed to be. Some only speak of a pane, which may be gone."""
-    return None if isinstance(action, Notify | Release) else pane_of(action)
+    return None if isinstance(action, Notify | Release | AskPerson | RunWorkflow) else pane_of(action)

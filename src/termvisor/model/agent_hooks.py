@@ -83,11 +83,12 @@ LISTENED: dict[HookedAgent, Listened] = {
             "subagentStop",
             "preCompact",
         ),
+        asks="permissionRequest",
     ),
     "opencode": Listened(programs=("opencode",)),
 }
-"""Codex shows no dialog while its hook runs, and Copilot asks also for what is allowed anyway: they are not kept
-waiting for a person."""
+"""Codex shows no dialog while its hook runs, and its server brings its requests anyway. Copilot asks also for what is
+allowed anyway: there only the policy answers."""
 
 
 FoundState = Literal["absent", "current", "changed", "unreadable"]

@@ -21,6 +21,7 @@ EVENT_KINDS: dict[str, str] = {
     "agent_began": "An agent was recognised in a pane, with its process.",
     "agent_ended": "An agent's process ended, or its pane did, with the reason.",
     "state_changed": "An agent does something else now: before and after, the source that says so, and its evidence.",
+    "agent_drifted": "An agent is no longer as it was recorded: its version, its screens or its silence are new to us.",
     "daemon_started": "The daemon started, with its version.",
     "daemon_stopped": "The daemon stopped in good order.",
     "recorder_started": "A recorder process was started.",
@@ -28,6 +29,7 @@ EVENT_KINDS: dict[str, str] = {
     "alert": "Something needs a person: what, and what to do.",
     "alert_cleared": "What needed a person is in order again.",
     "config_reloaded": "The daemon took over changed settings, with their names.",
+    "rules_reloaded": "The daemon took up changed rules, with how many are in force now.",
 }
 
 Scalar = str | int | float | bool | None

@@ -47,3 +47,5 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """Nanoseconds in this state."""
     testimonies: tuple[Testimony, ...]
     would_change: tuple[Prospect, ...]
+    doubts: tuple[str, ...] = ()
+    """What could not be proven, and was therefore left out."""

@@ -51,6 +51,10 @@ class Vitals(Struct, frozen=True, kw_only=True):
     """How often repainting panes are looked at now, all together."""
     daemon: ProcessCost
     recorder: ProcessCost | None = None
+    workflows_active: int = 0
+    """Runs that have not ended, also those that wait."""
+    oldest_run_secs: float | None = None
+    """For how long the oldest of them has been going on."""
     alerts: tuple[str, ...] = ()
 
 

@@ -11,6 +11,10 @@ Status = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppres
 """``suppressed`` and ``failed`` come of notifications only: nobody was told, on purpose or because it did not work."""
 
 
+Channel = Literal["native", "keys"]
+"""How an agent was spoken to: by a channel of its own, or typed into its terminal."""
+
+
 class Outcome(Struct, frozen=True, kw_only=True):
     """``why`` is a stable code, ``text`` is for a person. ``correlation`` finds the whole story in the audit."""
 
@@ -28,5 +32,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     pid: int = 0
     former: dict[str, Scalar] = {}
     """What it took the place of, or made: on record, so that it can be taken back."""
+    channel: Channel | None = None
+    """None for what is no word to an agent."""
     is_repeated: bool = False
     """The same key was used before: this is what came of it then, and nothing was done now."""

@@ -31,6 +31,8 @@ class PaneFacts(Struct, frozen=True, kw_only=True):
     session_id: str = ""
     session_name: str = ""
     session_attached: int = 0
+    session_clients: tuple[str, ...] = ()
+    """The terminals in which its session is shown."""
     session_ends_unattached: bool = False
     window_id: str = ""
     window_index: int = 0

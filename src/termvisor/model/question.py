@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.output import Line
+from termvisor.model.utterance import Role
 
 Rank = Literal["recency", "relevance"]
 
@@ -38,6 +39,10 @@ class Hit(Struct, frozen=True, kw_only=True):
     after: tuple[str, ...] = ()
     screen: ScreenId | None = None
     last_at: int | None = None
+    utterance: int | None = None
+    """What was said, of which this is a line; its number counts the lines of that."""
+    role: Role | None = None
+    agent: str | None = None
 
 
 class Found(Struct, frozen=True, kw_only=True):

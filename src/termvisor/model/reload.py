@@ -1,6 +1,13 @@
-"""What became of changed settings when a running daemon read them again."""
+"""What became of changed settings and rules when a running daemon read them again."""
 
 from msgspec import Struct
+
+
+class RulesRead(Struct, frozen=True, kw_only=True):
+    """``count`` are in force now, None where nothing changed. Because of ``troubles``, the old ones stay."""
+
+    count: int | None = None
+    troubles: tuple[str, ...] = ()
 
 
 class Reloaded(Struct, frozen=True, kw_only=True):
@@ -8,3 +15,4 @@ class Reloaded(Struct, frozen=True, kw_only=True):
 
     applied: tuple[str, ...] = ()
     needs_restart: tuple[str, ...] = ()
+    rules: RulesRead = RulesRead()

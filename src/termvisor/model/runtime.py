@@ -59,5 +59,12 @@ class TargetReached(Struct, frozen=True, kw_only=True, tag=True):
     is_reachable: bool
 
 
-Fact = Signal | RuntimeBegan | RuntimeEnded | PaneClosed | PaneMissed | TargetReached
+class ClockSet(Struct, frozen=True, kw_only=True, tag=True):
+    """The machine's clock was set. What it called an instant before, it calls ``by`` nanoseconds later now."""
+
+    at: int
+    by: int
+
+
+Fact = Signal | RuntimeBegan | RuntimeEnded | PaneClosed | PaneMissed | TargetReached | ClockSet
 """All that states are made of, in the order in which it was stored."""

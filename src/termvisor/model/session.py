@@ -7,6 +7,7 @@ from msgspec import Struct
 from termvisor.model.agent import AgentState
 from termvisor.model.attention import NeedKind
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
+from termvisor.model.signature import Signature
 
 EndReason = Literal["completed", "limit_reached", "error", "manual", "pane_gone"]
 
@@ -21,8 +22,28 @@ class Usage(Struct, frozen=True, kw_only=True):
     reasoning: int | None = None
     cost: float | None = None
     """US dollars, by the agent's own account or by the price table in the settings."""
+    is_estimated: bool = False
+    """The cost is reckoned from tokens by the price table; the agent told none."""
     context_used: float | None = None
-    """How full the context window is, 0 to 1."""
+    """How full the context window is, 0 to 1; None where its size is not known."""
+    context_tokens: int | None = None
+    """How much stands in the context window."""
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """Tokens by what they cost. ``cached`` were read from a cache, ``written`` were put into one."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    written: int = 0
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """What one answer of a model took, as far as it was told."""
+
+    model: str
+    spent: Spent = Spent()
 
 
 class AgentSession(Struct, frozen=True, kw_only=True):
@@ -40,6 +61,12 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     ended_at: int | None = None
     end_reason: EndReason | None = None
     usage: Usage = Usage()
+    told: Usage = Usage()
+    """Whole sums by the agent's own account; ``usage`` is this, or the sum of its answers where that is more."""
+    by_model: dict[str, Spent] = {}
+    """What each model took, where the agent tells single answers."""
+    messages: dict[str, Message] = {}
+    """The last answers by their ids: an agent tells each of them several times."""
     resume: tuple[str, ...] = ()
     """The argv that takes it up again; empty where that is not possible."""
 
@@ -55,6 +82,8 @@ class AgentView(Struct, frozen=True, kw_only=True):
     """What it needs of a person; None where it needs nobody."""
     needs_action: bool = False
     session: AgentSession | None = None
+    signature: Signature = Signature()
+    """Why the pane is taken for this agent's."""
 
 
 class AgentKind(Struct, frozen=True, kw_only=True):
@@ -68,6 +97,8 @@ class AgentKind(Struct, frozen=True, kw_only=True):
     is_enabled: bool
     failures: int = 0
     """How often its adapter failed since the daemon started."""
+    recorded: tuple[str, ...] = ()
+    """The versions of the program of which we have recordings."""
 
 
 class SourceHealth(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.model.detection import Detection
 from termvisor.model.ids import EpochId, PaneId, SightingId
 from termvisor.model.screen import Screen
 
@@ -34,8 +35,12 @@ class Row(Struct, frozen=True):
 
 
 class Glance(Struct, frozen=True):
-    """One look at a repainting pane, ready to be stored: the screen without its rows, and the rows."""
+    """One look at a repainting pane, ready to be stored: the screen without its rows, and the rows.
+
+    ``found`` is what rules found in rows, by the fold of the row; it counts where the row is new.
+    """
 
     epoch: EpochId
     screen: Screen
     rows: tuple[Row, ...]
+    found: tuple[tuple[int, Detection], ...] = ()

@@ -44,6 +44,10 @@ class Hint(Struct, frozen=True, kw_only=True):
     pid: int = 0
     pid_started: int = 0
     cwd: str = ""
+    via: int = 0
+    """The process that handed it on. Where that is the agent itself, it is proof; it may be a server of several."""
+    is_doubtful: bool = False
+    """More than one of this agent works in the folder: where that is all that is told, it proves nothing."""
 
 
 class FlagsTold(Struct, frozen=True, kw_only=True):

@@ -29,9 +29,11 @@ class Source(Struct, frozen=True, kw_only=True):
     reads_stream: bool = False
     """It is read from the pane's output, so a gap there may hide what it said."""
     blind_to: tuple[StateName, ...] = ()
-    """States that it shows as `idle`, because it has no word for them."""
+    """States that it has no word for: it shows an end as `idle`, and a question as one for permission."""
     blurs_ends: bool = False
-    """It says `completed` of every turn that ended, also of one that was stopped or failed; the screen shows which."""
+    """It tells every turn that ended in the same way, also one that was stopped or failed; the screen shows which."""
+    misses_dialogs: bool = False
+    """Some dialogs are open without a word of it: it goes on saying work or rest. What the screen shows is believed."""
     is_shared: bool = False
     """Strangers speak in it, too: it is heard only of sessions that the agent has shown elsewhere."""
     standing: Standing = "active"
@@ -52,36 +54,11 @@ OSC = Source(name="osc", tier="deterministic", rank=2, reads_stream=True)
 """OSC 7501, the program status that some agents print."""
 LOOKS = (guessed("screen", 10), guessed("title", 11), guessed("process", 12))
 
-SOURCES: dict[str, tuple[Source, ...]] = {
-    "claude_code": (
-        told("registry", 2, blind_to=("error", "completed")),
-        OSC,
-        told("hook", 3, has_holes=True),
-        Source(name="transcript", tier="deterministic", rank=4, has_holes=True, is_shared=True),
-        *LOOKS,
-    ),
-    "codex": (
-        told("app_server", 1, blind_to=("completed",)),
-        OSC,
-        told("hook", 3, has_holes=True),
-        told("notify", 3, has_holes=True),
-        told("rollout", 4, has_holes=True),
-        *LOOKS,
-    ),
-    "gemini": (
-        Source(name="hook", tier="deterministic", rank=1, has_holes=True, blurs_ends=True),
-        *LOOKS,
-        guessed("notification", 13),
-    ),
-    "opencode": (told("hook", 1), *LOOKS),
-    "copilot": (told("session_file", 1), told("hook", 2, has_holes=True), *LOOKS),
-    "cursor": (told("hook", 1, has_holes=True), *LOOKS),
-    "": (
-        told("server", 1),
-        told("plugin", 1),
-        told("hook", 1, has_holes=True),
-        told("session_file", 4, has_holes=True),
-        *LOOKS,
-    ),
-}
-"""The sources of each agent; those under the empty name are for every agent that has no entry."""
+STRANGERS = (
+    told("server", 1),
+    told("plugin", 1),
+    told("hook", 1, has_holes=True),
+    told("session_file", 4, has_holes=True),
+    *LOOKS,
+)
+"""For an agent of which nobody declared any."""

@@ -25,6 +25,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     at_prompt: bool = False
     is_ready: bool = False
     """A `ready` user variable must have been set since the last command began."""
+    is_input_empty: bool = False
+    """Nobody may have written something in the agent's composer, also where its own server would take the text."""
     tail: str | None = None
     """A pattern that the last lines must fit."""
     tail_lines: int = 5
@@ -36,5 +38,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """The story that this belongs to; empty for one of its own."""
     undoes: Undoes | None = None
     """The action that this one takes back."""
+    asks: bool = False
+    """A person is asked also where the policy alone would allow it."""
     wait_for_answer: float = 0.0
     """Seconds to wait for a person where one must be asked."""

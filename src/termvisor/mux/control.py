@@ -25,6 +25,8 @@ class Guard(Struct, frozen=True, kw_only=True):
     """It is alive, in no mode, its input is on and goes to no other pane."""
     shows: str = ""
     """A piece of text (letters, digits and blanks) that must stand in one row of the screen."""
+    rows: tuple[str, ...] = ()
+    """More such pieces, which may have a full stop or a pointer in them; each must stand in some row."""
     title: str | None = None
     front: MuxPaneId | None = None
     """The pane that people see who look at its session."""

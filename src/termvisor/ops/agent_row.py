@@ -12,6 +12,7 @@ from termvisor.model.agent import Confidence, EvidenceMode, Flags, Presence, Sta
 from termvisor.model.attention import NeedKind
 from termvisor.model.pane import PaneView
 from termvisor.model.session import AgentView, Usage
+from termvisor.model.signature import Signature, SignatureClass, SignatureInputs, SignatureReason
 from termvisor.ops.listing import PaneIdentity, age_of, identity, instant
 from termvisor.ops.look import Column, age, counted
 from termvisor.redact import redact
@@ -62,7 +63,9 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     """A pane and the agent in it. Without one, ``agent`` and ``state`` are null and ``presence`` is `unmanaged`.
 
     ``evidence_mode`` is the tier of what the state rests on; `deterministic` is the agent's own word. ``reason`` says
-    why a state is `unknown`. ``cost`` is US dollars; what nobody told is null.
+    why a state is `unknown`. ``cost`` is US dollars, by the agent's word or, where ``cost_is_estimated``, by the
+    setting `agent_prices`; what nobody told is null. ``signature_*`` say why the pane is taken for an agent's, or why
+    it is not: which agent its process, command, screen and title name.
     """
 
     identity: PaneIdentity
@@ -85,21 +88,31 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     model: str
     tokens: int | None
     cost: float | None
+    cost_is_estimated: bool
     context_used: float | None
+    context_tokens: int | None
+    signature_class: SignatureClass
+    signature_reason: SignatureReason
+    signature_confidence: float
+    signature_inputs: SignatureInputs
 
 
 def row(pane: PaneView, view: AgentView | None, now: int) -> AgentRow:
     return AgentRow(**fields(pane, view, now))
 
 
-def fields(pane: PaneView, view: AgentView | None, now: int) -> dict[str, Any]:
-    """By name, for rows that say more of a pane."""
+def fields(pane: PaneView, view: AgentView | None, now: int, seen: Signature | None = None) -> dict[str, Any]:
+    """By name, for rows that say more of a pane; ``seen`` is its signature where there is no agent."""
     if view is None:
-        return {"identity": identity(pane), **_NOBODY}
+        return {"identity": identity(pane), **_NOBODY, **_signed(seen or Signature())}
+    return {"identity": identity(pane), **told_of(view, now)}
+
+
+def told_of(view: AgentView, now: int) -> dict[str, Any]:
+    """All but where it is."""
     state, session = view.state, view.session
     used = session.usage if session is not None else Usage()
     return {
-        "identity": identity(pane),
         "presence": state.presence,
         "agent": state.agent,
         "runtime": state.runtime,
@@ -119,8 +132,15 @@ def fields(pane: PaneView, view: AgentView | None, now: int) -> dict[str, Any]:
         "model": redact(session.model) if session is not None else "",
         "tokens": used.total,
         "cost": used.cost,
+        "cost_is_estimated": used.is_estimated,
         "context_used": used.context_used,
+        "context_tokens": used.context_tokens,
+        **_signed(view.signature),
     }
+
+
+def _signed(signature: Signature) -> dict[str, Any]:
+    return {name: getattr(signature, name) for name in Signature.__struct_fields__ if name != "agent"}
 
 
 _NOBODY: dict[str, Any] = {
@@ -133,6 +153,7 @@ _NOBODY: dict[str, Any] = {
     "needs_action": False,
     "agent_title": "",
     "model": "",
+    "cost_is_estimated": False,
 }
 
 

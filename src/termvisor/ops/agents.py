@@ -6,10 +6,13 @@ from typing import Protocol
 
 from termvisor.bus import Subscription
 from termvisor.model.agent import StateChange
+from termvisor.model.drift import Drift
 from termvisor.model.explanation import Explanation
 from termvisor.model.ids import PaneId, SignalId
 from termvisor.model.session import AgentKind, AgentSession, AgentView, SourceHealth
 from termvisor.model.signal import Signal
+from termvisor.model.signature import Signature
+from termvisor.model.tool_end import ToolEnd
 
 
 class Heard(Protocol):
@@ -17,6 +20,9 @@ class Heard(Protocol):
 
     async def evidence(self, signals: Iterable[SignalId]) -> dict[SignalId, Signal]:
         """Stored signals, redacted; those that aged away are left out."""
+
+    def tool_ends(self) -> AbstractContextManager[Subscription[ToolEnd]]:
+        """Every use of a tool that came to its end, where agents tell it."""
 
     async def sessions(
         self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
@@ -30,11 +36,17 @@ class Agents(Heard, Protocol):
     async def views(self) -> dict[PaneId, AgentView]:
         """The agents that live, by pane, as they are at this instant."""
 
+    async def signatures(self) -> dict[PaneId, Signature]:
+        """Why each pane that exists is taken for an agent's, or is not."""
+
     async def explain(self, pane: PaneId) -> Explanation | None:
         """Why the agent of a pane is said to be in its state; None where there is none."""
 
     async def kinds(self) -> list[AgentKind]:
         """Every agent program that is known, also those that are switched off."""
+
+    async def drifts(self) -> list[Drift]:
+        """Of those that live: what is no longer as we know it."""
 
     def news(self) -> AbstractContextManager[Subscription[StateChange]]:
         """Every change of a state, after it is stored."""

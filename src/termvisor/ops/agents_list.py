@@ -1,12 +1,16 @@
 """The op `agents_list`: the agent programs that the product knows, and what it can do with each."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from termvisor.clock import iso
+from termvisor.model.session import AgentView
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import Listing, counts
 from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
+from termvisor.redact import redact
 
 
 class ListKinds(Struct, frozen=True, kw_only=True):
@@ -15,7 +19,8 @@ class ListKinds(Struct, frozen=True, kw_only=True):
 
 class KindItem(Struct, frozen=True, kw_only=True):
     """``version`` is that of the contract which its adapter speaks; ``sources`` are where it speaks, the best first;
-    ``panes`` are those in which it lives now. ``failures`` counts what went wrong in the adapter itself.
+    ``panes`` are those in which it lives now, ``alive`` the versions of the program there, as far as it told them, and
+    ``recorded`` those of which we have recordings. ``failures`` counts what went wrong in the adapter itself.
     """
 
     name: str
@@ -24,6 +29,8 @@ class KindItem(Struct, frozen=True, kw_only=True):
     capabilities: tuple[str, ...]
     sources: tuple[str, ...]
     panes: tuple[int, ...]
+    alive: tuple[str, ...]
+    recorded: tuple[str, ...]
     failures: int
 
 
@@ -52,6 +59,8 @@ async def run(world: World, _wanted: ListKinds) -> KindListing:
             capabilities=kind.capabilities,
             sources=kind.sources,
             panes=tuple(pane for pane, name in living.items() if name == kind.name),
+            alive=_versions(views[pane] for pane, name in living.items() if name == kind.name),
+            recorded=kind.recorded,
             failures=kind.failures,
         )
         for kind in await world.agents.kinds()
@@ -62,10 +71,21 @@ async def run(world: World, _wanted: ListKinds) -> KindListing:
     return KindListing(generated_at=iso(world.clock.now()), summary=summary, items=items)
 
 
+def _versions(views: Iterable[AgentView]) -> tuple[str, ...]:
+    told = {redact(one.session.version) for one in views if one.session is not None}
+    return tuple(sorted(told - {""}))
+
+
+def _newness(item: KindItem) -> str:
+    """A version that nobody recorded is shown in yellow."""
+    return "yellow" if item.recorded and set(item.alive) - set(item.recorded) else ""
+
+
 COLUMNS = (
     Column("AGENT", lambda item: item.name, style="cyan"),
     Column("ENABLED", lambda item: "yes" if item.is_enabled else "no"),
     Column("PANES", lambda item: " ".join(map(str, item.panes)) or "-", may_shrink=True, style="bold"),
+    Column("VERSION", lambda item: " ".join(item.alive) or "-", may_shrink=True, paint=_newness),
     Column("CONTRACT", lambda item: item.version, is_right=True),
     Column("FAILURES", lambda item: str(item.failures or "-"), is_right=True, style="red"),
     Column("SOURCES", lambda item: " ".join(item.sources), may_shrink=True),
@@ -86,7 +106,8 @@ OP = Op(
     name="agents_list",
     aliases=("agents",),
     summary="The agent programs that are known, and what can be done with each.",
-    doc="""The setting `agents_disabled` switches one off. What an agent is doing is shown by `visor status` and
+    doc="""The setting `agents_disabled` switches one off. A version of which there is no recording may be known less
+well: `visor doctor` tells it. What an agent is doing is shown by `visor status` and
 `visor panes`; its conversations by `visor agents sessions`.""",
     Input=ListKinds,
     Output=KindListing,

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.clock import iso
-from termvisor.model.session import AgentSession, EndReason, Usage
+from termvisor.model.session import AgentSession, EndReason, Spent, Usage
 from termvisor.ops.base import Example, Op
 from termvisor.ops.envelope import seconds_between
 from termvisor.ops.listing import (
@@ -22,7 +23,8 @@ from termvisor.ops.listing import (
     named_id,
     nobody,
 )
-from termvisor.ops.look import Column, Look, age, counted, table
+from termvisor.ops.look import Column, Look, age, clean, counted, table
+from termvisor.ops.session_history import SessionHistory, histories
 from termvisor.ops.world import World
 from termvisor.redact import redact
 
@@ -37,10 +39,16 @@ class AgentsSessions(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="Only those that went on after this: ISO 8601, today, or an age such as 2h.")
     ] = None
 
+    history: Annotated[bool, Meta(description="Also what the program `cass` knows of each, where it is installed.")] = (
+        False
+    )
+
 
 class SessionUse(Struct, frozen=True, kw_only=True):
     """One conversation. ``external_id`` is the agent's own name for it. ``tokens``, ``cost`` (US dollars) and the rest
-    of ``usage`` are null where the agent did not tell them. ``resume`` takes it up again; empty where nothing does.
+    of ``usage`` are null where the agent did not tell them; ``usage.is_estimated`` says that the cost is reckoned by
+    the setting `agent_prices`. ``by_model`` is what each model took, where the agent tells that. ``resume`` takes it up
+    again; empty where nothing does.
     """
 
     id: int
@@ -58,7 +66,9 @@ class SessionUse(Struct, frozen=True, kw_only=True):
     tokens: int | None
     cost: float | None
     usage: Usage
+    by_model: dict[str, Spent]
     resume: str
+    history: SessionHistory | None = None
 
 
 class SessionsUse(Struct, frozen=True, kw_only=True):
@@ -89,6 +99,8 @@ async def run(world: World, wanted: AgentsSessions) -> AgentSessionListing:
         limit=wanted.limit,
     )
     items = tuple(_item(one, known.get(one.pane) or nobody(one.pane), now) for one in found)
+    if wanted.history:
+        items = tuple(replace(item, history=one) for item, one in zip(items, await histories(found), strict=True))
     summary = SessionsUse(
         sessions=len(items),
         by_agent=counts(item.agent for item in items),
@@ -117,6 +129,7 @@ def _item(session: AgentSession, who: PaneIdentity, now: int) -> SessionUse:
         tokens=session.usage.total,
         cost=session.usage.cost,
         usage=session.usage,
+        by_model={redact(model): spent for model, spent in session.by_model.items()},
         resume=redact(shlex.join(session.resume)),
     )
 
@@ -130,8 +143,8 @@ def _sum(numbers: Iterable[N | None]) -> N | None:
     return sum(known[1:], known[0]) if known else None
 
 
-def money(dollars: float | None) -> str:
-    return "unknown" if dollars is None else f"${dollars:.2f}"
+def money(dollars: float | None, *, is_estimated: bool = False) -> str:
+    return "unknown" if dollars is None else f"{'~' * is_estimated}${dollars:.2f}"
 
 
 def amount(tokens: int | None) -> str:
@@ -147,7 +160,7 @@ COLUMNS = (
     Column("FOR", lambda item: age(item.seconds), is_right=True),
     Column("END", lambda item: item.end_reason or ("-" if item.ended_at is None else "ended")),
     Column("TOKENS", lambda item: amount(item.tokens), is_right=True),
-    Column("COST", lambda item: money(item.cost), is_right=True),
+    Column("COST", lambda item: money(item.cost, is_estimated=item.usage.is_estimated), is_right=True),
     Column("TITLE", lambda item: item.title, may_shrink=True),
     Column("RESUME", lambda item: item.resume or "-", may_shrink=True, style="dim"),
 )
@@ -161,7 +174,22 @@ def plain(listing: AgentSessionListing, look: Look) -> str:
     told = f"{counted(summary.sessions, 'session')}, tokens {amount(summary.tokens)}, cost {money(summary.cost)}"
     less = f" without the {summary.without_cost} that told none"
     has_rest = summary.cost is not None and summary.without_cost
-    return f"{rows}\n\n{told}{less if has_rest else ''}" if listing.items else "No agent had a session yet."
+    past = "".join(f"\n{_past(item, item.history)}" for item in listing.items if item.history is not None)
+    return f"{rows}{past}\n\n{told}{less if has_rest else ''}" if listing.items else "No agent had a session yet."
+
+
+_PAST = {
+    "found": "cass knows it by its {key}; the robot answer holds what it says",
+    "nothing": "cass knows nothing of it",
+    "not_installed": "cass is not installed",
+    "failed": "cass could not answer: {detail}",
+    "not_asked": "{detail}",
+}
+
+
+def _past(item: SessionUse, history: SessionHistory) -> str:
+    words = _PAST[history.status].format(key=history.key.replace("_", " "), detail=history.detail)
+    return clean(f"session {item.id}: {words}")
 
 
 OP = Op(
@@ -169,7 +197,11 @@ OP = Op(
     summary="The conversations of agents: model, tokens, cost, and how to resume each.",
     doc="""A session begins when an agent is recognised in a pane or starts a new conversation, and ends with it;
 `end_reason` is `completed`, `limit_reached`, `error`, `manual` or `pane_gone`. What an agent did not tell is unknown,
-never 0.""",
+never 0. A cost with a `~` is an estimate by the setting `agent_prices`; where a model has no price there, the cost is
+unknown.
+
+With `--history` the program `cass`, where it is installed, is asked what it knows of each session: by the agent's own
+id of it, else by the folder in which it ran.""",
     Input=AgentsSessions,
     Output=AgentSessionListing,
     run=run,
@@ -177,6 +209,7 @@ never 0.""",
     examples=(
         Example("agents sessions", "the newest ones"),
         Example("agents sessions --agent claude_code --since today", "today's of one agent"),
+        Example("agents sessions -n 3 --history", "with what `cass` knows of them"),
         Example("robot agents sessions --pane 7 -n 1", "the last one of pane 7, as JSON"),
     ),
 )

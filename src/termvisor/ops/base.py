@@ -82,7 +82,9 @@ class Op(Struct, frozen=True, kw_only=True):
         return f"{group} {rest}" if rest and group in GROUPS else self.name.replace("_", "-")
 
 
-GROUPS = frozenset({"agents", "audit", "config", "db", "hook", "policy", "setup"})
+GROUPS = frozenset(
+    {"accounts", "agents", "audit", "config", "db", "events", "hook", "policy", "rules", "setup", "workflow"}
+)
 """Words that stand before another one on the command line."""
 
 FACE_COMMANDS = (

@@ -31,8 +31,18 @@ NAMES = (
     "list_events",
     "watch_events",
     "report_event",
+    "explain_event",
+    "events_ack",
+    "events_mute",
+    "events_mutes",
+    "events_unmute",
     "send_text",
     "send_keys",
+    "answer_dialog",
+    "interrupt",
+    "quit_agent",
+    "resume_session",
+    "revive",
     "spawn",
     "split",
     "kill",
@@ -55,6 +65,26 @@ NAMES = (
     "policy_show",
     "policy_explain",
     "policy_test",
+    "rules_list",
+    "rules_show",
+    "rules_test",
+    "rules_lint",
+    "rules_new",
+    "accounts_list",
+    "accounts_show",
+    "accounts_pick",
+    "accounts_use",
+    "accounts_refresh",
+    "workflow_list",
+    "workflow_show",
+    "workflow_run",
+    "workflow_dry_run",
+    "workflow_status",
+    "workflow_history",
+    "workflow_signal",
+    "workflow_pause",
+    "workflow_resume",
+    "workflow_cancel",
     "list_gaps",
     "export",
     "replay",
@@ -90,6 +120,10 @@ ALIASES = {
     "windows": "list_windows",
     "sessions": "list_sessions",
     "agents": "agents_list",
+    "accounts": "accounts_list",
+    "rules": "rules_list",
+    "workflow": "workflow_list",
+    "workflows": "workflow_list",
     "sources": "list_sources",
     "text": "get_text",
     "view-output": "get_text",
@@ -101,6 +135,9 @@ ALIASES = {
     "events": "list_events",
     "event": "report_event",
     "send": "send_text",
+    "answer": "answer_dialog",
+    "quit": "quit_agent",
+    "resume": "resume_session",
     "reservations": "list_reservations",
     "permits": "list_permits",
     "gaps": "list_gaps",
@@ -122,6 +159,11 @@ ROBOT = {
     "event": "report_event",
     "send": "send_text",
     "send-keys": "send_keys",
+    "answer": "answer_dialog",
+    "interrupt": "interrupt",
+    "quit": "quit_agent",
+    "resume": "resume_session",
+    "revive": "revive",
     "spawn": "spawn",
     "split": "split",
     "kill": "kill",
@@ -139,6 +181,8 @@ ROBOT = {
     "health": "health",
     "quick-start": "quick_start",
 }
+STREAMS = ("watch", "watch_events", "audit_export", "export", "replay", "db_prune", "db_vacuum")
+"""Those that answer with many Outputs, in the order of their names above."""
 
 
 def op(name: str) -> Op:
@@ -168,7 +212,8 @@ def find(argv: Sequence[str], is_robot: bool) -> tuple[Op, list[str]]:
     if together and words[0] in GROUPS:
         return op(together), words[2:]
     if name := _spoken(words[0], is_robot):
-        return op(name), words[1:]
+        is_of_event = name == "explain" and any(word.startswith("event:") for word in words[1:])
+        return op("explain_event" if is_of_event else name), words[1:]
     if together:
         return op(together), words[2:]
     raise _unknown(words[0], is_robot)

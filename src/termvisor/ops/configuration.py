@@ -20,6 +20,11 @@ def where(world: World) -> Places:
 
 def toml(value: Any) -> str:
     """A setting's value as it stands in the file. JSON's strings, numbers and lists are TOML too."""
+    plain = msgspec.to_builtins(value)
+    if isinstance(plain, dict):
+        return "{" + ", ".join(f"{name} = {toml(one)}" for name, one in plain.items()) + "}"
+    if isinstance(plain, list | tuple) and any(isinstance(one, dict) for one in plain):
+        return f"[{', '.join(map(toml, plain))}]"
     return "unset" if value is None else msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
 
 

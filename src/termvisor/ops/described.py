@@ -55,7 +55,8 @@ def _spawn(fields: Fields) -> str:
     command = " ".join(fields.get("command") or ()) or "a shell"
     where = {"pane": f"beside pane {fields.get('beside')}"}.get(fields["where"], f"in a new {fields['where']}")
     folder = f" (in {fields['cwd']})" if fields.get("cwd") else ""
-    return f"start {command} {where}{folder}"
+    account = f" under the account {fields['account']}" if fields.get("account") else ""
+    return f"start {command} {where}{folder}{account}"
 
 
 def _kill(fields: Fields) -> str:
@@ -72,6 +73,11 @@ def _plea(fields: Fields) -> str:
     return f"let {fields['agent']} use {fields['tool']}: {about}".rstrip(": ")
 
 
+def _dialog(fields: Fields) -> str:
+    rows = " / ".join(row.strip(" │┃") for row in fields.get("rows") or ())
+    return f"answer {fields['choice']!r} to the dialog of {fields['agent']}: {rows}".removesuffix(": ")
+
+
 _WORDS: dict[str, Callable[[Fields], str]] = {
     "send_text": _text,
     "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
@@ -85,6 +91,11 @@ _WORDS: dict[str, Callable[[Fields], str]] = {
     "write_file": lambda fields: f"write {fields['path']}",
     "run_program": lambda fields: f"run {' '.join(fields['argv'])}",
     "answer_agent": _plea,
+    "answer_dialog": _dialog,
+    "interrupt": lambda fields: f"interrupt {fields['agent']}",
+    "quit_agent": lambda fields: f"have {fields['agent']} leave",
+    "ask_person": lambda fields: f"{fields['question']} ({' / '.join(fields['choices'])}; {fields['how']})",
+    "run_workflow": lambda fields: f"start the workflow {fields['workflow']}",
     "notify": lambda fields: f"tell a person by {fields.get('way', 'terminal')}: {fields['title']}",
 }
 

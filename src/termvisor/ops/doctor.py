@@ -8,6 +8,7 @@ from termvisor.checks import BUILTIN
 from termvisor.checks.base import Check, Finding, Hooks, Status
 from termvisor.clock import Clock
 from termvisor.errors import ConfigError, Unavailable
+from termvisor.model.drift import Drift
 from termvisor.model.health import Health
 from termvisor.model.pane import PaneView
 from termvisor.ops.base import Example, Op
@@ -72,6 +73,12 @@ class WorldSight:
     async def health(self) -> Health | None:
         try:
             return await self._world.upkeep.health()
+        except Unavailable:
+            return None
+
+    async def drifts(self) -> Sequence[Drift] | None:
+        try:
+            return await self._world.agents.drifts()
         except Unavailable:
             return None
 

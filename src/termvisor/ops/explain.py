@@ -1,21 +1,26 @@
 """The op `explain`: why an agent is said to be in its state: the evidence, every witness, and what would change it."""
 
-from msgspec import Struct
+from typing import Annotated
 
-from termvisor.errors import NoAgent
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from termvisor.clock import iso
+from termvisor.errors import BadRequest, NoAgent
 from termvisor.model.agent import StateName, Tier
 from termvisor.model.event import Scalar
 from termvisor.model.explanation import Explanation, Prospect, Role, Testimony
 from termvisor.model.ids import SignalId
 from termvisor.model.pane import PaneView
+from termvisor.model.replayed import RecordingKind, Replayed
 from termvisor.model.signal import Signal, SignalKind
-from termvisor.ops.agent_row import NEEDS, AgentRow, beside, painted, row, spoken, who
+from termvisor.ops.agent_row import NEEDS, AgentRow, beside, painted, row, spoken, told_of, who
 from termvisor.ops.base import Example, Op
 from termvisor.ops.described import masked
 from termvisor.ops.envelope import seconds_between
-from termvisor.ops.guards import PaneReference
-from termvisor.ops.listing import age_of, instant, named
-from termvisor.ops.look import Column, Look, age, clean, shorten, table
+from termvisor.ops.listing import PaneIdentity, age_of, instant, named
+from termvisor.ops.look import Column, Look, age, clean, counted, shorten, table
+from termvisor.ops.recorded import replayed
 from termvisor.ops.world import World
 from termvisor.redact import redact
 
@@ -41,9 +46,17 @@ TIERS: dict[str, str] = {
 
 
 class Explain(Struct, frozen=True, kw_only=True):
-    """Of which pane."""
+    """Of which pane, or of which recording."""
 
-    pane: PaneReference
+    pane: Annotated[str | None, Meta(description="The pane; any reference.", extra={"positional": "one"})] = None
+    file: Annotated[
+        str | None,
+        Meta(description="A recording in place of a pane; read here, without a daemon.", extra={"is_path": True}),
+    ] = None
+    at: Annotated[
+        str | None, Meta(description="Of a recording: so long after its beginning (90s), or ISO 8601; else its end.")
+    ] = None
+    agent: Annotated[str | None, Meta(description="Of a recording that does not say whose it is.")] = None
 
 
 class EvidenceItem(Struct, frozen=True, kw_only=True):
@@ -87,30 +100,82 @@ class ProspectItem(Struct, frozen=True, kw_only=True):
     in_secs: float | None
 
 
+class RecordingItem(Struct, frozen=True, kw_only=True):
+    """``moments`` are those up to ``at``, the instant that is explained. A `cast` holds screens alone, `scenes` also
+    what the agent said itself.
+    """
+
+    path: str
+    kind: RecordingKind
+    version: str
+    began_at: str
+    ended_at: str
+    at: str
+    moments: int
+
+
 class Explained(Struct, frozen=True, kw_only=True):
-    """``evidence`` is the signal that decided; null when it aged away or nothing decided."""
+    """``evidence`` is the signal that decided; null when it aged away or nothing decided. ``doubts`` are what could not
+    be proven of the agent, and was therefore left out. ``recording`` is null for an agent that lives.
+    """
 
     agent: AgentRow
     reference: str
     evidence: EvidenceItem | None
     witnesses: tuple[WitnessItem, ...]
     would_change: tuple[ProspectItem, ...]
+    doubts: tuple[str, ...] = ()
+    recording: RecordingItem | None = None
 
 
 async def run(world: World, wanted: Explain) -> Explained:
-    pane = await named(world, wanted.pane)
+    if wanted.file is not None:
+        if wanted.pane is not None:
+            raise BadRequest("a pane and a recording were given", hint="Give one of them.")
+        return _recorded(wanted.file, await replayed(wanted.file, wanted.agent or "", wanted.at or ""))
+    if wanted.pane is None:
+        raise BadRequest("the pane is missing", hint="Name a pane, or a recording with --file.")
+    if wanted.at is not None or wanted.agent is not None:
+        raise BadRequest("--at and --agent are for recordings", hint="Name one with --file.")
+    return await _living(world, wanted.pane)
+
+
+def _recorded(path: str, told: Replayed) -> Explained:
+    place, signals = told.runtime.place, {one.id: one for one in told.signals}
+    who = PaneIdentity(
+        target=place.target, session_name="recording", window_id="", pane_id=place.mux_pane, id=told.runtime.pane
+    )
+    recording = RecordingItem(
+        path=path,
+        kind=told.kind,
+        version=redact(told.version),
+        began_at=iso(told.began_at),
+        ended_at=iso(told.ended_at),
+        at=iso(told.at),
+        moments=told.moments,
+    )
+    known = _explained(AgentRow(identity=who, **told_of(told.view, told.at)), told.explanation, signals, told.at)
+    return replace(known, recording=recording)
+
+
+async def _living(world: World, reference: str) -> Explained:
+    pane = await named(world, reference)
     views, found = await world.agents.views(), await world.agents.explain(pane.id)
     view, now = views.get(pane.id), world.clock.now()
     if found is None or view is None:
         raise _nobody(pane)
-    signals = await world.agents.evidence(_named(found))
+    return _explained(row(pane, view, now), found, await world.agents.evidence(_named(found)), now)
+
+
+def _explained(agent: AgentRow, found: Explanation, signals: dict[SignalId, Signal], now: int) -> Explained:
     decided = signals.get(found.state.evidence) if found.state.evidence is not None else None
     return Explained(
-        agent=row(pane, view, now),
+        agent=agent,
         reference=f"runtime:{found.state.runtime}",
         evidence=None if decided is None else _evidence(decided, now),
         witnesses=tuple(_witness(one, signals, now) for one in found.testimonies),
         would_change=tuple(_prospect(one, now) for one in found.would_change),
+        doubts=tuple(redact(one) for one in found.doubts),
     )
 
 
@@ -171,12 +236,20 @@ _WITNESSES = (
 
 
 def plain(told: Explained, look: Look) -> str:
-    parts = ["\n".join(_head(told.agent, look)), "\n".join(_proof(told.evidence, look))]
+    parts = [_played(told.recording)] if told.recording is not None else []
+    parts += ["\n".join(_head(told.agent, look)), "\n".join(_proof(told.evidence, look))]
+    if told.doubts:
+        parts.append("\n".join(["What is not proven:", *(f"  {clean(one)}" for one in told.doubts)]))
     if told.witnesses:
         parts.append("Who says what:\n" + table(_WITNESSES, told.witnesses, look))
     if told.would_change:
         parts.append("\n".join(["What would change it:", *(f"  {_when(one)}" for one in told.would_change)]))
     return "\n\n".join(parts)
+
+
+def _played(recording: RecordingItem) -> str:
+    version = f" of version {recording.version}" if recording.version else ""
+    return clean(f"{recording.path}{version}, at {recording.at}, after {counted(recording.moments, 'moment')}:")
 
 
 def _head(agent: AgentRow, look: Look) -> list[str]:
@@ -211,14 +284,20 @@ OP = Op(
     summary="Why an agent is said to be in its state.",
     doc="""Its state with tier, confidence and age; the exact evidence that decided, with secrets taken out; every other
 source with what it said and why it did not decide; contradictions; and what would change the state, with the time where
-time alone would. A pane without an agent is `agent_not_found`.""",
+time alone would. A pane without an agent is `agent_not_found`.
+
+With `--file` a recording is read in place of a pane, without a daemon, by the same adapters: a moment of the test
+corpus, with the earlier ones of its run that lie beside it, or a film that `visor export --cast` wrote, of which only
+the screens speak. `--at` names another instant than its end; after that, the last screen is taken to stand still.""",
     Input=Explain,
     Output=Explained,
     run=run,
     plain=plain,
+    local_with="--file",
     exits=((4, "There is no such pane, or no agent in it."),),
     examples=(
         Example("explain 7", "for people; fit to be pasted into a bug report"),
         Example("robot explain runtime:12", "one agent by its runtime, as JSON"),
+        Example("explain --file pane7.cast --agent codex --at 90s", "what a film shows 90 seconds after it begins"),
     ),
 )

@@ -86,6 +86,9 @@ def facts_of(report: HealthReport) -> list[tuple[str, str]]:
         ("looks", f"{report.looks_per_minute:g} a minute at panes that repaint"),
         ("forks", f"{report.forks}; restarts: {restarts}; corrections: {report.corrections}"),
     ]
+    if report.oldest_run_secs is not None:
+        oldest = f"the oldest since {age(report.oldest_run_secs)}"
+        facts.append(("workflows", f"{counted(report.workflows_active, 'run')} under way, {oldest}"))
     if run := report.last_maintenance:
         facts.append(("upkeep", f"{run.operation}: {run.detail}, at {run.started_at}"))
     return facts + [("alert", text) for text in report.alerts]

@@ -1,22 +1,29 @@
 """The op `hook_permission`: an agent asks whether it may use a tool, and a person may answer from anywhere."""
 
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Coroutine
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import Broken, Conflict, VisorError
+from termvisor.errors import Broken, Conflict, Unsupported, VisorError
 from termvisor.model.action import AnswerAgent
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
 from termvisor.model.terms import Terms
+from termvisor.model.tool_end import spelled
 from termvisor.ops.base import Example, Op
 from termvisor.ops.door import ActingWorld
 from termvisor.ops.look import Look
-from termvisor.ops.plea import Asker, Plea, action, understood
+from termvisor.ops.plea import NOT_KEPT_WAITING, Asker, Plea, action, understood
+from termvisor.redact import redact
 
+T = TypeVar("T")
 LONGEST = 590.0
 """Seconds; agents end their hooks after 600."""
+_ROUNDED = 1_000_000
+"""Nanoseconds; hooks tell the time in milliseconds."""
+Plain = Coroutine[Any, Any, T]
 _STILL_ASKING = ("waiting_approval", "unknown")
 _OVER = ("completed", "idle", "error")
 """Who is so now has no question open, also where the waiting itself was too short to be seen."""
@@ -43,7 +50,10 @@ class PermissionAnswer(Struct, frozen=True, kw_only=True):
 async def run(world: ActingWorld, wanted: HookPermission) -> PermissionAnswer:
     plea = understood(wanted.text)
     wish = action(wanted.agent, plea, await _pane(world, wanted, plea))
-    outcome = await _unless_answered_elsewhere(world, wish, Terms(wait_for_answer=wanted.wait_secs))
+    if wanted.agent in NOT_KEPT_WAITING and (await world.door.foresee(wish, Terms())).verdict.answer == "ask":
+        raise Unsupported("a person is asked by the agent's dialog", hint="`visor inbox` shows it once it is open.")
+    asking = _asked(world, wish, Terms(wait_for_answer=wanted.wait_secs))
+    outcome = await _first(asking, _answered_in_dialog(world, wish.pane), _tool_ended(world, plea))
     if outcome.why not in ("allow", "deny"):
         raise Broken("the door gave no decision")
     decision: Literal["allow", "deny"] = "allow" if outcome.why == "allow" else "deny"
@@ -63,17 +73,17 @@ async def _pane(world: ActingWorld, wanted: HookPermission, plea: Plea) -> PaneI
     return next((one.id for one in panes if (one.instance.server.socket, one.instance.mux_id) == here), None)
 
 
-async def _unless_answered_elsewhere(world: ActingWorld, wish: AnswerAgent, terms: Terms) -> Outcome:
+async def _first(asking: Plain[Outcome | VisorError], *elsewhere: Plain[None]) -> Outcome:
     """The agent's own dialog is open meanwhile: once somebody answered there, the question is withdrawn."""
     async with asyncio.TaskGroup() as group:
-        asking = group.create_task(_asked(world, wish, terms))
-        elsewhere = group.create_task(_answered_in_dialog(world, wish.pane))
-        await asyncio.wait((asking, elsewhere), return_when=asyncio.FIRST_COMPLETED)
-        asking.cancel()
-        elsewhere.cancel()
-    if asking.cancelled():
+        ours = group.create_task(asking)
+        tasks = [ours, *(group.create_task(one) for one in elsewhere)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+    if ours.cancelled():
         raise Conflict("the agent got its answer elsewhere", hint="Nothing is left to answer.")
-    came = asking.result()
+    came = ours.result()
     if isinstance(came, VisorError):
         raise came
     return came
@@ -100,6 +110,20 @@ async def _answered_in_dialog(world: ActingWorld, pane: PaneId | None) -> None:
             was_asking = was_asking or state == "waiting_approval"
 
 
+async def _tool_ended(world: ActingWorld, plea: Plea) -> None:
+    """Returns when the very tool that is asked for came to its end: of several that wait, the agent tells only that.
+
+    Of two that are alike in all, the end of one ends both questions; the dialog of the other stands.
+    """
+    began, given = world.clock.now(), redact(spelled(plea.tool_input))
+    with world.agents.tool_ends() as ends:
+        while True:
+            end = await ends.get()
+            is_same = (end.session, end.tool, end.given) == (plea.session_id, plea.tool_name, given)
+            if is_same and end.at >= began - _ROUNDED:
+                return
+
+
 def plain(answer: PermissionAnswer, look: Look) -> str:
     return answer.text
 
@@ -109,9 +133,10 @@ OP = Op(
     summary="Carry an agent's permission request to the inbox, and the answer back.",
     doc="""Agents call it; `visor setup agents` puts it into their settings. The request is judged by the policy like
 any action: a rule may allow or deny it at once, else it waits in the inbox for `visor approve` or `visor deny`. The
-agent's own dialog is open meanwhile; an answer there withdraws the question. Without a clear answer in time, without a
-daemon, or with one that does not answer within two seconds, it prints nothing and ends with status 0: the dialog
-stands, and nothing is allowed or refused behind anybody's back.""",
+agent's own dialog is open meanwhile; an answer there withdraws the question, and of several that wait at once, its own.
+Without a clear answer in time, without a daemon, or with one that does not answer within two seconds, it prints nothing
+and ends with status 0: the dialog stands, and nothing is allowed or refused behind anybody's back. Copilot's hook is
+not kept waiting: a rule answers it, or its dialog opens, which comes to the inbox by itself.""",
     Input=HookPermission,
     Output=PermissionAnswer,
     run=run,

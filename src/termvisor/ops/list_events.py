@@ -1,14 +1,27 @@
-"""The op `list_events`: the newest stored facts about the fleet."""
+"""The op `list_events`: the newest stored facts about the fleet, and of those what rules found."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from termvisor.clock import iso
 from termvisor.errors import BadRequest, InvalidCursor
+from termvisor.model.detection import Detection, DetectionFilter
 from termvisor.model.event import EVENT_KINDS, Event, Scalar
+from termvisor.model.event_types import EVENT_TYPES, is_event_type
 from termvisor.ops.arguments import nearest
 from termvisor.ops.base import Example, Op
+from termvisor.ops.detection_item import (
+    AgentFilter,
+    DetectionItem,
+    RuleFilter,
+    SeverityFilter,
+    TypeFilter,
+    UnhandledFilter,
+    check_type,
+    detection_item,
+)
 from termvisor.ops.listing import Listing, PaneFilter, counts, filters, moment, named_id
 from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
@@ -30,16 +43,30 @@ class ListEvents(Struct, frozen=True, kw_only=True):
     since_cursor: Annotated[
         str | None, Meta(description="The first ones after this cursor.", extra={"also": ("--cursor",)})
     ] = None
+    unhandled: UnhandledFilter = False
+    type: TypeFilter = None
+    rule: RuleFilter = None
+    agent: AgentFilter = None
+    severity: SeverityFilter = None
+    would_handle: Annotated[
+        bool, Meta(description="Only detections, each with the workflow that would answer it now.")
+    ] = False
+    dry_run: Annotated[bool, Meta(description="With --would-handle: only say it. Listing never starts anything.")] = (
+        False
+    )
 
 
 class EventItem(Struct, frozen=True, kw_only=True):
-    """``cursor`` names this event; what comes after it is found by giving it back."""
+    """``cursor`` names this event; what comes after it is found by giving it back. ``detection`` is null for what no
+    rule found and no agent told.
+    """
 
     cursor: str
     at: str
     kind: str
     pane: int | None
     data: dict[str, Scalar]
+    detection: DetectionItem | None = None
 
 
 class EventsSummary(Struct, frozen=True, kw_only=True):
@@ -58,8 +85,29 @@ class EventListing(Listing, frozen=True, kw_only=True):
 async def run(world: World, wanted: ListEvents) -> EventListing:
     now = world.clock.now()
     check_kind(wanted.kind)
+    check_type(wanted.type)
     after = None if wanted.since_cursor is None else event_cursor(wanted.since_cursor)
     reached = await newest_cursor(world)  # first: what happens meanwhile lies beyond it
+    items = tuple(await (_detected if _asks_for_detections(wanted) else _happened)(world, wanted, after, now))
+    has_more = after is not None and len(items) == wanted.limit
+    given = filters(**{name: getattr(wanted, name) for name in wanted.__struct_fields__ if name != "limit"})
+    summary = EventsSummary(events=len(items), by_kind=counts(one.kind for one in items))
+    cursor = max(after or 0, int(items[-1].cursor) if items else 0, 0 if has_more else reached)
+    told = str(cursor) if cursor else wanted.since_cursor
+    return EventListing(generated_at=iso(now), filters=given, summary=summary, items=items, cursor=told)
+
+
+def _asks_for_detections(wanted: ListEvents) -> bool:
+    chosen = (wanted.type, wanted.rule, wanted.agent, wanted.severity)
+    if wanted.dry_run and not wanted.would_handle:
+        raise BadRequest("--dry-run goes with --would-handle", hint="Listing events never does anything.")
+    is_asked = wanted.unhandled or wanted.would_handle or any(one is not None for one in chosen)
+    if is_asked and wanted.kind is not None:
+        raise BadRequest("--kind goes with no filter for detections", hint="--type chooses the type of a detection.")
+    return is_asked
+
+
+async def _happened(world: World, wanted: ListEvents, after: int | None, now: int) -> list[EventItem]:
     events = await world.history.events(
         after=after,
         pane=await named_id(world, wanted.pane),
@@ -67,13 +115,40 @@ async def run(world: World, wanted: ListEvents) -> EventListing:
         kind=wanted.kind,
         limit=wanted.limit,
     )
-    items = tuple(item(event) for event in events)
-    has_more = after is not None and len(events) == wanted.limit
-    given = filters(pane=wanted.pane, kind=wanted.kind, since=wanted.since, since_cursor=wanted.since_cursor)
-    summary = EventsSummary(events=len(items), by_kind=counts(event.kind for event in events))
-    cursor = max(after or 0, events[-1].id if events else 0, 0 if has_more else reached)
-    told = str(cursor) if cursor else wanted.since_cursor
-    return EventListing(generated_at=iso(now), filters=given, summary=summary, items=items, cursor=told)
+    return await items_of(world, events)
+
+
+async def _detected(world: World, wanted: ListEvents, after: int | None, now: int) -> list[EventItem]:
+    if after is not None:
+        await world.history.events(after=after, limit=1)  # a foreign cursor is refused
+    only = DetectionFilter(
+        type=wanted.type,
+        rule=wanted.rule,
+        agent=wanted.agent,
+        severity=wanted.severity,
+        pane=await named_id(world, wanted.pane),
+        since=moment(wanted.since, now),
+        is_unhandled=wanted.unhandled,
+        after=after,
+        limit=wanted.limit,
+    )
+    found = await world.detections.list(only)
+    return [detected_item(one, world.runs.answering(one) if wanted.would_handle else None) for one in found]
+
+
+def detected_item(one: Detection, workflow: str | None = None) -> EventItem:
+    event = Event(id=one.event, at=one.at, kind=one.type, pane=one.pane, data=one.told)
+    return item(event, one, workflow)
+
+
+async def items_of(world: World, events: Sequence[Event]) -> list[EventItem]:
+    """Events with what rules and agents know of them."""
+    known = await world.detections.some([event.id for event in events if may_be_detection(event.kind)])
+    return [item(event, known.get(event.id)) for event in events]
+
+
+def may_be_detection(kind: str) -> bool:
+    return "." in kind or kind == "user_var"
 
 
 async def newest_cursor(world: World) -> int:
@@ -82,8 +157,15 @@ async def newest_cursor(world: World) -> int:
     return newest[-1].id if newest else 0
 
 
-def item(event: Event) -> EventItem:
-    return EventItem(cursor=str(event.id), at=iso(event.at), kind=event.kind, pane=event.pane, data=event.data)
+def item(event: Event, detection: Detection | None = None, workflow: str | None = None) -> EventItem:
+    return EventItem(
+        cursor=str(event.id),
+        at=iso(event.at),
+        kind=event.kind,
+        pane=event.pane,
+        data=event.data,
+        detection=None if detection is None else detection_item(detection, workflow),
+    )
 
 
 def event_cursor(text: str) -> int:
@@ -93,10 +175,24 @@ def event_cursor(text: str) -> int:
 
 
 def check_kind(kind: str | None) -> None:
-    if kind is not None and kind not in EVENT_KINDS:
-        near = nearest(kind, list(EVENT_KINDS))
+    known = {**EVENT_KINDS, **EVENT_TYPES}
+    if kind is not None and kind not in known and not is_event_type(kind):
+        near = nearest(kind, list(known))
         hint = f"Did you mean {near[0]}?" if near else "`docs/reference/events.md` lists them."
-        raise BadRequest(f"there is no event kind {kind!r}", hint=hint, details={"kinds": list(EVENT_KINDS)})
+        raise BadRequest(f"there is no event kind {kind!r}", hint=hint, details={"kinds": list(known)})
+
+
+def _what(one: EventItem) -> str:
+    found = one.detection
+    if found is None:
+        return told(one.data)
+    again = f"seen {found.seen_again + 1} times" if found.seen_again else ""
+    seen_to = f"handled by {found.handled.by}" if found.handled is not None else ""
+    would = f"-> {found.remedy}" if found.remedy else ""
+    unproven = "" if found.proven else "not proven"
+    captures = " ".join(f"{name}={value}" for name, value in found.captures.items())
+    parts = (found.severity, found.rule, captures, again, unproven, seen_to, would)
+    return "  ".join(part for part in parts if part)
 
 
 COLUMNS = (
@@ -104,7 +200,7 @@ COLUMNS = (
     Column("AT", lambda event: event.at, style="dim"),
     Column("PANE", lambda event: str(event.pane or "-"), is_right=True),
     Column("KIND", lambda event: event.kind, style="bold"),
-    Column("WHAT", lambda event: told(event.data), may_shrink=True),
+    Column("WHAT", _what, may_shrink=True),
 )
 
 
@@ -124,9 +220,14 @@ OP = Op(
     name="list_events",
     aliases=("events",),
     robot="events",
-    summary="The newest events: panes that came and went, gaps, restarts.",
+    summary="The newest events: what rules found, panes that came and went, gaps, restarts.",
     doc="""A bounded list, oldest first. `cursor` is where to go on; `watch-events --since-cursor` follows from there.
-The kinds are listed in the events reference.""",
+The kinds are listed in the events reference.
+
+What a rule found in a pane, and what an agent told of itself, is a detection: its event also says which rule, how
+severe, what was captured, where, how often it was seen again within its cooldown, and who saw to it. `--unhandled`,
+`--type`, `--rule`, `--agent`, `--severity` and `--would-handle` list detections only. `visor events ack` says that you
+saw to one, `visor events mute` that you need not be told, `visor explain event:<cursor>` why it was found.""",
     Input=ListEvents,
     Output=EventListing,
     run=run,
@@ -134,6 +235,8 @@ The kinds are listed in the events reference.""",
     examples=(
         Example("events", "the newest 20"),
         Example("events --kind gap_recorded --since today", "today's gaps"),
+        Example("events --unhandled --severity warning", "what somebody should see to"),
+        Example("events --type 'usage.*' --agent codex --would-handle", "and which workflow answers it"),
         Example("robot events --since-cursor 120", "what happened after event 120, as JSON"),
     ),
 )

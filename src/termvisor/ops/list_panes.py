@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import iso
 from termvisor.model.pane import Activity, ActivityKind, DataPlane, PaneView
 from termvisor.model.session import AgentView
+from termvisor.model.signature import Signature
 from termvisor.ops import agent_row, crew, rollup
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import Listing, PaneFilter, age_of, counts, instant
@@ -88,7 +89,8 @@ async def run(world: World, wanted: ListPanes) -> PaneListing:
         gaps=sum(pane.gaps for pane in panes),
         agents=rollup.Summed(**rollup.summed(members)),
     )
-    items = tuple(item(one.pane, one.view, now) for one in members)
+    signatures = await world.agents.signatures()
+    items = tuple(item(one.pane, one.view, now, signatures.get(one.pane.id)) for one in members)
     notes = () if items or given else await _reasons(world)
     return PaneListing(generated_at=iso(now), filters=given, summary=summary, items=items, notes=notes)
 
@@ -100,10 +102,10 @@ async def _reasons(world: World) -> tuple[str, ...]:
     return (*health.alerts, *silent)
 
 
-def item(pane: PaneView, view: AgentView | None, now: int) -> PaneItem:
+def item(pane: PaneView, view: AgentView | None, now: int, seen: Signature | None = None) -> PaneItem:
     facts = pane.facts
     return PaneItem(
-        **agent_row.fields(pane, view, now),
+        **agent_row.fields(pane, view, now, seen),
         reference=path(pane),
         server=pane.instance.server.socket,
         window_name=facts.window_name,

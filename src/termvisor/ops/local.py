@@ -4,7 +4,10 @@ from typing import NoReturn
 
 from termvisor.clock import Clock, SystemClock
 from termvisor.errors import Unavailable
+from termvisor.ops.accounts import Accounts
 from termvisor.ops.agents import Agents
+from termvisor.ops.detections import Detections
+from termvisor.ops.runs import Runs
 from termvisor.ops.world import Fleet, History, News, Upkeep
 from termvisor.settings import Places, Settings, load, places
 
@@ -25,6 +28,10 @@ class LocalWorld:
         _absent()
 
     @property
+    def accounts(self) -> Accounts:
+        _absent()
+
+    @property
     def agents(self) -> Agents:
         _absent()
 
@@ -38,6 +45,14 @@ class LocalWorld:
 
     @property
     def upkeep(self) -> Upkeep:
+        _absent()
+
+    @property
+    def detections(self) -> Detections:
+        _absent()
+
+    @property
+    def runs(self) -> Runs:
         _absent()
 
 

@@ -14,6 +14,7 @@ from termvisor.checks import BUILTIN
 from termvisor.errors import all_errors
 from termvisor.model.action import RISKS
 from termvisor.model.event import EVENT_KINDS
+from termvisor.model.event_types import EVENT_TYPES
 from termvisor.model.policy import COMMAND_CLASSES, EXAMPLE, UNASKED
 from termvisor.model.policy import keys as policy_keys
 from termvisor.ops import catalogue, schema
@@ -23,6 +24,7 @@ from termvisor.ops.configuration import toml
 from termvisor.ops.list_gaps import CAUSES
 from termvisor.ops.options import EXPLAINED
 from termvisor.ops.typescript import types
+from termvisor.packs import load as load_packs
 from termvisor.redact import kinds
 from termvisor.settings import rows
 
@@ -39,7 +41,9 @@ def pages() -> dict[str, str]:
     """Every generated file: path below the root, and text."""
     ops = catalogue.every()
     found = {f"docs/reference/ops/{op.name}.md": _op(op) for op in ops}
-    found |= {f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed() | _policy()).items()}
+    found |= {
+        f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed() | _policy() | _rules()).items()
+    }
     for op in ops:
         found[f"docs/json-schema/{op.name}.input.json"] = _json(schema.input_schema(op))
         found[f"docs/json-schema/{op.name}.output.json"] = _json(schema.output_schema(op))
@@ -82,9 +86,10 @@ def _listed() -> dict[str, str]:
     return {
         "events": _page(
             "Events",
-            "The kinds of stored facts that `visor events` lists and `visor watch-events` follows.",
+            "The kinds of stored facts that `visor events` lists and `visor watch-events` follows. Those with a"
+            " point in their name are detections: what rules found and agents told. Rules may bring more.",
             ("kind", "meaning"),
-            [(_code(kind), text) for kind, text in EVENT_KINDS.items()],
+            [(_code(kind), text) for kind, text in {**EVENT_KINDS, **EVENT_TYPES}.items()],
         ),
         "gaps": _page(
             "Gaps",
@@ -106,6 +111,34 @@ def _listed() -> dict[str, str]:
             [(_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in kinds()],
         ),
     }
+
+
+def _rules() -> dict[str, str]:
+    """Our own rules, a table for each pack."""
+    packs = load_packs()
+    own = [pack for pack in packs.packs if pack.origin == "builtin"]
+    intro = (
+        "What texts mean, in the packs that come with the product. `visor rules show <id>` shows one with its pattern"
+        " and its proofs; how to write, change and switch off rules is in [the guide](../guides/rules.md)."
+    )
+    names = ("rule", "agent", "scope", "severity", "event or state", "remedy", "why")
+    parts = ["# Rules", intro]
+    for pack in own:
+        rows = [
+            (
+                _code(rule.id),
+                rule.agent,
+                rule.scope,
+                rule.severity,
+                _code(rule.event or rule.state or rule.flag or "screen"),
+                _code(rule.remedy) if rule.remedy else "",
+                rule.why,
+            )
+            for rule in packs.rules
+            if rule.pack == pack.name
+        ]
+        parts.append(f"## {pack.name} {pack.version}\n\n{pack.description}\n\n{_table(names, rows)}")
+    return {"rules": "\n\n".join(parts) + "\n"}
 
 
 _POLICY = """\

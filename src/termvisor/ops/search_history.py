@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import iso
 from termvisor.model.output import TextSource
 from termvisor.model.question import Hit, Question, Rank
+from termvisor.model.utterance import Role
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import (
     Listing,
@@ -55,7 +56,8 @@ class HitItem(Struct, frozen=True, kw_only=True):
     """``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number.
 
     A row that a repainting program showed has no number: it was first seen ``at`` and last at ``last_at``, and stood
-    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there.
+    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there. Nor
+    has a line of what was said in a conversation: by whom says its ``role``, with whom its ``agent``.
     """
 
     identity: PaneIdentity
@@ -69,6 +71,8 @@ class HitItem(Struct, frozen=True, kw_only=True):
     after: tuple[str, ...]
     screen: int | None = None
     last_at: str | None = None
+    role: Role | None = None
+    agent: str | None = None
 
 
 class HitsSummary(Struct, frozen=True, kw_only=True):
@@ -119,7 +123,7 @@ def _item(hit: Hit, who: dict[int, PaneIdentity], now: int, *, is_short: bool) -
     return HitItem(
         identity=who.get(line.pane) or nobody(line.pane),
         source=line.source,
-        number=line.number if hit.screen is None else None,
+        number=line.number if hit.screen is None and hit.utterance is None else None,
         at=iso(line.at),
         age=age_of(line.at, now),
         text=text,
@@ -128,6 +132,8 @@ def _item(hit: Hit, who: dict[int, PaneIdentity], now: int, *, is_short: bool) -
         after=tuple(after),
         screen=hit.screen,
         last_at=instant(hit.last_at),
+        role=hit.role,
+        agent=hit.agent,
     )
 
 
@@ -153,15 +159,21 @@ def plain(listing: HitListing, look: Look) -> str:
 
 def _shown(item: HitItem, look: Look) -> str:
     who = f"{item.identity.id} {item.identity.session_name}"
-    place = f"line {item.number}" if item.screen is None else f"screen {item.screen}"
-    on_screen = "" if item.screen is None else f" on {place}"
-    head = look.paint("cyan", clean(f"{who} {age(item.age)} ago{on_screen}"))
+    place = _place(item)
+    where = "" if item.number is not None else f", {place}" if item.role is not None else f" on {place}"
+    head = look.paint("cyan", clean(f"{who} {age(item.age)} ago{where}"))
     if look.form == "markdown":
         rows = "\n".join([*item.before, item.text, *item.after])
         return f"- **{clean(who)}**, {place}, {item.at}: `` {clean(rows)} ``"
     indent = "    "
     around = [[indent + clean(row) for row in part] for part in (item.before, item.after)]
     return "\n".join([*around[0], f"{head}: {_marked(item, look)}", *around[1]])
+
+
+def _place(item: HitItem) -> str:
+    if item.role is not None:
+        return f"user to {item.agent}" if item.role == "user" else f"{item.agent}"
+    return f"line {item.number}" if item.screen is None else f"screen {item.screen}"
 
 
 def _marked(item: HitItem, look: Look) -> str:
@@ -176,12 +188,16 @@ OP = Op(
     name="search_history",
     aliases=("search", "query"),
     robot="search",
-    summary="Find text in everything that every pane printed or showed.",
+    summary="Find text in all that panes printed or showed and agents were told or said.",
     doc="""Words find whole words and parts of identifiers (`limit` finds `usage_limit`); quotes make a phrase, `*`
-a prefix, AND OR NOT combine. Filters may stand in the question: `pane: session: target: since: until: source:`.
+a prefix, AND OR NOT combine. Filters may stand in the question: `pane: session: target: agent: role: since: until:
+source: event: rule: severity:`. With the last three, lines are found in which an event of that type was detected
+(`usage.*` is a glob), by that rule, or at least so severe; they need no word beside them.
 `source:stream` is what was printed, `source:screen` what programs that repaint (editors, full-screen agents) showed:
 such a hit names its stored screen, which `get-screen <pane> --at <screen>` shows, and when it was first and last seen;
-`since:` and `until:` then ask whether it was on the screen in that time.""",
+`since:` and `until:` then ask whether it was on the screen in that time. `source:transcript` is what people and agents
+said to each other, as the agent itself wrote it down, `role:user` and `role:assistant` by whom; what tools answered is
+not in it.""",
     Input=SearchHistory,
     Output=HitListing,
     run=run,
@@ -190,6 +206,8 @@ such a hit names its stored screen, which `get-screen <pane> --at <screen>` show
         Example("search error since:1h", "every line with `error` of the last hour"),
         Example("search '\"usage limit\"' --pane 7 -C 2", "a phrase in one pane, with two lines around it"),
         Example("search proceed source:screen -C 3", "what agents asked on their screens, with the rows around it"),
+        Example("search migration role:user agent:claude_code", "what somebody asked an agent for"),
+        Example("search event:usage.* since:today", "where usage limits were told today"),
         Example("robot search panic* --limit 5 --snippets", "short pieces, as JSON"),
     ),
 )

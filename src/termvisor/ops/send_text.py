@@ -10,7 +10,7 @@ from msgspec import Meta, structs
 from termvisor.errors import BadRequest, NotFound, TimedOut
 from termvisor.model.action import SendText as Action
 from termvisor.model.ids import PaneId
-from termvisor.model.outcome import Outcome
+from termvisor.model.outcome import Channel, Outcome
 from termvisor.model.pane import PaneView
 from termvisor.ops.base import Example, Op
 from termvisor.ops.cursor import newest, write
@@ -61,6 +61,8 @@ class Sent(Deed, frozen=True, kw_only=True):
     """
 
     key: str = ""
+    channel: Channel | None = None
+    """To an agent: `native` by its own server, `keys` typed into its composer. Null for a shell or another program."""
     bytes_sent: int = 0
     is_repeated: bool = False
     would_type: str | None = None
@@ -101,6 +103,7 @@ async def run(world: ActingWorld, wanted: SendText) -> Sent:
         deed,
         Sent,
         key=outcome.key,
+        channel=outcome.channel,
         bytes_sent=outcome.bytes_sent,
         is_repeated=outcome.is_repeated,
         cursor=write(pane, before),
@@ -184,6 +187,10 @@ its prompt with nothing typed yet; `--program` sends it to whatever program read
 after the text was seen in that very program's input. Nothing is typed while somebody types there, in copy mode, into
 another program than the one that was judged, or into the pane that the caller runs in; then the error is
 `stale_snapshot`, `details.why` says which, and nothing was done.
+
+Where an agent has the pane before it, the text is a prompt for that agent, and `--program` need not be said: by its own
+server where it has one and rests (`channel` is `native`), else typed, and only into an empty composer of a screen that
+we know. `details.why` is `dialog_open`, `composer_not_empty` or `unknown_screen` where that is not so.
 
 `status` says what is proven: `delivered`, `typed_not_submitted` (look, then decide) or `unknown` (never send it again
 blindly). With `--key` a repeated call gives the first one's answer and types nothing.

@@ -8,6 +8,7 @@ from termvisor.errors import BadRequest
 from termvisor.model.action import Spawn as Action
 from termvisor.model.outcome import Outcome
 from termvisor.model.pane import PaneView
+from termvisor.ops.account_item import standing
 from termvisor.ops.base import Example, Op
 from termvisor.ops.deed import Deed, Wish, carried_out, grown, said
 from termvisor.ops.door import ActingWorld
@@ -32,6 +33,9 @@ class Starting(Acting, frozen=True, kw_only=True):
     cwd: Annotated[str, Meta(description="The folder it starts in.", extra={"is_path": True})] = ""
     env: Annotated[tuple[str, ...], Meta(description="NAME=value for its environment; may be repeated.")] = ()
     name: Annotated[str, Meta(description="The new window's name.", max_length=200)] = ""
+    account: Annotated[
+        str, Meta(description="The account under which it starts, by name or `service/name`.", max_length=200)
+    ] = ""
 
 
 class Spawn(Starting, frozen=True, kw_only=True):
@@ -71,8 +75,16 @@ async def wish(world: ActingWorld, wanted: Spawn) -> Wish:
         cwd=wanted.cwd,
         env=environment(wanted.env),
         name=wanted.name,
+        account=await account_of(world, wanted.account, wanted.command),
     )
     return Wish(action=action, terms=terms_of(wanted), pane=beside)
+
+
+async def account_of(world: ActingWorld, named: str, command: tuple[str, ...]) -> str:
+    """Its whole name. Raises ``NotFound``."""
+    if named and not command:
+        raise BadRequest("--account needs a command that starts under it")
+    return (await standing(world, named)).account.ref if named else ""
 
 
 def environment(pairs: tuple[str, ...]) -> dict[str, str]:
@@ -89,7 +101,7 @@ async def run(world: ActingWorld, wanted: Spawn) -> Spawned:
     return await started(world, wanted, await wish(world, wanted))
 
 
-async def started(world: ActingWorld, wanted: Starting, wished: Wish) -> Spawned:
+async def started(world: ActingWorld, wanted: Acting, wished: Wish) -> Spawned:
     with world.news.events() as events:
         deed, outcome = await carried_out(world, wanted, wished)
         if outcome is None:
@@ -128,6 +140,7 @@ starts. `spawn` needs a tmux server that runs.""",
     examples=(
         Example("spawn --session work -- claude", "an agent in a new window of the session `work`"),
         Example("spawn --where session --session ci --cwd . -- make watch", "a new session in this folder"),
+        Example("spawn --account work -- codex", "an agent that works under another account"),
         Example("robot spawn --beside 7 --env PORT=8080 -- ./serve", "in a new window of pane 7's session, as JSON"),
     ),
 )

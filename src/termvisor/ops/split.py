@@ -10,7 +10,7 @@ from termvisor.ops.deed import Wish
 from termvisor.ops.door import ActingWorld
 from termvisor.ops.guards import PaneReference, terms_of
 from termvisor.ops.listing import named
-from termvisor.ops.spawn import Command, Spawned, Starting, environment, plain, started
+from termvisor.ops.spawn import Command, Spawned, Starting, account_of, environment, plain, started
 
 
 class Split(Starting, frozen=True, kw_only=True):
@@ -31,6 +31,7 @@ async def wish(world: ActingWorld, wanted: Split) -> Wish:
         cwd=wanted.cwd,
         env=environment(wanted.env),
         name=wanted.name,
+        account=await account_of(world, wanted.account, wanted.command),
     )
     return Wish(action=action, terms=terms_of(wanted), pane=pane)
 

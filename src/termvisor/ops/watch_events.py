@@ -10,10 +10,29 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import InvalidCursor
+from termvisor.model.detection import DetectionFilter
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.ops.base import Example, Op
-from termvisor.ops.list_events import COLUMNS, EventItem, KindFilter, check_kind, event_cursor, item, newest_cursor
+from termvisor.ops.detection_item import (
+    AgentFilter,
+    RuleFilter,
+    SeverityFilter,
+    TypeFilter,
+    UnhandledFilter,
+    check_type,
+    passes,
+)
+from termvisor.ops.list_events import (
+    COLUMNS,
+    EventItem,
+    KindFilter,
+    check_kind,
+    event_cursor,
+    item,
+    may_be_detection,
+    newest_cursor,
+)
 from termvisor.ops.listing import PaneFilter, named_id
 from termvisor.ops.look import Look, clean
 from termvisor.ops.world import World
@@ -31,15 +50,30 @@ class WatchEvents(Struct, frozen=True, kw_only=True):
     pane: PaneFilter = None
     kind: KindFilter = None
     once: Annotated[bool, Meta(description="Tell what is already there, then stop.")] = False
+    unhandled: UnhandledFilter = False
+    type: TypeFilter = None
+    rule: RuleFilter = None
+    agent: AgentFilter = None
+    severity: SeverityFilter = None
 
 
 async def run(world: World, wanted: WatchEvents) -> AsyncIterator[EventItem]:
     check_kind(wanted.kind)
+    check_type(wanted.type)
     pane = await named_id(world, wanted.pane)
+    only = DetectionFilter(
+        type=wanted.type,
+        rule=wanted.rule,
+        agent=wanted.agent,
+        severity=wanted.severity,
+        is_unhandled=wanted.unhandled,
+    )
     async with aclosing(pages(world, wanted, pane)) as found:
         async for events in found:
+            detections = await world.detections.some(one.id for one in events if may_be_detection(one.kind))
             for event in events:
-                yield item(event)
+                if passes(detection := detections.get(event.id), only):
+                    yield item(event, detection)
 
 
 async def pages(world: World, wanted: WatchEvents, pane: PaneId | None) -> AsyncGenerator[list[Event], None]:
@@ -88,7 +122,8 @@ OP = Op(
     summary="Events as they happen; resumes from a cursor.",
     doc="""A stream: one line an event, in JSON one object a line. Each carries its `cursor`; after a break, begin
 again with `--since-cursor` and nothing is lost or doubled. Without a cursor it begins with the next event; with
-`--once` it tells what is stored beyond the cursor and ends.""",
+`--once` it tells what is stored beyond the cursor and ends. `--type`, `--rule`, `--agent`, `--severity` and
+`--unhandled` pass detections only: what rules found and agents told.""",
     Input=WatchEvents,
     Output=EventItem,
     run=run,
@@ -99,5 +134,6 @@ again with `--since-cursor` and nothing is lost or doubled. Without a cursor it 
         Example("watch-events", "everything from now on"),
         Example("watch-events --since-cursor 120 --json", "resume after event 120, one JSON object a line"),
         Example("watch-events --since-cursor 120 --once", "only what is already stored"),
+        Example("watch-events --type 'usage.*' --severity warning --json", "limits, as they are reached"),
     ),
 )

@@ -17,7 +17,10 @@ from termvisor.model.question import Found, Question
 from termvisor.model.reload import Reloaded
 from termvisor.model.screen import Screen
 from termvisor.model.upkeep import Backup, Checked, Maintenance
+from termvisor.ops.accounts import Accounts
 from termvisor.ops.agents import Agents
+from termvisor.ops.detections import Detections
+from termvisor.ops.runs import Runs
 from termvisor.settings import Places, Settings
 
 
@@ -162,6 +165,9 @@ class Watched(Protocol):
     def history(self) -> History: ...
 
     @property
+    def detections(self) -> Detections: ...
+
+    @property
     def news(self) -> News: ...
 
 
@@ -174,3 +180,9 @@ class World(Watched, Protocol):
 
     @property
     def upkeep(self) -> Upkeep: ...
+
+    @property
+    def runs(self) -> Runs: ...
+
+    @property
+    def accounts(self) -> Accounts: ...

@@ -5,7 +5,7 @@ daemon go on from exactly there.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 from msgspec.structs import replace
@@ -15,12 +15,16 @@ from termvisor.model.event import Event
 from termvisor.model.mark import Mark
 from termvisor.model.output import NOTHING_BEGUN, Begun, Block, Delta, Epoch, Gap
 from termvisor.model.pane import Activity
+from termvisor.pipeline.line_watch import LineWatch, Spotted
 from termvisor.pipeline.repaint import Repaint
 from termvisor.pipeline.shell_story import Remembered, ShellStory
+from termvisor.pipeline.spot import Spot
+from termvisor.pipeline.spotting import Spotter
 from termvisor.recorder.format import SegmentReader
 from termvisor.redact import Memory, Redactor, redact
 from termvisor.redact.painted import Painted
 from termvisor.store import Progress
+from termvisor.store.commit import Found
 from termvisor.stream import user_vars
 from termvisor.stream.activity import Following, belief, follow
 from termvisor.stream.blocks import blocks
@@ -50,6 +54,7 @@ class Carry(msgspec.Struct, frozen=True, array_like=True):
     shells: Remembered = Remembered()
     pace: Pace = Pace()
     """Of user variables."""
+    spotted: Spotted = Spotted()
 
 
 def first_carry(*, is_alternate: bool, at: int = 0, width: int = 0, begun: Begun = NOTHING_BEGUN) -> bytes:
@@ -65,7 +70,7 @@ def first_carry(*, is_alternate: bool, at: int = 0, width: int = 0, begun: Begun
 class EpochText:
     """One epoch on its way from raw bytes to rows."""
 
-    def __init__(self, epoch: Epoch, folder: str, nonce: str | None):
+    def __init__(self, epoch: Epoch, folder: str, nonce: str | None, spotter: Spotter | None = None):
         carry = msgspec.msgpack.decode(epoch.carry, type=Carry) if epoch.carry else Carry()
         self.epoch, self.reader = epoch, SegmentReader(folder)
         self.read_to = self.stored_to = epoch.committed
@@ -93,7 +98,11 @@ class EpochText:
         self._marks: list[tuple[int, Mark]] = []
         self._story = ShellStory(carry.shells)
         self._pace = carry.pace
-        self._events: list[Event] = []
+        self._told: list[Event | Found] = []
+        self._spotter = spotter or Spotter()
+        self._watch = LineWatch(self._spotter, epoch.pane, epoch.id, carry.spotted)
+        self._heard: list[tuple[int, Mark]] = []
+        """Marks that rules are to look at."""
         self._said: list[tuple[int, Mark]] = []
         self._repaint = Repaint(epoch.pane, epoch.id)
         self._is_changed = False
@@ -108,9 +117,12 @@ class EpochText:
         """The secrets that were seen whole of late, also those that were painted, as the raw log has them now."""
         if self.final_size is not None:
             return self._secrets
-        self._painted_to = max(self._painted_to, self.reader.size() - _RECENT)
-        pieces = list(self.reader.pieces(self._painted_to, 2 * _RECENT))
-        if pieces:
+        size = self.reader.size()
+        self._painted_to = max(self._painted_to, size - _RECENT)
+        while self._painted_to < size:  # not past the end, where the reader would look for another segment
+            pieces = list(self.reader.pieces(self._painted_to, size - self._painted_to))
+            if not pieces:
+                break
             self._painted.feed(b"".join(data for _, data, _ in pieces))
             self._painted_to = pieces[-1][0] + len(pieces[-1][1])
         return self._secrets
@@ -162,6 +174,7 @@ class EpochText:
         if not self._is_changed:
             return None
         committed, text = self._stage.checkpoint()
+        found = self._watch.look(self._blocks, self._heard)
         carry = msgspec.msgpack.encode(
             Carry(
                 text=text,
@@ -172,6 +185,7 @@ class EpochText:
                 begun=self._begun if committed == 0 else Begun(),
                 shells=self._story.remembered,
                 pace=self._pace,
+                spotted=self._watch.spotted,
             )
         )
         commands, edges = self._story.take()
@@ -184,11 +198,17 @@ class EpochText:
             marks=tuple(self._marks),
             commands=commands,
             edges=edges,
-            events=tuple(self._events),
+            told=(*self._told, *found),
         )
-        self._blocks, self._marks, self._events, self._is_changed = [], [], [], False
+        self._blocks, self._marks, self._told, self._heard, self._is_changed = [], [], [], [], False
         self.stored_to = committed
         return progress
+
+    def reconsider(self, spots: Iterable[Spot] = ()) -> bool:
+        """Somebody new is in the pane, or something was seen there: whether anything waits to be stored for that."""
+        self._watch.hold(spots)
+        self._is_changed = self._is_changed or self._watch.is_waiting
+        return self._watch.is_waiting
 
     def take_said(self) -> list[tuple[int, Mark]]:
         """The last marks by which the program told how it is doing, and when, since somebody asked."""
@@ -248,6 +268,8 @@ class EpochText:
         self.following = follow(self.following, mark, at, self._nonce)
         if mark.kind in _SPOKEN:
             self._said.append((at, mark))
+        if self._spotter.hears_marks:
+            self._heard.append((at, _without_nonce(mark)))
         if mark.kind not in _NOT_STORED:
             self._marks.append((at, _without_nonce(mark)))
 
@@ -258,7 +280,9 @@ class EpochText:
             return
         before, (self._pace, is_kept) = self._pace, user_vars.admit(self._pace, at)
         if is_kept:
-            self._events.append(user_vars.event(self.epoch.pane, at, variable, before.dropped, "stream"))
+            event = user_vars.event(self.epoch.pane, at, variable, before.dropped, "stream")
+            detection = user_vars.detection(self.epoch.pane, at, variable)
+            self._told.append(event if detection is None else Found(detection, event=event))
 
 
 def _clean(mark: Mark) -> Mark:

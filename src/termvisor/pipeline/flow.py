@@ -1,7 +1,7 @@
 """Reads the epochs that grew, a slice each in turn, and stores what they said in small batches."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
@@ -18,6 +18,8 @@ from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.mark import Mark
 from termvisor.model.output import NOTHING_BEGUN, Begun, Epoch, Gap
 from termvisor.pipeline.epoch_text import EpochText, first_carry
+from termvisor.pipeline.spot import Spot
+from termvisor.pipeline.spotting import Spotter
 from termvisor.redact import Memory
 from termvisor.store import Progress, Stored
 
@@ -66,6 +68,8 @@ class Pipeline:
         self.news: Bus[PaneId] = Bus()
         self.events: Bus[Event] = Bus()
         """Events of the stream, stored together with the offset they were read up to: each exactly once."""
+        self.spotter = Spotter(clock.now)
+        """What looks for rules in the text; without any until it is given some."""
         self.stirred: Callable[[Stir], None] = lambda stir: None
         """Told of every pane that paints on its screen."""
         self.spoke: Callable[[Epoch, list[tuple[int, Mark]]], None] = lambda epoch, marks: None
@@ -88,7 +92,7 @@ class Pipeline:
         """Begin with a new epoch, or go on with one where its text was last stored."""
         if epoch.id in self._texts:
             return self._texts[epoch.id]
-        text = EpochText(epoch, self.folder(epoch), self.nonce)
+        text = EpochText(epoch, self.folder(epoch), self.nonce, self.spotter)
         self._texts[epoch.id] = text
         self.current[epoch.pane] = text
         self.grew(epoch.id)
@@ -99,6 +103,14 @@ class Pipeline:
         """What a pane showed of late that must not be shown again, not even in pieces."""
         text = self.current.get(pane)
         return text.look_back() if text else Memory()
+
+    def reconsider(self, pane: PaneId, spots: Iterable[Spot] = ()) -> None:
+        """An agent was recognised in a pane: what was said there before may be its own, and is stored as such."""
+        text = self.current.get(pane)
+        if text is not None and text.reconsider(spots):
+            self._unstored[text.epoch.id] = text
+            self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
+            self._wake.set()
 
     def resized(self, pane: PaneId, width: int) -> None:
         """A pane has so many columns from now on."""

@@ -13,11 +13,13 @@ from termvisor.clock import Clock
 from termvisor.errors import StorageError
 from termvisor.ingest.eyes import Look
 from termvisor.log import logger
+from termvisor.model.detection import Detection
 from termvisor.model.ids import SightingId
 from termvisor.model.screen import Screen
 from termvisor.model.sighting import Glance, Row
 from termvisor.mux.base import Capture
 from termvisor.pipeline.flow import Pipeline
+from termvisor.pipeline.spot import Place
 from termvisor.redact import Memory, Redactor, may_be_rest
 from termvisor.store import Store
 from termvisor.stream.fold import folds_of
@@ -75,7 +77,18 @@ class Sightings:
         if not look.life.is_alternate and any(map(is_unknown, rows)):
             await self._recognise_lines(look, rows)
             rows = self._recognised(rows)
-        return Glance(look.life.epoch, _screen(look), rows)
+        return Glance(look.life.epoch, _screen(look), rows, self._spotted(look, rows))
+
+    def _spotted(self, look: Look, rows: tuple[Row, ...]) -> tuple[tuple[int, Detection], ...]:
+        """What rules find in rows that are new, as far as it is known whose it is; the rest waits for its agent."""
+        if not any(map(is_unknown, rows)):
+            return ()
+        place = Place(pane=look.life.pane, epoch=look.life.epoch, source="screen")
+        spots = self._pipeline.spotter.spot_rows(place, [row.text for row in rows], look.at)
+        new = [spot for spot in spots if is_unknown(rows[spot.line])]
+        if waiting := [spot for spot in new if spot.detection is None]:
+            self._pipeline.reconsider(look.life.pane, waiting)
+        return tuple((rows[spot.line].fold, spot.detection) for spot in new if spot.detection is not None)
 
     def _recognised(self, rows: Iterable[Row]) -> tuple[Row, ...]:
         return tuple(self._recognise(row) if is_unknown(row) else row for row in rows)
@@ -106,6 +119,8 @@ class Sightings:
             self._note(one.rows, glance.screen.at)
             if one.screen is not None:
                 self._pipeline.news.publish(glance.screen.pane)
+            for event in one.events:
+                self._pipeline.events.publish(event)
 
     def _note(self, rows: Iterable[Row], at: int) -> None:
         for row in rows:

@@ -41,11 +41,11 @@ def _read(lines: list[str], count: int) -> _Value:
 
 
 def _holds(value: _Value, path: Sequence[Step]) -> bool:
-    for step in path:
-        is_there = isinstance(value, dict) and step in value
-        if isinstance(value, list) and isinstance(step, int):
-            is_there = step < len(value)
-        if not is_there:
-            return False
-        value = value[step]  # type: ignore[index]
-    return True
+    if not path:
+        return True
+    step, *rest = path
+    if isinstance(value, dict) and isinstance(step, str):
+        return step in value and _holds(value[step], rest)
+    if isinstance(value, list) and isinstance(step, int):
+        return step < len(value) and _holds(value[step], rest)
+    return False

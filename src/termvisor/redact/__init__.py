@@ -4,8 +4,8 @@ What is recognised becomes ``[redacted:<kind>]``; a provider's prefix stays, so 
 """
 
 from termvisor.redact.memory import Memory
-from termvisor.redact.redactor import Redactor, redact, use
+from termvisor.redact.redactor import Redactor, redact, redact_each, use
 from termvisor.redact.rules import Rules, build, kinds
 from termvisor.redact.wrapping import may_be_rest
 
-__all__ = ["Memory", "Redactor", "Rules", "build", "kinds", "may_be_rest", "redact", "use"]
+__all__ = ["Memory", "Redactor", "Rules", "build", "kinds", "may_be_rest", "redact", "redact_each", "use"]

@@ -31,6 +31,16 @@ def redact(text: str) -> str:
     return "\n".join(Redactor().lines(text.split("\n")))
 
 
+def redact_each(texts: Sequence[str]) -> list[str]:
+    """Every text as `redact` gives it; where there is nothing to hide, all of them are looked at at once."""
+    if not texts or not _default.scan("\n".join(texts)):
+        return list(texts)
+    if len(texts) == 1:
+        return [redact(texts[0])]
+    middle = len(texts) // 2
+    return [*redact_each(texts[:middle]), *redact_each(texts[middle:])]
+
+
 class Redactor:
     """One per stream; not for several threads. With a ``memory`` it also masks pieces of what that has seen whole."""
 

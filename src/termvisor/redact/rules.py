@@ -20,6 +20,7 @@ from termvisor.redact.values import is_anything
 BUILTIN: tuple[Kind, ...] = PROVIDERS + FORMS
 HEADLESS = "headless"
 """Not a kind: the row begins with the rest of some provider's prefix and a long run."""
+_CUSTOM = "custom_"
 _ANY_RUN = "A-Za-z0-9_.%+/=-"
 """All characters that any kind allows."""
 
@@ -79,12 +80,21 @@ class Rules:
     @property
     def is_warm(self) -> bool:
         """Whether the first text will not have to wait for the compiler."""
-        return self._matcher is not None or (self._cache is not None and is_cached(self._patterns(), self._cache))
+        return self._matcher is not None or (self._cache is not None and is_cached(self.patterns, self._cache))
+
+    @property
+    def custom(self) -> dict[str, str]:
+        """The user's own of the patterns."""
+        return {name: pattern for name, pattern in self.patterns.items() if name.startswith(_CUSTOM)}
 
     def _compile(self) -> Matcher:
-        return compile_patterns(self._patterns(), cache=self._cache)
+        """Patterns that nobody knows meet Hyperscan only after they were tried: those that are kept were."""
+        is_tried = self.is_warm or not (self.custom and self._cache)
+        return compile_patterns(self.patterns, "auto" if is_tried else "re2", cache=self._cache)
 
-    def _patterns(self) -> dict[str, str]:
+    @property
+    def patterns(self) -> dict[str, str]:
+        """What the engine scans for."""
         patterns = {kind.id: kind.engine_pattern() for kind in self.kinds.values()}
         rests = sorted({rest for prefix in self.prefixes for rest in _rests(prefix.text)})
         if rests:
@@ -122,7 +132,7 @@ def build(extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | 
     builtin = (_knowing(kind, nonce) for kind in BUILTIN if kind.id not in allow)
     rules = Rules([*builtin, *_custom(extra)], cache, nonce=nonce)
     if extra and not rules.is_warm:  # what is kept was checked
-        compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith("custom_")})
+        compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith(_CUSTOM)})
     return rules
 
 
@@ -138,7 +148,7 @@ def _knowing(kind: Kind, nonce: str) -> Kind:
 def _custom(patterns: Sequence[str]) -> list[Kind]:
     return [
         Kind(
-            id=f"custom_{number}",
+            id=f"{_CUSTOM}{number}",
             doc="A pattern of the user's",
             pattern=pattern,
             probe=pattern,

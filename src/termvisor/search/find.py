@@ -1,11 +1,12 @@
 """Answers a Question: the index names candidates, each line or row of them is judged on its own.
 
-In: a Question. Out: Found. There are two pools: blocks of lines that were printed, and rows that screens showed.
+In: a Question. Out: Found. There are three pools: blocks of lines that were printed, rows that screens showed, and what
+was said in conversations with agents.
 Reading and judging happen in the store's reader thread, in slices, so that a long search holds up nobody else who
 reads.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from heapq import merge
 from itertools import islice
@@ -13,9 +14,24 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor.model.ids import PaneId
 from termvisor.model.question import Found, Hit, Question
 from termvisor.search.line import Seen, Sieve, holds, spans
-from termvisor.search.node import And, InPanes, Named, Node, Not, Or, Within, bounds, index_query, sources
+from termvisor.search.node import (
+    And,
+    AtEvents,
+    Detected,
+    InPanes,
+    Named,
+    Node,
+    Not,
+    OfAgent,
+    Or,
+    Within,
+    bounds,
+    index_query,
+    sources,
+)
 from termvisor.search.query import parse
 from termvisor.store import Store
 from termvisor.store.db import tokeniser
@@ -24,6 +40,8 @@ from termvisor.store.reading import Pool, Reading, Span
 
 MOST_CANDIDATES = 20_000
 """Blocks or rows that one search looks at in each pool."""
+MOST_EVENTS = 500
+"""Of events, the newest so many are looked for."""
 SLICE = 256
 POOL = 2000
 """Relevance is judged among this many of the newest matches of each pool."""
@@ -64,16 +82,22 @@ def _spans(reading: Reading, node: Node) -> dict[Pool, list[Span]]:
         found["block"] = reading.screen_spans()
     if "screen" in wanted:
         found["sighting"] = reading.spans("sighting", time.since, time.until)
+    if "transcript" in wanted:
+        found["utterance"] = reading.spans("utterance", time.since, time.until)
     return found
 
 
 def _resolved(node: Node, reading: Reading) -> Node:
-    """The same tree with numbers of panes in place of names."""
+    """The same tree with numbers of panes and lines of events in place of names."""
     match node:
         case Named("session", name):
             return InPanes(reading.panes_in_session(name))
+        case Named("agent", name):
+            return OfAgent(name, reading.panes_of_agent(name))
         case Named(_, name):
             return InPanes(reading.panes_on_target(name))
+        case Detected(kind, what):
+            return _at_events(reading.detected(kind, what, MOST_EVENTS))
         case Not(part):
             return Not(_resolved(part, reading))
         case And(parts):
@@ -82,6 +106,12 @@ def _resolved(node: Node, reading: Reading) -> Node:
             return Or(tuple(_resolved(part, reading) for part in parts))
         case _:
             return node
+
+
+def _at_events(found: Iterable[tuple[PaneId, str]]) -> Node:
+    split = tokeniser()
+    lines = ((pane, tuple(word for _, _, word in split(text))) for pane, text in found)
+    return AtEvents(frozenset((pane, words) for pane, words in lines if words))
 
 
 class _Slice(Struct, frozen=True):
@@ -155,13 +185,17 @@ class _Judge:
         for index, text in reversed(self._sieve.lines(block.text)):
             words = self._split(text)
             names = [word for _, _, word in words]
-            if holds(self._node, Seen(names, block.pane, block.time(index), block.source, last_at or 0)):
+            said = (block.role, block.agent)
+            if holds(self._node, Seen(names, block.pane, block.time(index), block.source, last_at or 0, *said)):
                 line, where = block.line(index, text), spans(self._node, text, words)
-                yield Hit(line=line, spans=where, screen=block.screen, last_at=last_at)
+                hit = Hit(line=line, spans=where, screen=block.screen, last_at=last_at)
+                yield replace(hit, utterance=block.id, role=block.role, agent=block.agent) if block.role else hit
 
 
 def _with_context(reading: Reading, hit: Hit, count: int) -> Hit:
-    if hit.screen is None:
+    if hit.utterance is not None:
+        before, after = reading.around_words(hit.utterance, hit.line.number, count)
+    elif hit.screen is None:
         before, after = reading.around(hit.line, count)
     else:
         before, after = reading.around_row(hit.screen, hit.line.text, count)

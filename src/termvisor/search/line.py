@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from termvisor.model.ids import PaneId
 from termvisor.model.output import TextSource
-from termvisor.search.node import And, From, InPanes, Node, Not, Or, Phrase, Within, wanted
+from termvisor.model.utterance import Role
+from termvisor.search.node import And, AtEvents, By, From, InPanes, Node, Not, OfAgent, Or, Phrase, Within, wanted
 
 Word = tuple[int, int, str]
 Spans = tuple[tuple[int, int], ...]
@@ -21,16 +22,22 @@ class Seen(Struct, frozen=True):
     at: int
     source: TextSource
     until: int = 0
+    role: Role | None = None
+    agent: str = ""
 
 
 class Sieve:
     """Picks the lines of a text that a query may hold for, without splitting them into words."""
 
     def __init__(self, node: Node):
-        self._pattern = re.compile("|".join(re.escape(word) for word in sorted(anchors(node))))
+        known = sorted(anchors(node))
+        self._pattern = re.compile("|".join(re.escape(word) for word in known))
+        self._knows = bool(known)
 
     def lines(self, text: str) -> list[tuple[int, str]]:
         """The lines that may fit, with their place in the text. Lines beyond ASCII always may."""
+        if not self._knows:
+            return list(enumerate(text.split("\n")))
         if text.isascii():
             return list(self._ascii(text, text.lower()))
         lines = enumerate(text.split("\n"))
@@ -50,6 +57,8 @@ def anchors(node: Node) -> frozenset[str]:
     match node:
         case Phrase(words):
             return frozenset({max(words, key=len)})
+        case AtEvents(lines):
+            return frozenset(max(words, key=len) for _, words in lines)
         case And(parts):
             known = [found for part in parts if (found := anchors(part))]
             return min(known, key=lambda words: (len(words), -min(map(len, words))), default=frozenset())
@@ -70,13 +79,26 @@ def holds(node: Node, line: Seen) -> bool:
             return any(holds(part, line) for part in parts)
         case Not(part):
             return not holds(part, line)
+        case _:
+            return _stands(node, line)
+
+
+def _stands(condition: Node, line: Seen) -> bool:
+    """Whether it stands where and when it is looked for, and was said by whom."""
+    match condition:
         case InPanes(panes):
             return line.pane in panes
+        case AtEvents(lines):
+            return (line.pane, tuple(line.words)) in lines
         case Within(since, until):
             last = max(line.at, line.until)
             return (since is None or last >= since) and (until is None or line.at <= until)
         case From(source):
             return line.source == source
+        case OfAgent(agent, panes):
+            return line.agent == agent if line.source == "transcript" else line.pane in panes
+        case By(role):
+            return line.role == role
         case _:
             return False
 

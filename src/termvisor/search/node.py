@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from termvisor.model.ids import PaneId
 from termvisor.model.output import TextSource
+from termvisor.model.utterance import Role
 
 
 class Phrase(Struct, frozen=True):
@@ -21,10 +22,38 @@ class InPanes(Struct, frozen=True):
 
 
 class Named(Struct, frozen=True):
-    """Panes of a session or target, before it is known which they are."""
+    """Panes of a session, target or agent, before it is known which they are."""
 
-    kind: Literal["session", "target"]
+    kind: Literal["session", "target", "agent"]
     name: str
+
+
+class OfAgent(Struct, frozen=True):
+    """What was said to an agent or by it; all else in the panes in which it lives or lived."""
+
+    agent: str
+    panes: frozenset[PaneId]
+
+
+class Detected(Struct, frozen=True):
+    """Where an event of this type, of this rule, or at least so severe was found, before it is known where that was.
+
+    ``what`` may be a glob."""
+
+    kind: Literal["event", "rule", "severity"]
+    what: str
+
+
+class AtEvents(Struct, frozen=True):
+    """The lines that events were found in, each by its pane and its words."""
+
+    lines: frozenset[tuple[PaneId, tuple[str, ...]]]
+
+
+class By(Struct, frozen=True):
+    """Said by a person or by an agent."""
+
+    role: Role
 
 
 class Within(Struct, frozen=True):
@@ -50,13 +79,16 @@ class Or(Struct, frozen=True):
     parts: "tuple[Node, ...]"
 
 
-Node = Phrase | InPanes | Named | Within | From | Not | And | Or
+Node = Phrase | InPanes | Named | OfAgent | Detected | AtEvents | By | Within | From | Not | And | Or
+
+
+_NOWHERE = InPanes(frozenset())
 
 
 def has_words(node: Node) -> bool:
-    """Whether a line must hold a word of the query to be found by it."""
+    """Whether a line must hold a word of the query, or of an event, to be found by it."""
     match node:
-        case Phrase():
+        case Phrase() | Detected() | AtEvents():
             return True
         case And(parts):
             return any(has_words(part) for part in parts)
@@ -101,6 +133,8 @@ def sources(node: Node) -> frozenset[TextSource]:
     match node:
         case From(source):
             return frozenset({source})
+        case By():
+            return frozenset({"transcript"})
         case Not(From(source)):
             return _ALL_SOURCES - {source}
         case And(parts):
@@ -119,7 +153,9 @@ def index_query(node: Node) -> str | None:
     match node:
         case Phrase(words, is_prefix):
             return f'text : "{" ".join(words)}"' + (" *" if is_prefix else "")
-        case InPanes(panes):
+        case AtEvents(lines):
+            return index_query(Or(tuple(map(Phrase, sorted({words for _, words in lines}))) or (_NOWHERE,)))
+        case InPanes(panes) | OfAgent(_, panes):
             # No pane has the number 0: without panes nothing is found.
             return "pane : (" + " OR ".join(f'"{pane}"' for pane in sorted(panes) or [PaneId(0)]) + ")"
         case And(parts):

@@ -1,16 +1,19 @@
 """The user's text as a tree: words, "phrases", prefix*, AND OR NOT - ( ) and filters such as pane:7.
 
-Whatever is typed gives a tree, or `BadRequest` or `Unsupported` that says where and what to write instead.
+Whatever is typed gives a tree, or `BadRequest` that says where and what to write instead.
 """
 
 from collections.abc import Callable
+from typing import Literal, get_args
 
 from termvisor.clock import parse_when
-from termvisor.errors import BadRequest, Unsupported
+from termvisor.errors import BadRequest, Broken
 from termvisor.model.ids import PaneId
 from termvisor.model.output import TextSource
+from termvisor.model.rule import Severity
+from termvisor.model.utterance import ROLES, Role
 from termvisor.search.lexer import Piece, pieces, wrong
-from termvisor.search.node import And, From, InPanes, Named, Node, Not, Or, Phrase, Within, has_words
+from termvisor.search.node import And, By, Detected, From, InPanes, Named, Node, Not, Or, Phrase, Within, has_words
 
 Split = Callable[[str], list[tuple[int, int, str]]]
 """A text's words with where they begin and end, as the index splits it."""
@@ -20,6 +23,8 @@ _MOST_PIECES = 256
 _DEEPEST = 12
 """The index's own parser gives up a little beyond this."""
 _INSTANT = (1 << 63) - 1
+_SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+_ROLES: dict[str, Role] = {role: role for role in ROLES}
 _SOURCES: dict[str, TextSource] = {"stream": "stream", "screen": "screen", "transcript": "transcript"}
 
 
@@ -134,21 +139,20 @@ class _Parser:
         match name:
             case "pane":
                 return _pane(piece)
-            case "session" | "target":
+            case "session" | "target" | "agent":
                 return Named(name, value)
+            case "role":
+                return _role(piece)
             case "since":
                 return Within(since=self._when(piece))
             case "until":
                 return Within(until=self._when(piece))
             case "source":
                 return _source(piece)
+            case "event" | "rule" | "severity":
+                return _detected(name, piece)
             case _:
-                raise Unsupported(
-                    f"the filter {name}: is not there yet, at character {piece.at + 1}",
-                    hint=f"Filters are pane: session: target: since: until: source:. To look for the text, quote it: "
-                    f"{quote(name + ':' + value)}",
-                    details={"position": piece.at + 1},
-                )
+                raise Broken(f"the filter {name}: has no meaning")
 
     def _when(self, piece: Piece) -> int:
         try:
@@ -165,6 +169,18 @@ def _pane(piece: Piece) -> Node:
     if not (piece.text.isascii() and piece.text.isdigit()):
         raise wrong(piece, f"pane:{piece.text} is not a number", "`visor list-panes` shows the numbers.")
     return InPanes(frozenset({PaneId(int(piece.text))}))
+
+
+def _role(piece: Piece) -> Node:
+    if piece.text not in _ROLES:
+        raise wrong(piece, f"there is no role {piece.text!r}", f"Roles are {', '.join(_ROLES)}.")
+    return By(_ROLES[piece.text])
+
+
+def _detected(kind: Literal["event", "rule", "severity"], piece: Piece) -> Node:
+    if kind == "severity" and piece.text not in _SEVERITIES:
+        raise wrong(piece, f"there is no severity {piece.text!r}", f"Severities are {', '.join(_SEVERITIES)}.")
+    return Detected(kind, piece.text)
 
 
 def _source(piece: Piece) -> Node:

@@ -14,6 +14,8 @@ from termvisor.model.runtime import Place, Runtime
 from termvisor.model.signal import Dropped, Hint, Signal
 from termvisor.state.measure import Measure
 
+_DOUBTS = 64
+
 
 class Tenant(Struct, frozen=True):
     """A living runtime and the sessions that it has shown."""
@@ -30,11 +32,21 @@ class Tombstone(Struct, frozen=True, kw_only=True):
     ended_at: int
 
 
+class Doubt(Struct, frozen=True):
+    """A session of somebody who works in a folder, and nobody can prove who that is."""
+
+    agent: str
+    cwd: str
+    session: str
+
+
 class Roster(Struct, frozen=True, kw_only=True):
     """Of every pane at most one runtime is the current one."""
 
     tenants: dict[RuntimeId, Tenant] = {}
     tombstones: tuple[Tombstone, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    """They stay: that others left the folder does not prove whose it was."""
 
 
 class Unbound(Struct, frozen=True):
@@ -61,7 +73,7 @@ def ended(roster: Roster, runtime: RuntimeId, at: int, measure: Measure) -> Rost
     stone = Tombstone(place=gone.place, runtime=gone.id, pid=gone.pid, sessions=tenant.sessions, ended_at=at)
     standing = tuple(one for one in roster.tombstones if at - one.ended_at <= measure.tombstone_for)
     left = {id_: one for id_, one in roster.tenants.items() if id_ != runtime}
-    return Roster(tenants=left, tombstones=(*standing, stone))
+    return replace(roster, tenants=left, tombstones=(*standing, stone))
 
 
 def closed(roster: Roster, pane: PaneId, at: int, measure: Measure) -> Roster:
@@ -81,16 +93,46 @@ def showed(roster: Roster, runtime: RuntimeId, session: str) -> Roster:
     return replace(roster, tenants={**roster.tenants, runtime: known})
 
 
+def doubted(roster: Roster, signal: Signal) -> Roster:
+    """Whose session it is, nobody can prove."""
+    doubt = Doubt(signal.agent, signal.hint.cwd, signal.session)
+    if not signal.session or doubt in roster.doubts:
+        return roster
+    return replace(roster, doubts=(*roster.doubts, doubt)[-_DOUBTS:])
+
+
 def bind(roster: Roster, signal: Signal, measure: Measure) -> RuntimeId | Unbound | Dropped:
     """The runtime of a signal; that none is found yet; or why it can have none."""
     if signal.runtime is not None:
         return _guarded(roster, signal.runtime)
-    source = measure.source(signal.agent, signal.source)
-    is_shared = source is not None and source.is_shared
-    fitting = [one for one in roster.tenants.values() if _fits(one, signal) and (not is_shared or _knows(one, signal))]
+    fitting = [one for one in roster.tenants.values() if _fits(one, signal)]
+    if is_by_folder(signal.hint):
+        fitting = _in_the_folder(roster, fitting, signal, measure)
     if len(fitting) != 1:
         return Unbound("binding_conflict" if fitting else "dropped_unbound")
     return _against_the_dead(roster, fitting[0], signal, measure) or fitting[0].runtime.id
+
+
+def is_by_folder(hint: Hint) -> bool:
+    """Whether the folder is all that it tells."""
+    return bool(hint.cwd) and not hint.mux_pane and not hint.pid
+
+
+def _in_the_folder(roster: Roster, sitting: list[Tenant], signal: Signal, measure: Measure) -> list[Tenant]:
+    """Whose it may be: theirs who handed it on themselves, or showed its session; else of all, if nobody else is there.
+
+    Somebody who works in no pane of ours counts as well; so does a session that was nobody's before.
+    """
+    proven = [one for one in sitting if signal.hint.via == one.runtime.pid > 0] or [
+        one for one in sitting if signal.session and signal.session in one.sessions
+    ]
+    if proven:
+        return proven
+    if signal.hint.is_doubtful or Doubt(signal.agent, signal.hint.cwd, signal.session) in roster.doubts:
+        return [*sitting, *sitting]  # nobody's alone
+    source = measure.source(signal.agent, signal.source)
+    is_shared = source is not None and source.is_shared
+    return [one for one in sitting if not is_shared or not one.sessions]
 
 
 def _guarded(roster: Roster, runtime: RuntimeId) -> RuntimeId | Dropped:
@@ -115,11 +157,6 @@ def _fits(tenant: Tenant, signal: Signal) -> bool:
     return is_same and _says_enough(hint) and all(not said or said == is_ for said, is_ in told)
 
 
-def _knows(tenant: Tenant, signal: Signal) -> bool:
-    """Whether it may be of a session of this runtime; before it has shown any, nobody can tell."""
-    return not tenant.sessions or signal.session in tenant.sessions
-
-
 def _says_enough(hint: Hint) -> bool:
     return bool(hint.mux_pane or hint.pid or hint.cwd)
 
@@ -136,7 +173,8 @@ def _against_the_dead(roster: Roster, tenant: Tenant, signal: Signal, measure: M
         for stone in roster.tombstones
         if stone.place == runtime.place and at - stone.ended_at <= measure.tombstone_for
     ]
-    if not buried or signal.session in tenant.sessions or signal.hint.pid:
+    is_named = signal.hint.pid or signal.hint.via == runtime.pid > 0
+    if not buried or signal.session in tenant.sessions or is_named:
         return None
     was_theirs = any(signal.session in stone.sessions for stone in buried)
     return "runtime_mismatch" if was_theirs or not signal.session else None

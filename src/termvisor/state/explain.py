@@ -2,6 +2,7 @@
 
 from termvisor.model.explanation import Explanation, Prospect, Role, Testimony
 from termvisor.model.ids import RuntimeId
+from termvisor.model.runtime import Runtime
 from termvisor.state.knowledge import Knowledge
 from termvisor.state.measure import Measure
 from termvisor.state.projection import published, resolved
@@ -19,7 +20,17 @@ def explain(knowledge: Knowledge, runtime: RuntimeId, now: int, measure: Measure
         age=None if resolution.since is None else max(0, now - resolution.since),
         testimonies=tuple(_testimony(one, resolution, now) for one in resolution.witnesses),
         would_change=tuple(_prospects(resolution, measure)),
+        doubts=tuple(_doubts(knowledge, tenant)),
     )
+
+
+def _doubts(knowledge: Knowledge, runtime: Runtime) -> list[str]:
+    found = []
+    if not runtime.pid:
+        found.append("its process is on the other side of what the pane shows: only its screen says that it is there")
+    if any((one.agent, one.cwd) == (runtime.agent, runtime.cwd) for one in knowledge.roster.doubts):
+        found.append(f"more than one of it worked in {runtime.cwd}: what names no process there is not believed")
+    return found
 
 
 def _testimony(one: Witness, resolution: Resolution, now: int) -> Testimony:
@@ -38,7 +49,7 @@ def _testimony(one: Witness, resolution: Resolution, now: int) -> Testimony:
 
 def _role(one: Witness, resolution: Resolution) -> Role:
     leader = resolution.leader
-    if one == leader:
+    if leader is not None and one.source == leader.source:
         return "decides"
     if one.source.name in resolution.overtaken:
         return "overtaken"

@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.model.ids import PaneId, RuntimeId, TargetName
-from termvisor.model.runtime import Fact, PaneClosed, PaneMissed, RuntimeBegan, RuntimeEnded, TargetReached
+from termvisor.model.runtime import ClockSet, Fact, PaneClosed, PaneMissed, RuntimeBegan, RuntimeEnded, TargetReached
 from termvisor.model.signal import Dropped, Signal
-from termvisor.state import binding
+from termvisor.state import binding, shifting
 from termvisor.state.admission import refused
 from termvisor.state.binding import Roster, Unbound
 from termvisor.state.ledger import Ledger, hear
@@ -42,6 +42,8 @@ def tell(knowledge: Knowledge, fact: Fact, measure: Measure) -> Knowledge:
     """What is known after one more fact."""
     if isinstance(fact, Signal):
         return _heard(_expired(knowledge, fact.ingested_at, measure), fact, measure)
+    if isinstance(fact, ClockSet):
+        return _by_the_new_clock(knowledge, fact.by)
     knowledge = _expired(knowledge, fact.at, measure)
     match fact:
         case RuntimeBegan():
@@ -57,11 +59,27 @@ def tell(knowledge: Knowledge, fact: Fact, measure: Measure) -> Knowledge:
             return _reached(knowledge, fact)
 
 
+def latest(knowledge: Knowledge) -> int:
+    """The newest instant that is known; 0 where nothing is."""
+    return shifting.latest(knowledge.roster, knowledge.ledgers)
+
+
+def _by_the_new_clock(knowledge: Knowledge, by: int) -> Knowledge:
+    return replace(
+        knowledge,
+        roster=shifting.roster(knowledge.roster, by),
+        ledgers={runtime: shifting.ledger(ledger, by) for runtime, ledger in knowledge.ledgers.items()},
+        pending=tuple(shifting.signal(one, by) for one in knowledge.pending),
+    )
+
+
 def _heard(knowledge: Knowledge, signal: Signal, measure: Measure) -> Knowledge:
     if (why := refused(signal, measure)) is not None:
         return _dropped(knowledge, why)
     owner = binding.bind(knowledge.roster, signal, measure)
     if isinstance(owner, Unbound):
+        if signal.hint.is_doubtful and owner.why == "binding_conflict":
+            knowledge = replace(knowledge, roster=binding.doubted(knowledge.roster, signal))
         has_room = len(knowledge.pending) < measure.pending_at_most
         waiting = replace(knowledge, pending=(*knowledge.pending, signal))
         return waiting if has_room else _dropped(knowledge, owner.why)
@@ -74,9 +92,11 @@ def _noted(knowledge: Knowledge, runtime: RuntimeId, signal: Signal, measure: Me
         return _dropped(knowledge, why)
     roster = binding.showed(knowledge.roster, runtime, signal.session)
     known = replace(knowledge, roster=roster, ledgers={**knowledge.ledgers, runtime: ledger})
+    if roster is not knowledge.roster and known.pending:
+        known = _tried_again(known, measure)
     if signal.kind != "exited":
         return known
-    return _living(known, binding.ended(roster, runtime, signal.ingested_at, measure))
+    return _living(known, binding.ended(known.roster, runtime, signal.ingested_at, measure))
 
 
 def _living(knowledge: Knowledge, roster: Roster) -> Knowledge:
@@ -86,7 +106,7 @@ def _living(knowledge: Knowledge, roster: Roster) -> Knowledge:
 
 
 def _tried_again(knowledge: Knowledge, measure: Measure) -> Knowledge:
-    """Somebody new is here: some who waited may be theirs."""
+    """Somebody new is here, or has shown a session: some who waited may be theirs."""
     waiting, known = knowledge.pending, replace(knowledge, pending=())
     for signal in waiting:
         known = _heard(known, signal, measure)

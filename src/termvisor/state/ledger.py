@@ -25,12 +25,16 @@ class Slot(Struct, frozen=True, kw_only=True):
     heard_at: int = 0
     is_down: bool = False
     said: Statement | None = None
+    before: Statement | None = None
+    """What it said before that; of a look, see there."""
     look: Look = Look()
     flags: Told = {}
     tasks: Tasks = Tasks()
     title: str = ""
     misses: int = 0
     """Looks in a row that found no agent."""
+    rule: str = ""
+    """Of a look: the rule that it showed last."""
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
@@ -69,15 +73,19 @@ def _noted(slot: Slot, signal: Signal, place: Position, measure: Measure) -> Slo
     )
     if signal.task:
         return replace(heard, tasks=tasks.one(slot.tasks, signal, place, measure))
+    said = _said(slot.said, signal, measure)
+    is_other = said is not None and slot.said is not None and said.since != slot.said.since
     return replace(
         heard,
         cursor=place,
-        said=_said(slot.said, signal, measure),
+        said=said,
+        before=slot.said if is_other and signal.tier == "deterministic" else slot.before,
         look=_look(slot, signal, measure),
         flags=flags.after(slot.flags, signal),
         tasks=tasks.everything(slot.tasks, signal, place),
         title=slot.title if signal.title is None else signal.title,
         misses=_misses(slot, signal),
+        rule=_rule(slot, signal),
     )
 
 
@@ -103,10 +111,13 @@ def _look(slot: Slot, signal: Signal, measure: Measure) -> Look:
     if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
         return slot.look
     moved = [at for at in (slot.look.moved_at, signal.moved_at) if at is not None]
+    last = slot.said
+    is_same = last is not None and last.state == (signal.state or "unknown")
     return Look(
         before=_before(slot, signal, measure),
         moved_at=max(moved, default=None),
         interval=signal.look_interval,
+        is_confirmed=is_same and last is not None and is_settled(last, slot.look, signal.ingested_at, measure),
     )
 
 
@@ -115,6 +126,12 @@ def _before(slot: Slot, signal: Signal, measure: Measure) -> Statement | None:
     if last is None or last.state == (signal.state or "unknown"):
         return slot.look.before
     return last if is_settled(last, slot.look, signal.ingested_at, measure) else slot.look.before
+
+
+def _rule(slot: Slot, signal: Signal) -> str:
+    if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
+        return slot.rule
+    return str(signal.payload.get("rule") or "")
 
 
 def _misses(slot: Slot, signal: Signal) -> int:

@@ -5,13 +5,14 @@ All durations are nanoseconds.
 
 from msgspec import Struct, field
 
-from termvisor.model.source import SOURCES, Source
+from termvisor.model.source import STRANGERS, Source
 
 SECOND = 10**9
 
 
 class Measure(Struct, frozen=True, kw_only=True):
-    sources: dict[str, tuple[Source, ...]] = field(default_factory=SOURCES.copy)
+    sources: dict[str, tuple[Source, ...]] = field(default_factory=lambda: {"": STRANGERS})
+    """By agent, as its adapter declares them; under the empty name those of all others."""
     fresh_for: int = 3 * SECOND
     """How long a source that promises signs of life may be silent."""
     down_after: int = 15 * SECOND
@@ -20,6 +21,8 @@ class Measure(Struct, frozen=True, kw_only=True):
     """A source with holes that was silent and contradicted for so long is believed no more."""
     refined_within: int = 2 * SECOND
     """How much earlier than a blind source another one may have said what the first cannot say."""
+    settled_after: int = SECOND // 4
+    """How long an `idle` of a blind source must stand: what it cannot say is told elsewhere at about the same time."""
     completed_for: int = 120 * SECOND
     tombstone_for: int = 120 * SECOND
     pending_for: int = 10 * SECOND

@@ -14,7 +14,7 @@ from termvisor.state import flags, tasks
 from termvisor.state import witness as witness_of
 from termvisor.state.ledger import Ledger
 from termvisor.state.measure import Measure
-from termvisor.state.steady import AT_REST
+from termvisor.state.steady import AT_REST, WAITING
 from termvisor.state.witness import Witness, agree, witnesses
 
 
@@ -29,7 +29,7 @@ class Resolution(Struct, frozen=True, kw_only=True):
     flags: Flags = Flags()
     witnesses: tuple[Witness, ...] = ()
     overtaken: tuple[str, ...] = ()
-    """Sources with holes that long looks proved wrong."""
+    """Sources with holes that looks proved wrong."""
 
 
 def resolve(ledger: Ledger, agent: str, now: int, measure: Measure) -> Resolution:
@@ -37,12 +37,17 @@ def resolve(ledger: Ledger, agent: str, now: int, measure: Measure) -> Resolutio
     found = witnesses(ledger, agent, now, measure)
     told = [one for one in found if one.source.tier == "deterministic" and one.is_usable]
     looks = [one for one in found if one.source.tier == "heuristic" and one.is_usable]
-    overtaken = [one for one in told if any(_is_overtaken(one, look, measure) for look in looks[:1])]
+    overtaken = [
+        one
+        for one in told
+        if any(_is_outlived(one, other) for other in told)
+        or any(_is_overtaken(one, look, measure) for look in looks[:1])
+    ]
     standing = [one for one in told if one not in overtaken]
-    leader = _refined(standing, measure) or next(iter(looks), None)
+    leader = _settled(standing, now, measure) or next(iter(looks), None)
     counted = _subtasks(found, now, measure)
     value, since = _value(leader, counted, now, measure)
-    contradicted = _contradiction(leader, looks, measure)
+    contradicted = None if looks and agree(value, looks[0].state) else _contradiction(leader, looks, measure)
     return Resolution(
         value=value,
         reason=_reason(found) if leader is None else None,
@@ -72,17 +77,30 @@ def next_change_at(ledger: Ledger, agent: str, now: int, measure: Measure) -> in
     return min((at for at in found if at > now), default=None)
 
 
+def _settled(standing: Sequence[Witness], now: int, measure: Measure) -> Witness | None:
+    """The one to believe of those in which the agent itself speaks.
+
+    Of the end of a turn, and of the next one's beginning, several tell at about the same time. Until all have, what a
+    blind one shows as idle is not believed, but what they said before.
+    """
+    leader = _refined(standing, measure)
+    if leader is None or leader.state != "idle" or not leader.source.blind_to:
+        return leader
+    earlier = [found for one in standing if (found := one.earlier(now - measure.settled_after)) is not None]
+    return _refined(sorted(earlier, key=lambda one: one.order), measure) or leader
+
+
 def _refined(standing: Sequence[Witness], measure: Measure) -> Witness | None:
     """The best, or one that says what the best has no word for: an error or an end that it shows as idle."""
     if not standing:
         return None
     best = standing[0]
-    if best.state != "idle":
-        return best
     finer = [
         one
         for one in standing[1:]
-        if one.state in best.source.blind_to and one.since >= best.since - measure.refined_within
+        if one.state in best.source.blind_to
+        and agree(one.state, best.state)
+        and one.since >= best.since - measure.refined_within
     ]
     ends = [one for one in finer if not any(_is_of_an_earlier_turn(one, other) for other in standing)]
     return min(ends, key=lambda one: precedence(one.state), default=best)
@@ -115,17 +133,33 @@ def _subtasks(found: Sequence[Witness], now: int, measure: Measure) -> int:
 
 def _is_overtaken(told: Witness, look: Witness, measure: Measure) -> bool:
     """Whether it missed the end of what it told: it has holes, fell silent, and the screen shows otherwise for long."""
-    if _is_blurred(told, look):
+    if _is_blurred(told, look) or _is_dialog_missed(told, look):
         return True
     if not told.source.has_holes or told.said is None or told.state in (*AT_REST, "error"):
         return False
     return _disagreed_for(told.said.at, told, look) >= measure.recovered_after
 
 
+def _is_outlived(told: Witness, other: Witness) -> bool:
+    """Whether it missed the end of what it told: it has holes, and an equal has said something else since."""
+    is_equal = told.source.has_holes and told.source.rank == other.source.rank
+    return is_equal and told.said is not None and other.since > told.said.at and not agree(told.state, other.state)
+
+
 def _is_blurred(told: Witness, look: Witness) -> bool:
-    """Whether it told an end, and the screen shows since that it was no good one."""
-    is_end = told.source.blurs_ends and told.state == "completed"
-    return is_end and look.state in ("idle", "error") and look.since >= told.since
+    """Whether it told an end, and the screen shows since what kind of end it was."""
+    is_end = told.source.blurs_ends and told.state in AT_REST
+    is_seen = look.state != told.state and agree(look.state, told.state)
+    return is_end and is_seen and look.since >= told.since
+
+
+def _is_dialog_missed(told: Witness, look: Witness) -> bool:
+    """Whether the screen has shown a dialog since, of which it has no word or not the right one."""
+    if look.state not in WAITING or look.said is None:
+        return False
+    if agree(look.state, told.state):
+        return look.state in told.source.blind_to and look.said.at >= told.since
+    return told.source.misses_dialogs and _disagreed_for(told.since, told, look) >= 0
 
 
 def _contradiction(leader: Witness | None, looks: Sequence[Witness], measure: Measure) -> Contradiction | None:

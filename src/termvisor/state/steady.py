@@ -12,6 +12,7 @@ from termvisor.model.ids import SignalId
 from termvisor.state.measure import Measure
 
 AT_REST: tuple[StateName, ...] = ("idle", "completed")
+WAITING: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
 
 class Statement(Struct, frozen=True, kw_only=True):
@@ -33,6 +34,8 @@ class Look(Struct, frozen=True, kw_only=True):
     """What was last believed before the present statement."""
     moved_at: int | None = None
     interval: int = 0
+    is_confirmed: bool = False
+    """The present statement was believed before: a person who types at the prompt does not make it doubtful."""
 
 
 def believed(said: Statement, look: Look, now: int, measure: Measure) -> Statement | None:
@@ -44,7 +47,7 @@ def is_settled(said: Statement, look: Look, now: int, measure: Measure) -> bool:
     if said.state == "running":
         return said.is_moving
     if said.state in AT_REST:
-        return _is_resting(said, look, now, measure)
+        return look.is_confirmed or _is_resting(said, look, now, measure)
     if said.state == "unknown" and look.before is not None and look.before.state == "running":
         return look.moved_at is None or now - look.moved_at > measure.demoted_after
     return True

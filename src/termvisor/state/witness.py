@@ -52,6 +52,13 @@ class Witness(Struct, frozen=True, kw_only=True):
         """The smallest is believed: by rank, by precedence, then the newest."""
         return self.source.rank, precedence(self.state), -self.since, self.source.name
 
+    def earlier(self, at: int) -> "Witness | None":
+        """As it spoke at an instant, as far as that is remembered; None where it knew nothing then."""
+        if self.since <= at:
+            return self
+        before = self.slot.before
+        return None if before is None or before.state == "unknown" else replace(self, said=before)
+
 
 def agree(one: StateName, other: StateName) -> bool:
     """Whether the same agent at the same moment may be described by both."""
@@ -94,7 +101,7 @@ def _vouched(one: Witness, looks: Sequence[Witness]) -> Witness:
 
 def deadlines(ledger: Ledger, agent: str, measure: Measure) -> list[int]:
     """The instants at which time alone may change what a source is worth."""
-    found: list[int] = []
+    found = _settling(ledger, agent, measure)
     for name, slot in ledger.slots.items():
         source = measure.source(agent, name)
         if source is None:
@@ -106,3 +113,11 @@ def deadlines(ledger: Ledger, agent: str, measure: Measure) -> list[int]:
         if source.tier == "heuristic" and slot.said is not None:
             found += looks_change(slot.said, slot.look, measure)
     return found
+
+
+def _settling(ledger: Ledger, agent: str, measure: Measure) -> list[int]:
+    """When what was said beside an `idle` of a blind source has stood long enough."""
+    said = {name: slot.said for name, slot in ledger.slots.items() if slot.said is not None}
+    idle = (measure.source(agent, name) for name, one in said.items() if one.state == "idle")
+    is_blurred = any(source is not None and source.blind_to for source in idle)
+    return [one.since + measure.settled_after for one in said.values()] if is_blurred else []

@@ -41,8 +41,10 @@ HISTORY = (
     Aged("command", "started_at", _COMMAND_ENDED),
     Aged("screen", "at", "at"),
     Aged("sighting", "first_at", "last_at", ("text", "pane")),
+    Aged("utterance", "at", "at", ("text", "pane")),
     Aged("first_screen", "at", "at", key="epoch"),
     Aged("gap", "start_at", "end_at"),
+    Aged("detection", "at", "last_at", key="event"),
     Aged("event", "at", "at"),
     Aged("runtime", "began_at", "ended_at"),
     Aged("agent_session", "started_at", "ended_at"),
@@ -55,6 +57,8 @@ DEEDS = (
     Aged("question", "at", "expires_at"),
     Aged("permit", "at", "coalesce(revoked_at, expires_at)"),
     Aged("reservation", "at", "coalesce(released_at, expires_at)"),
+    Aged("run", "at", "ended_at"),
+    Aged("mute", "at", "until"),
 )
 """What still holds has not ended. They are small: what is too large for the disk is never they."""
 

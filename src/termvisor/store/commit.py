@@ -1,7 +1,7 @@
 """What was made of a pane's bytes, stored together with how far it was made, so that nothing is stored twice.
 
-In: Progress. In one transaction: blocks, their index, marks, commands, events of the stream, the epoch's offset and
-carry, the pane's next line.
+In: Progress. In one transaction: blocks, their index, marks, commands, events and detections of the stream, the
+epoch's offset and carry, the pane's next line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,16 @@ from msgspec.structs import replace
 
 from termvisor.errors import Broken
 from termvisor.model.command import CommandTold, Edge
+from termvisor.model.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.mark import Mark
 from termvisor.model.output import Block
 from termvisor.store.commands import bound, tell
 from termvisor.store.db import Connection
+from termvisor.store.detections import add_detection
 from termvisor.store.events import add_event
+from termvisor.store.storable import storable
 
 SHELF = 8
 """Blocks whose ids share all but this many bits share one row of times."""
@@ -28,10 +31,18 @@ _NOTE_TIMES = (
 )
 
 
+class Found(Struct, frozen=True):
+    """A detection in the stream; ``event`` is what it is told as, where that is not made of it."""
+
+    detection: Detection
+    before: int | None = None
+    event: Event | None = None
+
+
 class Progress(Struct, frozen=True, kw_only=True):
     """One step of one epoch: all that came of its bytes up to ``committed``. Marks come with their time.
 
-    An edge comes with the number of lines of this step that stand before it.
+    An edge and a detection come with the number of lines of this step that stand before them.
     """
 
     pane: PaneId
@@ -42,7 +53,8 @@ class Progress(Struct, frozen=True, kw_only=True):
     marks: tuple[tuple[int, Mark], ...] = ()
     commands: tuple[CommandTold, ...] = ()
     edges: tuple[tuple[Edge, int], ...] = ()
-    events: tuple[Event, ...] = ()
+    told: tuple[Event | Found, ...] = ()
+    """Events, in the order in which they happened."""
 
 
 class Stored(Struct, frozen=True):
@@ -57,8 +69,10 @@ def commit(connection: Connection, batch: Sequence[Progress]) -> Stored:
     events: list[Event] = []
     for progress in batch:
         _advance(connection, progress)
-        last[progress.pane] = _add(connection, progress)
-        events += [add_event(connection, event) for event in progress.events]
+        first: int = connection.execute("SELECT next_line FROM pane WHERE id = ?", (progress.pane,)).get
+        last[progress.pane] = _add(connection, progress, first)
+        told = (_tell(connection, one, first) for one in progress.told)
+        events += [event for event in told if event is not None]
     return Stored(last, tuple(events))
 
 
@@ -73,8 +87,16 @@ def _advance(connection: Connection, progress: Progress) -> None:
         )
 
 
-def _add(connection: Connection, progress: Progress) -> int:
-    first: int = connection.execute("SELECT next_line FROM pane WHERE id = ?", (progress.pane,)).get
+def _tell(connection: Connection, one: Event | Found, first: int) -> Event | None:
+    if isinstance(one, Event):
+        return add_event(connection, one)
+    detection = one.detection
+    if one.before is not None:
+        detection = replace(detection, evidence=detection.evidence | {"line": first + one.before})
+    return add_detection(connection, detection, one.event)
+
+
+def _add(connection: Connection, progress: Progress, first: int) -> int:
     following = first
     blocks = [block for block in progress.blocks if block.lines]
     if blocks:
@@ -143,8 +165,3 @@ def _text(block: Block) -> str:
     if text.count("\n") != len(block.lines) - 1:
         raise Broken(f"a line of epoch {block.epoch} at {block.start} holds a newline")
     return storable(text)
-
-
-def storable(text: str) -> str:
-    """Without lone surrogates: SQLite keeps UTF-8, and one bad character must not stop a pane for ever."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()

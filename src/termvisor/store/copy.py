@@ -6,7 +6,6 @@ The copy is one compact file that needs no other beside it, and is private like 
 import os
 from contextlib import closing, suppress
 from typing import cast
-from urllib.parse import quote
 
 import apsw
 
@@ -62,6 +61,8 @@ def claimed(path: str) -> str:
 
 def reading(path: str) -> Connection:
     """A file that nobody writes, read as it is; nothing is made beside it."""
+    from urllib.parse import quote  # half a megabyte for what is rarely done
+
     address = f"file:{quote(path)}?mode=ro&immutable=1"
     return Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 

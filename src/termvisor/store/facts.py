@@ -1,7 +1,8 @@
 """What states are made of: facts in the order of their ids, and a copy of all that was known after one of them.
 
-Invariant: facts, the states that they led to, the sessions and the events of one turn are stored in one transaction,
-whole or not at all. Facts after the stored copy never age away, so what is live can always be folded again.
+Invariant: facts, the states that they led to, the sessions, events and detections of one turn are stored in one
+transaction, whole or not at all. Facts after the stored copy never age away, so what is live can always be folded
+again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,16 +14,20 @@ from msgspec.structs import fields, replace
 
 from termvisor.log import logger
 from termvisor.model.agent import Projection
+from termvisor.model.bookmark import Bookmark
+from termvisor.model.detection import Detection
 from termvisor.model.event import Event
-from termvisor.model.ids import SignalId
+from termvisor.model.ids import RuntimeId, SignalId
 from termvisor.model.runtime import Fact
 from termvisor.model.session import AgentSession
 from termvisor.model.signal import Signal
 from termvisor.store.db import Connection, Database
+from termvisor.store.detections import add_detections
 from termvisor.store.events import add_event
 from termvisor.store.sessions import put_session
 
 _AT_ONCE = 500
+_LEFT = 64
 _FACT = msgspec.msgpack.Decoder(Fact)
 _PROJECTION = msgspec.msgpack.Decoder(Projection)
 log = logger("facts")
@@ -55,8 +60,11 @@ class Turn(Struct, frozen=True, kw_only=True):
     states: Sequence[Published] = ()
     sessions: Sequence[AgentSession] = ()
     events: Sequence[Event] = ()
+    detections: Sequence[Detection] = ()
     marks: Mapping[str, Mark] = {}
     """How far sources are read after this."""
+    bookmarks: Sequence[Bookmark] = ()
+    """How far files are, likewise."""
     copy: Copy | None = None
 
 
@@ -71,7 +79,11 @@ class Kept(Struct, frozen=True, kw_only=True):
     last_session: int = 0
     states: tuple[Projection, ...] = ()
     """Of the runtimes that had not ended, as they were last published."""
+    left: tuple[Published, ...] = ()
+    """The last runtimes that ended, the newest first."""
     marks: dict[str, Mark] = {}
+    bookmarks: tuple[Bookmark, ...] = ()
+    """Of runtimes that had not ended."""
 
 
 class Facts:
@@ -124,6 +136,7 @@ def _add(connection: Connection, turn: Turn) -> list[Event]:
         "INSERT INTO fact (id, at, body) VALUES (?, ?, ?)",
         [(number, instant(fact), encoded(fact)) for number, fact in turn.facts],
     )
+    _put_bookmarks(connection, turn.bookmarks)  # before the ends, with which they go
     for one in turn.states:
         _publish(connection, one)
     for session in turn.sessions:
@@ -135,7 +148,15 @@ def _add(connection: Connection, turn: Turn) -> list[Event]:
     if turn.copy is not None:
         row = (turn.copy.fact, turn.copy.at, msgspec.msgpack.encode(turn.copy.value))
         connection.execute("INSERT OR REPLACE INTO knowledge (id, fact, at, body) VALUES (1, ?, ?, ?)", row)
-    return [add_event(connection, event) for event in turn.events]
+    events = [add_event(connection, event) for event in turn.events]
+    return events + add_detections(connection, turn.detections)
+
+
+def _put_bookmarks(connection: Connection, bookmarks: Sequence[Bookmark]) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO bookmark (runtime, watch, body) VALUES (?, ?, ?)",
+        [(one.runtime, one.watch, one.body) for one in bookmarks],
+    )
 
 
 def _publish(connection: Connection, one: Published) -> None:
@@ -146,12 +167,18 @@ def _publish(connection: Connection, one: Published) -> None:
         " ended_at = excluded.ended_at, version = excluded.version, state = excluded.state",
         (state.runtime, state.pane, one.began_at, one.ended_at, told.version, msgspec.msgpack.encode(told)),
     )
+    if one.ended_at is not None:
+        connection.execute("DELETE FROM bookmark WHERE runtime = ?", (state.runtime,))
 
 
 def _kept(connection: Connection) -> Kept:
     copy = connection.execute("SELECT fact, body FROM knowledge").fetchone() or (0, b"")
     living = connection.execute("SELECT state FROM runtime WHERE ended_at IS NULL ORDER BY id")
     marks = connection.execute("SELECT source, life, seq FROM reading")
+    bookmarks = connection.execute("SELECT runtime, watch, body FROM bookmark")
+    left = connection.execute(
+        "SELECT state, began_at, ended_at FROM runtime WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?", (_LEFT,)
+    )
     return Kept(
         copied=int(cast("int", copy[0])),
         copy=cast("bytes", copy[1]),
@@ -159,7 +186,15 @@ def _kept(connection: Connection) -> Kept:
         last_runtime=_last(connection, "runtime"),
         last_session=_last(connection, "agent_session"),
         marks={name: (life, seq) for name, life, seq in cast("Iterator[tuple[str, int, int]]", marks)},
+        bookmarks=tuple(
+            Bookmark(runtime=runtime, watch=watch, body=body)
+            for runtime, watch, body in cast("Iterator[tuple[RuntimeId, str, bytes]]", bookmarks)
+        ),
         states=tuple(_PROJECTION.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", living)),
+        left=tuple(
+            Published(projection=_PROJECTION.decode(body), began_at=began, ended_at=ended)
+            for body, began, ended in cast("Iterator[tuple[bytes, int, int]]", left)
+        ),
     )
 
 

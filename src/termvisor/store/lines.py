@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from termvisor.model.ids import EpochId, PaneId, ScreenId
 from termvisor.model.output import Line, TextSource
+from termvisor.model.utterance import Role
 from termvisor.store.db import Connection
 
 BLOCK = "SELECT block.id, block.pane, epoch, first_line, line_count, at, until, source, block.text FROM block"
@@ -32,6 +33,10 @@ class StoredBlock(Struct, frozen=True):
     text: str
     screen: ScreenId | None = None
     """Where a sighting stood when it was first seen."""
+    role: Role | None = None
+    """Of what was said: who said it."""
+    agent: str = ""
+    """Of what was said: the agent in the conversation."""
 
     def line(self, index: int, text: str) -> Line:
         return Line(

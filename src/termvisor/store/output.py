@@ -17,8 +17,8 @@ from termvisor.store.lines import first_lines, last_lines
 
 _EPOCH = "SELECT id, pane, source, opened_at, closed_at, ended_by, committed, size, carry FROM epoch WHERE"
 _GAP = "SELECT id, pane, cause, start_at, end_at, after_epoch, before_epoch, detail FROM gap"
-_REBUILD = (
-    "INSERT INTO block_fts (block_fts) VALUES ('rebuild'); INSERT INTO sighting_fts (sighting_fts) VALUES ('rebuild')"
+_REBUILD = "; ".join(
+    f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')" for table in ("block", "sighting", "utterance")
 )
 _PARAMS = msgspec.json.Decoder(dict[str, str])
 

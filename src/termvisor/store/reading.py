@@ -1,17 +1,18 @@
 """What a search asks of the database, on one consistent view of it: candidates, neighbours, panes by name."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.output import Line
+from termvisor.model.rule import Severity
 from termvisor.store.commit import SHELF
 from termvisor.store.db import Connection
 from termvisor.store.lines import BLOCK, StoredBlock, blocks, first_lines
 from termvisor.store.sightings import screen_numbered
 
-Pool = Literal["block", "sighting"]
-"""Where text is looked for: lines of streams in their blocks, or rows of screens."""
+Pool = Literal["block", "sighting", "utterance"]
+"""Where text is looked for: lines of streams in their blocks, rows of screens, what was said to agents and by them."""
 Span = tuple[int, int]
 """First and last id of blocks that follow each other."""
 
@@ -19,23 +20,42 @@ _EVERYTHING: Span = (0, (1 << 63) - 1)
 _SIGHTING = (
     "SELECT sighting.id, sighting.pane, epoch, 0, 1, first_at, last_at, 'screen', sighting.text, screen FROM sighting"
 )
-_TEXT: dict[Pool, str] = {"block": BLOCK, "sighting": _SIGHTING}
+_UTTERANCE = (
+    "SELECT utterance.id, utterance.pane, 0, 0, 1, at, at, 'transcript', utterance.text, NULL, role, agent"
+    " FROM utterance"
+)
+_TEXT: dict[Pool, str] = {"block": BLOCK, "sighting": _SIGHTING, "utterance": _UTTERANCE}
 _NEWEST: dict[Pool, str] = {
     "block": f"{BLOCK} JOIN block_fts ON block_fts.rowid = block.id"
     " WHERE block_fts MATCH ? AND block_fts.rowid BETWEEN ? AND ? ORDER BY block_fts.rowid DESC",
     "sighting": f"{_SIGHTING} JOIN sighting_fts ON sighting_fts.rowid = sighting.id"
     " WHERE sighting_fts MATCH ? AND sighting_fts.rowid BETWEEN ? AND ? ORDER BY sighting_fts.rowid DESC",
+    "utterance": f"{_UTTERANCE} JOIN utterance_fts ON utterance_fts.rowid = utterance.id"
+    " WHERE utterance_fts MATCH ? AND utterance_fts.rowid BETWEEN ? AND ? ORDER BY utterance_fts.rowid DESC",
 }
 _BEST: dict[Pool, str] = {
     "block": "SELECT bm25(block_fts, 1.0, 0.0), rowid FROM block_fts"
     " WHERE block_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
     "sighting": "SELECT bm25(sighting_fts, 1.0, 0.0), rowid FROM sighting_fts"
     " WHERE sighting_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
+    "utterance": "SELECT bm25(utterance_fts, 1.0, 0.0), rowid FROM utterance_fts"
+    " WHERE utterance_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
 }
 _SHELVES: dict[Pool, str] = {
     "block": "SELECT shelf FROM block_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
     "sighting": "SELECT shelf FROM sighting_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
+    "utterance": "SELECT shelf FROM utterance_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
 }
+
+
+DetectedBy = Literal["event", "rule", "severity"]
+_DETECTED: dict[DetectedBy, str] = {
+    kind: f"SELECT pane, context FROM detection WHERE {which} AND context <> '' ORDER BY event DESC LIMIT ?"
+    for kind, which in cast(
+        "dict[DetectedBy, str]", {"event": "type GLOB ?", "rule": "rule GLOB ?", "severity": "severity >= ?"}
+    ).items()
+}
+_SEVERITIES: tuple[str, ...] = get_args(Severity)
 
 
 class Reading:
@@ -89,6 +109,21 @@ class Reading:
             return (), ()
         at = found.rows.index(text)
         return found.rows[max(0, at - count) : at], found.rows[at + 1 : at + 1 + count]
+
+    def around_words(self, utterance: int, index: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The lines of what was said before and after this one of them."""
+        text: str | None = self._connection.execute("SELECT text FROM utterance WHERE id = ?", (utterance,)).get
+        lines = (text or "").split("\n")
+        return tuple(lines[max(0, index - count) : index]), tuple(lines[index + 1 : index + 1 + count])
+
+    def detected(self, kind: DetectedBy, what: str, most: int) -> list[tuple[PaneId, str]]:
+        """The panes and lines in which the newest such events were found, where they were found in a text."""
+        value = _SEVERITIES.index(what) if kind == "severity" else what
+        rows = self._connection.execute(_DETECTED[kind], (value, most))
+        return [(pane, context.rpartition("\n")[2]) for pane, context in rows]
+
+    def panes_of_agent(self, name: str) -> frozenset[PaneId]:
+        return self._panes("SELECT DISTINCT pane FROM agent_session WHERE agent = ?", name)
 
     def panes_in_session(self, name: str) -> frozenset[PaneId]:
         return self._panes("SELECT id FROM pane WHERE facts ->> 'session_name' = ?", name)

@@ -1,14 +1,16 @@
 """The conversations of agents, one row each. A session that goes on is written again as it is now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import PaneId, SessionId
 from termvisor.model.session import AgentSession
 from termvisor.store.db import Connection, Database
+from termvisor.store.storable import storable
 
 _SESSION = msgspec.msgpack.Decoder(AgentSession)
 
@@ -27,6 +29,15 @@ class Sessions:
         """The newest ones that were not over before ``since``, oldest first."""
         conditions = {"pane = ?": pane, "agent = ?": agent, "coalesce(ended_at, 1 << 62) >= ?": since}
         return await self._db.read(lambda connection: _list(connection, conditions, limit))
+
+    async def one(self, session: SessionId) -> AgentSession | None:
+        return await self._db.read(lambda connection: _one(connection, session))
+
+    async def complete(
+        self, session: SessionId, external_id: str, resume: tuple[str, ...], tokens: Mapping[str, int]
+    ) -> AgentSession | None:
+        """Fill in what is not known of one that is over: nothing that is known is changed. As it stands then."""
+        return await self._db.write(lambda connection: _complete(connection, session, (external_id, resume), tokens))
 
 
 def put_session(connection: Connection, session: AgentSession) -> None:
@@ -56,6 +67,26 @@ def _list(connection: Connection, conditions: dict[str, Any], limit: int) -> lis
         f"SELECT id, body FROM agent_session WHERE {where} ORDER BY id DESC LIMIT ?", (*given.values(), max(0, limit))
     ).fetchall()
     return [_SESSION.decode(body) for _, body in sorted(cast("list[tuple[int, bytes]]", rows), key=itemgetter(0))]
+
+
+def _one(connection: Connection, session: int) -> AgentSession | None:
+    row = connection.execute("SELECT body FROM agent_session WHERE id = ?", (session,)).fetchone()
+    return None if row is None else _SESSION.decode(cast("bytes", row[0]))
+
+
+def _complete(
+    connection: Connection, session: int, name: tuple[str, tuple[str, ...]], tokens: Mapping[str, int]
+) -> AgentSession | None:
+    known = _one(connection, session)
+    if known is None or known.ended_at is None:
+        return known
+    more = {count: value for count, value in tokens.items() if getattr(known.usage, count, 0) is None and value >= 0}
+    fuller = replace(known, usage=replace(known.usage, **more), told=replace(known.told, **more))
+    if not known.external_id:
+        fuller = replace(fuller, external_id=storable(name[0]), resume=tuple(map(storable, name[1])))
+    if fuller != known:
+        put_session(connection, fuller)
+    return fuller
 
 
 def _open(connection: Connection) -> list[AgentSession]:

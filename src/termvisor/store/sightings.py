@@ -11,11 +11,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, ScreenId, SightingId
 from termvisor.model.screen import Screen
 from termvisor.model.sighting import Glance, Row
-from termvisor.store.commit import SHELF, shelved, storable
+from termvisor.store.commit import SHELF, shelved
 from termvisor.store.db import Connection, Database
+from termvisor.store.detections import add_detections
+from termvisor.store.storable import storable
 
 _SCREEN = "SELECT id, pane, at, width, height, cursor_x, cursor_y, is_alternate, rows FROM screen"
 _NOTE_TIMES = (
@@ -27,10 +30,11 @@ _ROWS = msgspec.msgpack.Decoder(list[_Kept])
 
 
 class Stored(Struct, frozen=True):
-    """A glance as it was stored: its rows with their ids, and its screen, where it had something new."""
+    """A glance as it was stored: its rows with their ids, its screen, where it had something new, and its events."""
 
     rows: tuple[Row, ...]
     screen: ScreenId | None
+    events: tuple[Event, ...] = ()
 
 
 class Sightings:
@@ -53,6 +57,11 @@ class Sightings:
     async def screen(self, number: ScreenId) -> Screen | None:
         return await self._db.read(lambda connection: screen_numbered(connection, number))
 
+    async def newest_at(self, pane: PaneId) -> int:
+        """When a row was seen that had not been there before; 0 where there is none."""
+        query = "SELECT first_at FROM sighting WHERE pane = ? ORDER BY id DESC LIMIT 1"
+        return await self._db.read(lambda connection: int(connection.execute(query, (pane,)).get or 0))
+
     async def count(self, pane: PaneId) -> int:
         """How many sightings a pane has."""
         query = "SELECT count(*) FROM sighting WHERE pane = ?"
@@ -73,7 +82,19 @@ def _add(connection: Connection, glance: Glance) -> Stored:
     rows = tuple(replace(row, id=ids[row.fold]) if _is_new(row) else row for row in rows)
     _add_screen(connection, screen, glance.screen, rows)
     _seen(connection, {row.id: glance.screen.at for row in rows if row.id})
-    return Stored(rows, screen)
+    return Stored(rows, screen, _detected(connection, glance, ids, screen))
+
+
+def _detected(
+    connection: Connection, glance: Glance, ids: dict[int, SightingId], screen: ScreenId
+) -> tuple[Event, ...]:
+    """What was found in rows that are new; what a row said that is known, was told when it was new."""
+    found = [
+        replace(one, evidence=one.evidence | {"screen": screen, "sighting": ids[fold]})
+        for fold, one in glance.found
+        if fold in ids
+    ]
+    return tuple(add_detections(connection, found))
 
 
 def _is_new(row: Row) -> bool:

@@ -5,10 +5,12 @@ from typing import TypeVar
 
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
+from termvisor.store.accounts import Accounts
 from termvisor.store.approvals import Approvals, Permits
 from termvisor.store.audit import Audit
 from termvisor.store.commands import Commands
 from termvisor.store.db import Database
+from termvisor.store.detections import Detections
 from termvisor.store.events import Events
 from termvisor.store.facts import Facts
 from termvisor.store.first_screens import FirstScreens
@@ -18,9 +20,11 @@ from termvisor.store.panes import Panes
 from termvisor.store.patience import Patience, PatientDatabase
 from termvisor.store.reading import Reading
 from termvisor.store.reservations import Reservations
+from termvisor.store.runs import Runs
 from termvisor.store.sends import Sends
 from termvisor.store.sessions import Sessions
 from termvisor.store.sightings import Sightings
+from termvisor.store.utterances import Utterances
 
 T = TypeVar("T")
 
@@ -34,16 +38,20 @@ class Store:
         self.panes = Panes(db)
         self.output = Output(db)
         self.events = Events(db)
+        self.detections = Detections(db)
         self.sightings = Sightings(db)
         self.first_screens = FirstScreens(db)
         self.commands = Commands(db)
         self.facts = Facts(db)
         self.sessions = Sessions(db)
+        self.utterances = Utterances(db)
         self.audit = Audit(db)
         self.approvals = Approvals(db, self.audit)
         self.permits = Permits(db)
         self.reservations = Reservations(db)
         self.sends = Sends(db, self.audit)
+        self.runs = Runs(db)
+        self.accounts = Accounts(db)
         self.keeping = Keeping(db, clock)
         self.checkpointed_at: int | None = None
 

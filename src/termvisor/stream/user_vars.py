@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import NS
+from termvisor.model.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.redact import redact
@@ -92,6 +93,26 @@ def event(pane: PaneId, at: int, variable: UserVar, dropped: int, source: Litera
         "source": source,
     }
     return Event(at=at, kind="user_var", pane=pane, data={**data, **({"dropped": dropped} if dropped else {})})
+
+
+def detection(pane: PaneId, at: int, variable: UserVar) -> Detection | None:
+    """What a program wants to be seen to: each is one of its own, and what is not proven is marked.
+
+    None for those that only say how far it is.
+    """
+    if variable.kind != "event":
+        return None
+    return Detection(
+        at=at,
+        type="user_var",
+        rule=f"user_var.{variable.name}",
+        pane=pane,
+        captures={"name": variable.name, "value": variable.value},
+        source="user_var",
+        evidence={"proven": variable.is_proven},
+        confidence=1.0 if variable.is_proven else 0.1,
+        cooldown=0.0,
+    )
 
 
 def _without_nonce(held: Any, nonce: str | None) -> tuple[Any, bool]:

@@ -9,12 +9,16 @@ from termvisor.bus import Bus, Subscription
 from termvisor.clock import Clock
 from termvisor.model.agent import AgentState, StateChange, StateName
 from termvisor.model.attention import need
+from termvisor.model.drift import Drift
 from termvisor.model.event import Event, Scalar
 from termvisor.model.explanation import Explanation
 from termvisor.model.ids import PaneId, RuntimeId, SessionId, SignalId
 from termvisor.model.session import AgentKind, AgentSession, AgentView, SourceHealth, Usage
 from termvisor.model.signal import Signal
+from termvisor.model.signature import Signature, SignatureInputs
+from termvisor.model.tool_end import ToolEnd
 from termvisor.pipeline.knowing import telling
+from termvisor.state.signature import handshake, recognise
 
 
 class MemoryAgents:
@@ -26,15 +30,20 @@ class MemoryAgents:
     def __init__(self, clock: Clock, record: Callable[[Event], object]):
         self._clock, self._record = clock, record
         self._news: Bus[StateChange] = Bus()
+        self.ended_tools: Bus[ToolEnd] = Bus()
         self.known: dict[PaneId, AgentView] = {}
         self.explanations: dict[PaneId, Explanation] = {}
         self.signals: dict[SignalId, Signal] = {}
         self.told: list[AgentSession] = []
         self.heard: list[SourceHealth] = []
         self.programs: list[AgentKind] = []
+        self.drifted: list[Drift] = []
 
     async def views(self) -> dict[PaneId, AgentView]:
         return dict(self.known)
+
+    async def signatures(self) -> dict[PaneId, Signature]:
+        return {pane: view.signature for pane, view in self.known.items()}
 
     async def explain(self, pane: PaneId) -> Explanation | None:
         """What a test put there, or else the bare state."""
@@ -60,8 +69,14 @@ class MemoryAgents:
     async def kinds(self) -> list[AgentKind]:
         return list(self.programs)
 
+    async def drifts(self) -> list[Drift]:
+        return list(self.drifted)
+
     def news(self) -> AbstractContextManager[Subscription[StateChange]]:
         return self._news.subscribe()
+
+    def tool_ends(self) -> AbstractContextManager[Subscription[ToolEnd]]:
+        return self.ended_tools.subscribe()
 
     def begin(self, pane: PaneId, agent: str = "claude_code", title: str = "") -> AgentView:
         """An agent is recognised in a pane; nothing is known of it yet."""
@@ -71,7 +86,8 @@ class MemoryAgents:
         )
         self.told.append(session)
         state = AgentState(runtime=session.runtime, pane=pane, agent=agent, reason="no_signal")
-        view = AgentView(state=state, version=1, title=title or agent, session=session)
+        found = recognise(SignatureInputs(provider_hint=agent, cmd_match=agent), "")
+        view = AgentView(state=state, version=1, title=title or agent, session=session, signature=found)
         return self._put(view, None)
 
     def become(self, pane: PaneId, value: StateName, **changes: object) -> AgentView:
@@ -80,7 +96,9 @@ class MemoryAgents:
         told = {"reason": None, "evidence_mode": "deterministic", "source": "hook", "confidence": "high"}
         fresh = {"value": value, "since": now, "last_event": now, "binding": "managed_deterministic_fresh"}
         state = replace(view.state, **(told | fresh | changes))
-        return self._put(replace(view, state=state, version=view.version + 1), view.state)
+        spoken = handshake(state.agent, view.signature.signature_inputs)
+        signature = spoken if state.evidence_mode == "deterministic" else view.signature
+        return self._put(replace(view, state=state, version=view.version + 1, signature=signature), view.state)
 
     def use(self, pane: PaneId, usage: Usage, **changes: object) -> AgentView:
         """Its session has used so much by now."""

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor import packs
 from termvisor.clock import NS, SystemClock
 from termvisor.model.action import Actor, SetTitle
 from termvisor.model.approval import Approval, Permit, Reservation, Scope
@@ -25,6 +26,9 @@ from termvisor.ops.world import World
 from termvisor.settings import Places
 from termvisor.store import Store
 from termvisor.testing import crew
+from termvisor.testing.accounts import lived_in
+from termvisor.testing.detections import detected
+from termvisor.testing.workflows import under_way
 from termvisor.testing.world import MemoryWorld, shell
 
 
@@ -77,6 +81,9 @@ async def collect(world: World, caller: Caller) -> Answered:
     return Answered(out, err, status, *more)
 
 
+_PACK = os.path.join(os.path.dirname(packs.__file__), "core", "wezterm")
+"""A small one: to prove all of them takes seconds, and tests/unit/packs/test_lint.py does."""
+
 CALLS: dict[str, tuple[str, ...]] = {
     "list_panes": ("state", "--gone"),
     "list_windows": ("list-windows", "--with-agent-status"),
@@ -97,8 +104,18 @@ CALLS: dict[str, tuple[str, ...]] = {
     "list_events": ("events",),
     "watch_events": ("watch-events", "--since-cursor", "1", "--once"),
     "report_event": ("event", "--from-uservar", "--pane", "1", "--name", "visor-ready", "--value", '{"port": 8080}'),
+    "explain_event": ("explain-event", "event:6"),
+    "events_ack": ("events", "ack", "5", "6", "--note", "waited"),
+    "events_mute": ("events", "mute", "usage.*", "--for", "2h"),
+    "events_mutes": ("events", "mutes"),
+    "events_unmute": ("events", "unmute", "1"),
     "send_text": ("send", "1", "make test"),
     "send_keys": ("send-keys", "1", "C-c"),
+    "answer_dialog": ("answer", "2", "allow"),
+    "interrupt": ("interrupt", "2"),
+    "quit_agent": ("quit", "2", "--dry-run"),
+    "resume_session": ("resume", "5e55", "--dry-run"),
+    "revive": ("revive", "5e55", "--dry-run"),
     "spawn": ("spawn", "--session", "work", "--", "claude"),
     "split": ("split", "1", "--dry-run", "--", "htop"),
     "kill": ("kill", "1", "--yes"),
@@ -121,6 +138,26 @@ CALLS: dict[str, tuple[str, ...]] = {
     "policy_show": ("policy", "show"),
     "policy_explain": ("policy", "explain", "send", "1", "make test"),
     "policy_test": ("policy", "test"),
+    "rules_list": ("rules", "list", "--pack", "core.wezterm"),
+    "rules_show": ("rules", "show", "wezterm.version.mismatch"),
+    "rules_test": ("rules", "test", "--trace", "Port 5000 is already in use"),
+    "rules_lint": ("rules", "lint", _PACK),
+    "rules_new": ("rules", "new", "deploy.rollout.stuck"),
+    "accounts_list": ("accounts", "list"),
+    "accounts_show": ("accounts", "show", "work"),
+    "accounts_pick": ("accounts", "pick", "openai", "--explain"),
+    "accounts_use": ("accounts", "use", "anthropic/second"),
+    "accounts_refresh": ("accounts", "refresh", "--service", "openai"),
+    "workflow_list": ("workflow", "list"),
+    "workflow_show": ("workflow", "show", "nightly"),
+    "workflow_run": ("workflow", "run", "nightly", "1"),
+    "workflow_dry_run": ("workflow", "dry-run", "nightly", "1"),
+    "workflow_status": ("workflow", "status", "--all"),
+    "workflow_history": ("workflow", "history", "3"),
+    "workflow_signal": ("workflow", "signal", "3", "go"),
+    "workflow_pause": ("workflow", "pause", "3"),
+    "workflow_resume": ("workflow", "resume", "3"),
+    "workflow_cancel": ("workflow", "cancel", "3"),
     "list_gaps": ("gaps",),
     "export": ("export", "1", "--jsonl"),
     "replay": ("replay", "2"),
@@ -152,8 +189,12 @@ CALLS: dict[str, tuple[str, ...]] = {
 """One robot call an op, to be asked of the lively world."""
 
 MANNED = frozenset({"list_panes", "list_windows", "list_sessions", "status", "next", "explain", "watch", "tmux_status"})
-MANNED |= {"agents_list", "agents_sessions", "list_sources"}
+MANNED |= {"agents_list", "agents_sessions", "list_sources", "answer_dialog", "interrupt", "quit_agent"}
+MANNED |= {"resume_session", "revive"}
 """Those that are about agents: for them a crew is there."""
+
+DETECTING = frozenset({"explain_event", "events_ack", "events_mute", "events_mutes", "events_unmute"})
+"""Those that are about what rules found: for them something was."""
 
 
 def _dialog(pane: PaneId, now: int) -> Screen:
@@ -216,12 +257,22 @@ async def lively(places: Places | None = None, op: str = "") -> MemoryWorld:
     world.history.recording.drawn += _film(world.fleet.screens[agent.id])
     world.upkeep.runs += _upkeep(world.clock.now())
     busy(world, shell_pane.id)
+    under_way(world.runs, shell_pane.id, world.clock.now())
     await world.clock.advance(10)
     if op == "hook_permission":
         world.door.outcome = Outcome(status="done", why="allow", text='{"behavior":"allow"}', correlation="c0ffee")
-    if op in MANNED:
-        await crew.join(world, agent.id)
+    await _man(world, op, agent.id)
+    if op in DETECTING:
+        await detected(world.detections, shell_pane.id, agent.id, world.clock.now())
     return world
+
+
+async def _man(world: MemoryWorld, op: str, pane: PaneId) -> None:
+    lived_in(world.accounts, world.clock.now())
+    if op in MANNED:
+        await crew.join(world, pane)
+    if op in ("resume_session", "revive"):
+        world.agents.leave(pane)
 
 
 def busy(world: MemoryWorld, pane: PaneId) -> None:

@@ -23,10 +23,13 @@ from termvisor.model.question import Found, Hit, Question
 from termvisor.model.screen import Screen
 from termvisor.settings import Places, Settings
 from termvisor.stream import user_vars
+from termvisor.testing.accounts import MemoryAccounts
 from termvisor.testing.agents import MemoryAgents
 from termvisor.testing.commands import MemoryCommands
+from termvisor.testing.detections import MemoryDetections
 from termvisor.testing.door import MemoryDoor
 from termvisor.testing.upkeep import MemoryUpkeep
+from termvisor.testing.workflows import MemoryWorkflows
 
 T = TypeVar("T")
 NOON = 1_767_268_800 * NS
@@ -247,12 +250,15 @@ class MemoryWorld:
         self.clock = StillClock()
         self.fleet = MemoryFleet(self.clock)
         self.history = MemoryHistory()
+        self.detections = MemoryDetections(self.clock, self.record)
         self.news = MemoryNews(self)
         self._places = places or Places("/home/me/.config/termvisor", "/home/me/.local/share/termvisor", "/run/visor")
         self.settings = settings or Settings()
         self.upkeep = MemoryUpkeep(self)
         self.agents = MemoryAgents(self.clock, self.record)
         self.door = MemoryDoor(self.clock)
+        self.runs = MemoryWorkflows(self.clock)
+        self.accounts = MemoryAccounts(self.clock)
 
     def called_by(self, actor: Actor) -> "MemoryWorld":
         self.door.actor = actor

@@ -19,6 +19,8 @@ MACHINE = (
     (r"\d+\.\d GB free", "<n> GB free"),
     (r'"elapsed_ms":[0-9.]+', '"elapsed_ms":0'),
     (r'"version":\d+', '"version":0'),
+    (r'"rules":\d+', '"rules":0'),
+    (r"\d+ rules (of \d+ packs|are right)", "<n> rules"),
     (r'("restored_from":"[^"]*","bytes":)\d+', r"\g<1>0"),
     (r"schema \d+: (.*) \(\d+ KB\)", r"schema <n>: \1 (<n> KB)"),
 )

@@ -156,10 +156,7 @@ class House:
         self.listening.close()
         for stage in self.stages:
             self.tmux("kill-pane", "-t", stage.pane)
-        for pid in (_listener(self.home / SOCKET), _written(self.home / "app-server-daemon/daemon-updater.pid")):
-            if pid and str(self.folder) in _command(pid):
-                os.kill(pid, signal.SIGKILL)
-                until(lambda pid=pid: str(self.folder) not in _command(pid))
+        reap(self.home, self.folder)
 
 
 @contextlib.contextmanager
@@ -169,6 +166,14 @@ def house(tmux: PrivateTmux, folder: Path, model: str) -> Iterator[House]:
         yield one
     finally:
         one.reap()
+
+
+def reap(home: Path, folder: Path) -> None:
+    """End the server of this home, and its updater."""
+    for pid in (_listener(home / SOCKET), _written(home / "app-server-daemon/daemon-updater.pid")):
+        if pid and str(folder) in _command(pid):
+            os.kill(pid, signal.SIGKILL)
+            until(lambda pid=pid: str(folder) not in _command(pid))
 
 
 def _listener(path: Path) -> int:

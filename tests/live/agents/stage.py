@@ -36,7 +36,7 @@ class Stage:
         self.text_stage = TextStage()
         self.tmux("pipe-pane", "-O", "-t", self.pane, f"cat >> {shlex.quote(str(self.output))}")
         self.tmux("respawn-pane", "-k", "-t", self.pane, command)
-        self.shows(waits_for, 60)
+        self.shows(waits_for, 120)
 
     @property
     def output(self) -> Path:

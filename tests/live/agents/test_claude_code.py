@@ -15,12 +15,13 @@ import pytest
 from termvisor.agents.claude_code import ADAPTER, channel
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.claude_stage import ANSWER, SUBSCRIBED, ClaudeStage, settle
-from tests.live.agents.claude_tape import Figures, Tape
+from tests.live.agents.ears import Figures
 from tests.live.agents.lab import CLAUDE, Workplace
 from tests.live.agents.model.server import model_server
+from tests.live.agents.tape import Tape
 from tests.live.waiting import until
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
 QUESTION = (
     'MODEL tool AskUserQuestion {"questions":[{"question":"Which database?","header":"DB","multiSelect":false,'
@@ -48,8 +49,8 @@ def model():
 def figures():
     found = Figures()
     yield found
-    for name, values in vars(found).items():
-        if values:
+    for name in ("registry", "hook"):
+        if values := getattr(found, name):
             print(f"\n{name}: median {statistics.median(values):.0f} ms, longest {max(values):.0f} ms, n={len(values)}")
 
 
@@ -64,7 +65,7 @@ def stage(model):
 
 def test_its_turns_and_dialogs_are_known(stage, figures):
     stage.start()
-    tape = Tape("1_turns", stage, figures)
+    tape = Tape("1_turns", stage, ADAPTER, figures)
     assert tape.process.argv[0].endswith("/claude")
     tape.scene("started", registry="idle", hook="idle", look="idle", rule="begun", state="idle")
 
@@ -93,7 +94,7 @@ def test_its_turns_and_dialogs_are_known(stage, figures):
 
     stage.prompt("MODEL slow 20")
     until(lambda: re.search(r"↓ [3-9] tokens", stage.text()))
-    stage.press(*channel.INTERRUPT)
+    stage.press(*channel.interrupt(stage.screen()).keys)
     tape.scene("interrupted", registry="idle", hook="running", transcript="idle", rule="interrupted", state="idle")
 
     stage.command("/model")
@@ -113,7 +114,7 @@ def test_its_turns_and_dialogs_are_known(stage, figures):
 
 def test_work_in_the_background_counts(stage, figures):
     stage.start()
-    tape = Tape("2_background", stage, figures)
+    tape = Tape("2_background", stage, ADAPTER, figures)
     at_work = {"registry": "running", "hook": "completed", "look": "running", "state": "running", "subtasks": 1}
     stage.prompt(BACKGROUND)
     tape.scene("background_shell", **at_work, rule="shell_running")
@@ -125,7 +126,7 @@ def test_work_in_the_background_counts(stage, figures):
 
 def test_hooks_answer_and_a_plan_is_asked_for(stage, figures):
     stage.start()
-    tape = Tape("3_answers", stage, figures)
+    tape = Tape("3_answers", stage, ADAPTER, figures)
     answer = stage.place.folder / ANSWER
     answer.write_text(channel.hook_answer("deny", "Not now."))
     stage.prompt("MODEL shell touch by_hook")
@@ -154,7 +155,7 @@ def test_hooks_answer_and_a_plan_is_asked_for(stage, figures):
 
 def test_a_session_is_taken_up_again_and_a_crash_leaves_no_agent(stage, figures):
     stage.start()
-    first = Tape("4_first", stage, figures)
+    first = Tape("4_first", stage, ADAPTER, figures)
     stage.prompt("MODEL text the moon is made of rock")
     first.scene("answered", **ENDED, transcript="completed")
     session = first.play.signals[-1].session
@@ -162,13 +163,13 @@ def test_a_session_is_taken_up_again_and_a_crash_leaves_no_agent(stage, figures)
     stage.ask_beside("MODEL text a stranger in the same folder")
     first.listen()
     assert "a stranger in the same folder" in str([one.payload for one in first.play.signals])
-    assert (first.play.state.value, first.sessions) == ("completed", (session,))
+    assert (first.play.state.value, sessions(first)) == ("completed", (session,))
     stage.command(channel.QUIT_WORDS)
     first.scene("left", registry="down")
     assert stage.text().count(session) == 1
 
     stage.start("mode on", *ADAPTER.resume_command(session)[1:])
-    again = Tape("5_again", stage, figures, after=first)
+    again = Tape("5_again", stage, ADAPTER, figures)
     again.scene("resumed", registry="idle", hook="idle", look="completed", state="idle")
     assert {one.session for one in again.play.signals if one.session} == {session}
 
@@ -182,7 +183,7 @@ def test_a_session_is_taken_up_again_and_a_crash_leaves_no_agent(stage, figures)
 
 def test_errors_are_told_and_retries_are_work(stage, figures):
     stage.start()
-    tape = Tape("6_errors", stage, figures)
+    tape = Tape("6_errors", stage, ADAPTER, figures)
     stage.prompt("MODEL fail 401")
     tape.scene("error_401", **FAILED, rule="login_needed", auth_needed=True)
     stage.prompt("MODEL fail 429")
@@ -197,7 +198,7 @@ def test_errors_are_told_and_retries_are_work(stage, figures):
 def test_a_usage_limit_tells_when_it_ends(stage, figures):
     stage.program = SUBSCRIBED
     stage.start()
-    tape = Tape("7_limit", stage, figures)
+    tape = Tape("7_limit", stage, ADAPTER, figures)
     stage.prompt("MODEL limit")
     tape.scene("usage_limit", **FAILED, rule="usage_limit", usage_limited=True, resets=True)
     ends_at = tape.play.state.flags.resets_at
@@ -209,11 +210,16 @@ def test_what_it_asks_before_it_begins_is_seen_and_answered(stage, figures):
     stage.place.write("elsewhere/.claude.json", {"hasCompletedOnboarding": True, "theme": "dark"})
     stage.program = replace(CLAUDE, env={**CLAUDE.env, "CLAUDE_CONFIG_DIR": str(stage.place.home / "elsewhere")})
     stage.start("Quick safety check")
-    tape = Tape("8_trust", stage, figures)
+    tape = Tape("8_trust", stage, ADAPTER, figures)
     tape.scene("trust_asked", look="waiting_approval", rule="trust_folder", state="unknown")
     assert channel.answer(stage.screen(), "allow").keys == ("Down", "Enter")
-    stage.obey(lambda screen: channel.answer(screen, "allow") if ADAPTER.look(screen).rule == "trust_folder" else None)
+    stage.obey(lambda screen: channel.answer(screen, "allow") if ADAPTER.look(screen).name == "trust_folder" else None)
     tape.scene("api_key_asked", look="waiting_approval", rule="use_api_key", state="unknown")
     stage.obey(lambda screen: channel.answer(screen, "allow"))
     tape.scene("trusted", registry="idle", look="idle", state="idle")
     until(lambda: channel.is_composer_empty(stage.screen()))
+
+
+def sessions(tape: Tape) -> tuple[str, ...]:
+    """Those that are taken for the agent's own."""
+    return tape.play.knowledge.roster.tenants[tape.play.runtime.id].sessions

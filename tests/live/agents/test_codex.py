@@ -10,12 +10,14 @@ from termvisor.agents.codex import ADAPTER, channel
 from termvisor.model.session import SourceHealth
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.codex_stage import ALONE, House, house
-from tests.live.agents.codex_tape import Tape
+from tests.live.agents.ears import CodexEars
 from tests.live.agents.model.server import model_server
 from tests.live.agents.stage import Stage
+from tests.live.agents.tape import Tape
 from tests.live.waiting import until
+from tests.recordings.looking import with_a_look
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,7 @@ def home(model):
     """A home with a shared server that is up and heard."""
     with short_folder() as folder, private_tmux(folder) as tmux, house(tmux, Path(folder) / "h", model) as one:
         first = one.open("first", shows="Hooks need review")
-        Tape("first", one, first).scene("hooks_need_review", look="waiting_approval", rule="hooks_need_review")
+        taped("first", one, first).scene("hooks_need_review", look="waiting_approval", rule="hooks_need_review")
         trust_hooks(first)
         one.connected()
         yield one
@@ -40,7 +42,7 @@ def tape(home: House, request):
     """A Codex in a folder of its own."""
     name = request.node.name.removeprefix("test_")
     stage = home.open(name)
-    tape = Tape(name, home, stage)
+    tape = taped(name, home, stage)
     tape.comes_to(osc="idle", app_server="idle", look="idle", rule="fresh_start", state="idle")
     yield tape
     home.close(stage)
@@ -59,18 +61,20 @@ def test_turn(tape: Tape):
 def test_approval(home: House, tape: Tape):
     tape.stage.prompt("MODEL shell touch one")
     tape.scene("approval_asked", osc="waiting_approval", app_server="waiting_approval", look="waiting_approval")
-    request = followed(home, tape.thread)
+    request = followed(home, tape.session("app_server"))
     reply = channel.approve(request)
-    home.listening.call(home.server.reply(reply.request, reply.result))
+    assert home.listening.call(home.server.reply(request, reply.result))
+    assert home.listening.call(home.server.until_resolved(request))
+    assert not home.listening.call(home.server.reply(request, reply.result))
     tape.scene("approved", osc="completed", app_server="completed", look="completed", state="completed")
     assert (tape.stage.place.cwd / "one").exists()
 
     tape.stage.prompt("MODEL shell touch two")
     tape.comes_to(osc="waiting_approval", app_server="waiting_approval", look="waiting_approval")
-    reply = channel.deny(home.listening.call(home.server.request_in(tape.thread)))
-    home.listening.call(home.server.reply(reply.request, reply.result))
+    request = home.listening.call(home.server.request_in(tape.session("app_server")))
+    assert home.listening.call(home.server.reply(request, channel.deny(request).result))
     tape.scene("denied", osc="idle", app_server="idle", look="idle", rule="interrupted")
-    home.listening.call(home.server.unsubscribe(tape.thread))
+    asked(home, channel.unfollow(tape.session("app_server")))
     assert not (tape.stage.place.cwd / "two").exists()
 
 
@@ -81,7 +85,7 @@ def test_keys(tape: Tape):
     tape.comes_to(osc="completed", app_server="completed", look="completed")
     tape.stage.prompt("MODEL stall 20")
     tape.comes_to(osc="running", app_server="running", rule="working")
-    press(tape, channel.interrupt_keys)
+    press(tape, channel.interrupt)
     tape.scene("interrupted", osc="idle", app_server="idle", look="idle", rule="interrupted", hook="idle")
     assert channel.may_type(tape.screen())
     assert channel.approve_keys(tape.screen()) is None
@@ -90,9 +94,10 @@ def test_keys(tape: Tape):
 def test_another_client(home: House, tape: Tape):
     tape.stage.prompt("MODEL text hello there")
     tape.comes_to(app_server="completed", look="completed")
-    turn = home.listening.call(home.server.turn_start(tape.thread, "MODEL stall 20"))["turn"]
+    turn = asked(home, channel.prompt(tape.session("app_server"), "MODEL stall 20"))["turn"]
     tape.scene("started_from_outside", osc="running", app_server="running", look="running", state="running")
-    home.listening.call(home.server.turn_interrupt(tape.thread, turn["id"]))
+    assert asked(home, channel.last_turn(tape.session("app_server")))["data"][0]["id"] == turn["id"]
+    asked(home, channel.stop_turn(tape.session("app_server"), turn["id"]))
     tape.scene("interrupted_from_outside", osc="idle", app_server="idle", look="idle", rule="interrupted")
 
 
@@ -129,7 +134,7 @@ def test_usage_limit(tape: Tape):
     tape.scene("usage_limit_dialog", osc="error", app_server="error", look="error", rule="limit_dialog", **limited)
     assert not channel.may_type(tape.screen())
     press(tape, channel.leave_limit_dialog_keys)
-    tape.scene("usage_limit", app_server="error", look="error", rule="usage_limit_reached", **limited)
+    tape.scene("usage_limit", look="error", rule="usage_limit_reached", **limited)
     assert "scripted-model" in tape.stage.text()
 
 
@@ -148,9 +153,9 @@ def test_leaving(home: House, tape: Tape):
     tape.scene("left", osc="unknown", look="unknown")
     until(lambda: home.process(tape.stage) is None)
 
-    command = ADAPTER.resume_command(tape.thread)
+    command = ADAPTER.resume_command(tape.session("app_server"))
     stage = home.open(tape.run, *command[1:])
-    again = Tape("resumed", home, stage)
+    again = taped("resumed", home, stage)
     again.scene("resumed", osc="idle", app_server="idle", look="completed", rule="turn_ended")
     stage.prompt("MODEL stall 2")
     again.comes_to(osc="running", app_server="running", rollout="running", state="running")
@@ -161,9 +166,36 @@ def test_leaving(home: House, tape: Tape):
     home.close(stage)
 
 
+def test_background(tape: Tape):
+    """Of a command that runs on after the turn, its marks tell, and the screen, which counts; but not the server."""
+    command = "until [ -e go ]; do sleep 0.2; done"
+    tape.stage.prompt(f'MODEL tool exec_command {{"cmd":"{command}","yield_time_ms":1000}}')
+    shown = {"look": "running", "rule": "background_terminal"}
+    tape.scene("background_terminal", osc="running", app_server="completed", **shown)
+    seen = with_a_look(tape.play, tape.screen())
+    assert (seen.value, seen.flags.subtasks) == ("running", 1)
+    (tape.stage.place.cwd / "go").touch()
+    tape.scene("background_terminal_ended", osc="completed", look="completed", rule="turn_ended")
+
+
+def test_trust(home: House):
+    """Asked in a repository only."""
+    git = home.folder / "strange" / ".git"
+    for name in ("objects", "refs"):
+        (git / name).mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    stage = home.open("strange", shows="Trust this folder?")
+    tape = taped("strange", home, stage)
+    tape.scene("trust_asked", look="waiting_approval", rule="folder_not_trusted")
+    assert with_a_look(tape.play, tape.screen()).value == "waiting_approval"
+    stage.press("Enter")
+    tape.scene("trusted", osc="idle", look="idle", rule="fresh_start")
+    home.close(stage)
+
+
 def test_settings_that_differ(home: House):
     stage = home.open("differs", *ALONE, shows="3. Cancel")
-    tape = Tape("differs", home, stage)
+    tape = taped("differs", home, stage)
     tape.scene("server_settings_differ", look="waiting_input", rule="server_settings_differ")
     home.close(stage)
 
@@ -173,7 +205,7 @@ def test_alone(model: str):
     with short_folder() as folder, private_tmux(folder) as tmux, house(tmux, Path(folder) / "h", model) as home:
         stage = home.open("alone", *ALONE, shows="Hooks need review")
         trust_hooks(stage)
-        tape = Tape("alone", home, stage)
+        tape = taped("alone", home, stage)
         tape.scene("alone_start", osc="idle", look="idle", state="idle")
         stage.prompt("MODEL shell touch here")
         tape.scene("alone_asked", osc="waiting_approval", hook="waiting_approval", look="waiting_approval")
@@ -188,7 +220,7 @@ def test_alone(model: str):
 def test_neighbours(home: House, tape: Tape):
     """Two that share the server are told apart; two in one folder are not, and it says so."""
     other = home.open("other")
-    beside = Tape("beside", home, other)
+    beside = taped("beside", home, other)
     other.prompt("MODEL stall 4")
     beside.comes_to(osc="running", app_server="running", hook="running", state="running")
     tape.comes_to(osc="idle", app_server="idle", state="idle")
@@ -219,9 +251,17 @@ def trust_hooks(stage: Stage) -> None:
     stage.shows("Ask Codex")
 
 
+def taped(name: str, home: House, stage: Stage) -> Tape:
+    return Tape(name, stage, ADAPTER, CodexEars(home))
+
+
 def followed(home: House, thread: str) -> dict:
-    home.listening.call(home.server.resume(thread))
+    asked(home, channel.follow(thread))
     return home.listening.call(home.server.request_in(thread))
+
+
+def asked(home: House, ask: channel.Ask) -> dict:
+    return home.listening.call(home.server.ask(ask.method, ask.params))
 
 
 def press(tape: Tape, choose) -> None:

@@ -4,6 +4,8 @@
 """
 
 import json
+import os
+import signal
 import socket
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -19,13 +21,15 @@ from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.hooked import ANSWER, settle
 from tests.live.agents.lab import COPILOT, GEMINI, OPENCODE, Workplace
 from tests.live.agents.model.server import model_server
-from tests.live.agents.other_tape import Tape
 from tests.live.agents.stage import Stage
+from tests.live.agents.tape import Tape
 from tests.live.waiting import until
 from tests.recordings.looking import with_a_look
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
+LONG = "until [ -e go ]; do sleep 0.2; done"
+"""A command that runs until it is let go."""
 RUNS = dict.fromkeys(("look", "state"), "running")
 ASKS = dict.fromkeys(("hook", "look", "state"), "waiting_approval")
 DONE = dict.fromkeys(("hook", "look", "state"), "completed")
@@ -70,7 +74,7 @@ def test_gemini(stage):
     assert not (stage.place.cwd / "other").exists()
 
     answer = stage.place.folder / ANSWER
-    answer.write_text(to_gemini.hook_answer("Not now."))
+    answer.write_text(to_gemini.hook_answer("deny", "Not now."))
     stage.prompt("MODEL shell touch by_hook")
     tape.scene("hook_denied", **DONE)
     answer.unlink()
@@ -91,16 +95,9 @@ def test_gemini(stage):
 
     stage.prompt(to_gemini.COMPACT_WORDS)
     tape.scene("compacted", hook="running", look="idle", rule="compressed", state="running", compacting=True)
-    stage.prompt(to_gemini.QUIT_WORDS)
-    stage.shows("To resume this session")
-    tape.scene("quit", look="unknown")
-    until(lambda: tape.recognised() is None)
-
-    session = next(signal.session for signal in tape.play.signals if signal.session)
-    stage.start("Type your message", *gemini.ADAPTER.resume_command(session)[1:])
-    tape = Tape("2_resumed", stage, gemini.ADAPTER)
-    tape.scene("resumed", hook="idle", title="idle", look="idle", state="idle")
-    assert tape.play.signals[-1].session in ("", session)
+    again = taken_up(tape, to_gemini.QUIT_WORDS, left="To resume this session", begun="Type your message")
+    again.scene("resumed", hook="idle", title="idle", look="idle", state="idle")
+    assert again.play.signals[-1].session in ("", session_of(tape))
 
 
 @pytest.mark.parametrize("stage", [OPENCODE], indirect=True)
@@ -155,18 +152,11 @@ def test_opencode(stage):
     stage.prompt(to_opencode.COMPACT_WORDS)
     tape.scene("compacting", hook="running", rule="compacting", state="running", compacting=True)
     tape.scene("compacted", hook="completed", look="idle", rule="compacted", compacting=False)
-    stage.prompt(to_opencode.QUIT_WORDS)
-    stage.shows("opencode -s ses_")
-    tape.scene("quit", look="unknown")
-    until(lambda: tape.recognised() is None)
-
-    session = next(signal.session for signal in tape.play.signals if signal.session)
-    stage.start("ctrl+p commands", *opencode.ADAPTER.resume_command(session)[1:])
-    tape = Tape("2_resumed", stage, opencode.ADAPTER)
-    tape.scene("resumed", hook="idle", look="idle", state="idle")
+    again = taken_up(tape, to_opencode.QUIT_WORDS, left="opencode -s ses_", begun="ctrl+p commands")
+    again.scene("resumed", hook="idle", look="idle", state="idle")
     stage.prompt("MODEL text here again")
-    tape.scene("resumed_and_answered", **DONE)
-    assert tape.play.signals[-1].session == session
+    again.scene("resumed_and_answered", **DONE)
+    assert again.play.signals[-1].session == session_of(tape)
 
 
 @pytest.mark.parametrize("stage", [COPILOT], indirect=True)
@@ -227,18 +217,114 @@ def test_copilot(stage):
 
     stage.prompt(to_copilot.COMPACT_WORDS)
     tape.scene("compacted", session_file="idle", hook="running", look="idle", rule="compacted", state="idle")
-    session = next(signal.session for signal in tape.play.signals if signal.session)
-    stage.prompt(to_copilot.QUIT_WORDS)
-    stage.shows("copilot --resume=")
-    tape.scene("quit", look="unknown")
+    again = taken_up(tape, to_copilot.QUIT_WORDS, left="copilot --resume=", begun="Interactive")
+    again.scene("resumed", look="idle")
+    stage.prompt("MODEL text here again")
+    again.scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
+    assert again.play.signals[-1].session == session_of(tape)
+
+
+@pytest.mark.parametrize("stage", [GEMINI], indirect=True)
+def test_gemini_where_nobody_trusts(stage):
+    (stage.place.home / ".gemini/trustedFolders.json").unlink()
+    stage.start("Do you trust the files")
+    first = Tape("3_untrusted", stage, gemini.ADAPTER)
+    first.scene("trust_asked", title="idle", look="waiting_approval", rule="folder_not_trusted")
+    assert with_a_look(first.play, stage.screen()).value == "waiting_approval", "though its title says: ready"
+    first.obey(lambda screen: to_gemini.choose(screen, "Trust folder (work)"))
+    stage.shows("Type your message")
+    until(lambda: (now := first.recognised()) and now.pid != first.process.pid, seconds=60)
+    tape = Tape("4_trusted", stage, gemini.ADAPTER)
+    tape.scene("trusted", hook="idle", title="idle", look="idle", state="idle")
+
+    questions = '{"questions":[{"question":"Which one","header":"DB","type":"choice","options":[OPTIONS]}]}'
+    options = '{"label":"pg","description":"large"},{"label":"lite","description":"small"}'
+    stage.prompt("MODEL tool ask_user " + questions.replace("OPTIONS", options))
+    asked = dict.fromkeys(("hook", "look"), "waiting_input")
+    tape.scene("question_asked", **asked, title="waiting_approval", rule="question_asked")
+    assert with_a_look(tape.play, stage.screen()).value == "waiting_input", "whichever of the two spoke first"
+    tape.obey(lambda screen: to_gemini.choose(screen, "lite"))
+    tape.scene("question_answered", **DONE, title="idle", rule="answered")
+
+    stage.prompt(f'MODEL tool run_shell_command {{"command":"{LONG}","is_background":true,"description":"A long one"}}')
+    tape.comes_to(rule="approval_asked")
+    tape.obey(lambda screen: to_gemini.answer(screen, "allow"))
+    tape.scene("background_process", hook="completed", title="idle", look="running", rule="background_process")
+    seen = with_a_look(tape.play, stage.screen())
+    assert (seen.value, seen.flags.subtasks) == ("running", 1)
+    (stage.place.cwd / "go").touch()
+    tape.scene("background_process_ended", look="completed", rule="answered")
+
+    for status in (429, 500):
+        stage.prompt(f"MODEL fail {status}")
+        tape.scene(f"retrying_{status}", hook="running", title="running", **RUNS, rule="working")
+        tape.obey(to_gemini.interrupt)
+        tape.comes_to(title="idle", look="idle", rule="cancelled")
+    stage.prompt("MODEL fail 400")
+    tape.scene("error_400", hook="unknown", title="idle", look="error", rule="request_failed")
+    crashed(tape)  # not recorded: what it leaves on the screen looks as if it lived
+
+
+@pytest.mark.parametrize("stage", [OPENCODE], indirect=True)
+def test_opencode_in_trouble(stage):
+    stage.start("Ask anything")
+    tape = Tape("3_trouble", stage, opencode.ADAPTER)
+    for status in (429, 500):
+        tape.comes_to(look="idle")
+        stage.prompt(f"MODEL fail {status}")
+        tape.scene(f"retrying_{status}", hook="running", **RUNS, rule="retrying")
+        tape.obey(to_opencode.interrupt)
+        tape.comes_to(hook="idle", look="idle")
+    stage.prompt("MODEL fail 400")
+    tape.scene("error_400", hook="error", look="error", rule="request_failed", state="error")
+    crashed(tape)
+    tape.scene("killed", look="unknown")
+
+
+@pytest.mark.parametrize("stage", [COPILOT], indirect=True)
+def test_copilot_where_nobody_trusts(stage):
+    for name in ("settings", "config"):
+        stage.place.write(f".copilot/{name}.json", {"banner": "never"})
+    stage.start("Do you trust the files")
+    tape = Tape("3_untrusted", stage, copilot.ADAPTER)
+    tape.scene("trust_asked", look="waiting_approval", rule="folder_not_trusted")
+    assert with_a_look(tape.play, stage.screen()).value == "waiting_approval"
+    tape.obey(lambda screen: to_copilot.answer(screen, "allow"))
+    tape.scene("trusted", look="idle", rule="at_rest")
+
+    stage.prompt(f'MODEL tool bash {{"command":"{LONG}","description":"A long command","mode":"async"}}')
+    tape.comes_to(session_file="waiting_approval", rule="approval_asked")
+    tape.obey(lambda screen: to_copilot.answer(screen, "allow"))
+    tape.scene("background_shell", session_file="completed", look="running", state="running", subtasks=1)
+    (stage.place.cwd / "go").touch()
+    tape.scene("background_shell_ended", session_file="completed", look="completed", state="completed", subtasks=0)
+
+    stage.prompt("MODEL fail 500")
+    tape.scene("retrying", **RUNS, rule="retrying")
+    tape.scene("error_500", session_file="error", look="error", rule="request_failed", state="error")
+    crashed(tape)
+    tape.scene("killed", look="unknown")
+
+
+def crashed(tape: Tape) -> None:
+    """It is killed, and leaves its last screen behind."""
+    os.kill(tape.process.pid, signal.SIGKILL)
     until(lambda: tape.recognised() is None)
 
-    stage.start("Interactive", *copilot.ADAPTER.resume_command(session)[1:])
-    tape = Tape("2_resumed", stage, copilot.ADAPTER)
-    tape.scene("resumed", look="idle")
-    stage.prompt("MODEL text here again")
-    tape.scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
-    assert tape.play.signals[-1].session == session
+
+def taken_up(tape: Tape, quit_words: str, *, left: str, begun: str) -> Tape:
+    """It leaves by its own command, and its session is taken up in the same place."""
+    tape.stage.prompt(quit_words)
+    tape.stage.shows(left)
+    tape.scene("quit", look="unknown")
+    until(lambda: tape.recognised() is None)
+    tape.stage.start(begun, *tape.adapter.resume_command(session_of(tape))[1:])
+    return Tape("2_resumed", tape.stage, tape.adapter)
+
+
+def session_of(tape: Tape) -> str:
+    """The one that it began with."""
+    return next(signal.session for signal in tape.play.signals if signal.session)
 
 
 def call(server: str, wanted: to_opencode.Call | None) -> None:

@@ -1,5 +1,6 @@
 """The real Claude Code, set up by `visor setup agents`, asks: a person answers from elsewhere, or does not."""
 
+import json
 import os
 import shlex
 import signal
@@ -14,6 +15,7 @@ import pytest
 from termvisor.agents.claude_code import channel
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
 from tests.live.agents.claude_stage import ClaudeStage
 from tests.live.agents.lab import CLAUDE, Workplace
 from tests.live.agents.model.server import model_server
@@ -43,6 +45,15 @@ class Watched:
     def states(self) -> list[str]:
         return [item["state"] for item in self.visor.robot("inbox", "--all")["items"]]
 
+    def open_files(self) -> list[str]:
+        """What it asks to read."""
+        return [json.loads(item["action"]["given"])["file_path"] for item in self.visor.robot("inbox")["items"]]
+
+    def shown_file(self, files: tuple[str, ...]) -> str:
+        """The one that its dialog is about; empty while none is shown."""
+        shown = self.stage.text()
+        return next((file for file in files if f"Read({file})" in shown and DIALOG in shown), "")
+
     def story(self, correlation: str) -> list[tuple[str, str]]:
         items = self.visor.robot("audit", "--limit", "50")["items"]
         return [(item["stage"], item["outcome"]) for item in items if item["correlation"] == correlation]
@@ -59,6 +70,7 @@ class Watched:
 @contextmanager
 def watched(model: str) -> Iterator[Watched]:
     with short_folder() as folder, private_tmux(folder) as tmux, instance(folder, tmux.socket) as visor:
+        lend(visor.places)
         place = Workplace(Path(folder) / "claude", model)
         place.folder.mkdir()
         CLAUDE.settle(place)
@@ -128,6 +140,24 @@ def test_an_answer_in_its_own_dialog_withdraws_the_question(agent: Watched) -> N
     until(lambda: agent.made("made"))
     until(lambda: agent.states() == ["withdrawn"])
     assert agent.story(asked["correlation"])[-1] == ("outcome", "refused")
+
+
+def test_of_several_requests_at_once_each_is_withdrawn_with_its_own_answer(agent: Watched) -> None:
+    files = ("/etc/hostname", "/etc/hosts", "/etc/passwd")
+    agent.stage.prompt("MODEL tools " + " ;; ".join(f'Read {{"file_path":"{file}"}}' for file in files))
+    until(lambda: sorted(agent.open_files()) == sorted(files))
+    first = until(lambda: agent.shown_file(files))
+    agent.stage.rests()  # a dialog that has only just appeared swallows keys
+    agent.stage.press("1")
+    until(lambda: sorted(agent.open_files()) == sorted(set(files) - {first}))
+    second = until(lambda: agent.shown_file(tuple(agent.open_files())))
+    (asked,) = [item for item in agent.visor.robot("inbox")["items"] if second not in item["action"]["given"]]
+    assert said_at_a_terminal(agent.visor, f"approve {asked['id']}", "is allowed")
+    until(lambda: agent.open_files() == [second])
+    agent.stage.rests()
+    agent.stage.press("1")
+    agent.stage.shows("The tool has finished")
+    until(lambda: sorted(agent.states()) == ["used", "withdrawn", "withdrawn"])
 
 
 def test_a_rule_answers_at_once_and_nobody_is_asked(agent: Watched) -> None:

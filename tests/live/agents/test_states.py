@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.agents.lab import PROGRAMS, Program, Workplace
+from tests.live.agents.lab import GEMINI, PROGRAMS, Program, Workplace
 from tests.live.agents.model.server import model_server
 from tests.live.conftest import Scene, watched_tmux
 from tests.live.waiting import until
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 NAMES = {"claude": "claude_code"}
-TOLD = ("claude", "codex", "copilot")
+TOLD = ("claude", "codex", "copilot", "gemini")
 """Those that speak for themselves without any set-up."""
 AT_REST = {"idle", "completed"}
 
@@ -91,7 +91,7 @@ def end_all_of(folder: Path) -> None:
 @pytest.mark.parametrize("name", [one.name for one in PROGRAMS])
 def test_an_agent_is_known_from_its_start_to_its_end(fleet, name):
     desk = fleet[name]
-    row = desk.becomes("idle", seconds=60)
+    row = desk.becomes("idle", seconds=120)
     assert row["agent"] == NAMES.get(name, name)
 
     desk.prompt("MODEL slow 4")
@@ -108,3 +108,25 @@ def test_an_agent_is_known_from_its_start_to_its_end(fleet, name):
 
     end_all_of(desk.place.folder)
     until(lambda: desk.row["agent"] is None)
+
+
+class Strange(Program):
+    """Gemini, in a folder that nobody trusts yet."""
+
+    def settle(self, place: Workplace) -> None:
+        super().settle(place)
+        (place.home / ".gemini/trustedFolders.json").unlink()
+
+
+def test_a_dialog_of_which_the_agent_has_no_word_is_known_by_its_screen(tmp_path):
+    with model_server() as model, watched_tmux() as scene:
+        program = Strange(GEMINI.name, GEMINI.binary, GEMINI.words, GEMINI.env)
+        desk = Desk(scene, program, Workplace(tmp_path, model))
+        try:
+            row = desk.becomes("waiting_approval", seconds=120)
+            assert (row["evidence_mode"], row["needs_action"]) == ("heuristic", True)
+            scene.tmux("send-keys", "-t", desk.mux_id, "Enter")
+            assert desk.becomes("idle", seconds=120)["evidence_mode"] == "deterministic"
+        finally:
+            scene.tmux("kill-server")
+            end_all_of(tmp_path)

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from termvisor.act.approval import Inbox
-from termvisor.act.gate import Gate, Means
+from termvisor.act.attempt import Means
+from termvisor.act.gate import Gate
 from termvisor.act.judging import Judged
 from termvisor.act.perform import Perform
 from termvisor.daemon.acting import LivePanes
@@ -57,7 +58,13 @@ class House:
         self.panes = LivePanes(parts, world.fleet.pane)
         self.inbox = Inbox(parts.store, parts.clock)
         means = Means(
-            parts.store, self.panes, self.judge, self.inbox, Perform(self.panes), parts.clock, b"0123456789abcdef"
+            parts.store,
+            self.panes,
+            self.judge,
+            self.inbox,
+            Perform(self.panes, parts.clock),
+            parts.clock,
+            b"0123456789abcdef",
         )
         self.gate = Gate(means)
 

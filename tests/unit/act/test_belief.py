@@ -3,17 +3,20 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.act.belief import Belief, Wish, fits, refusal
+from termvisor.act.belief import Belief, Wish, as_seen, fits, refusal
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
-from termvisor.model.action import Actor, Kill, SendKeys, SendText
+from termvisor.model.action import Actor, AnswerDialog, Interrupt, Kill, QuitAgent, SendKeys, SendText
 from termvisor.model.approval import Reservation
 from termvisor.model.ids import PaneId
 from termvisor.model.pane import Activity, InputPlace, PaneInstance, PaneView
 from termvisor.model.terms import Terms
 from termvisor.mux.control import Person
 from termvisor.testing.world import NOON, SERVER, shell
+from tests.unit.act.dialogs import belief as agent_belief
+from tests.unit.act.dialogs import view
 from tests.unit.act.test_screen import screen
+from tests.unit.agents.codex.test_look import ASKED, FOOT, HITS
 
 ME = Actor(kind="robot", uid=1000, pid=9)
 VIEW = PaneView(
@@ -169,3 +172,60 @@ def test_an_old_belief_may_be_forced():
 def test_a_pattern_that_is_none_is_told():
     with pytest.raises(BadRequest):
         fits("/(/", "text")
+
+
+HELLO = ("• Hello.", *FOOT)
+DRAFT = ("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src")
+BEGUN = tuple(row.replace("Ask Codex to do anything", "half a thought") for row in HITS["turn_ended"])
+SEND = SendText(pane=PaneId(1), text="go on")
+
+
+@pytest.mark.parametrize(
+    ("rows", "state", "has_line", "action", "why"),
+    [
+        (HELLO, "idle", False, SEND, None),
+        (HELLO, "running", True, SEND, None),
+        (DRAFT, "idle", False, SEND, "composer_not_empty"),
+        (DRAFT, "idle", True, SEND, None),
+        (DRAFT, "idle", True, SendText(pane=PaneId(1), text="go on", enter=False), "composer_not_empty"),
+        (ASKED, "idle", True, SEND, "dialog_open"),
+        (HELLO, "waiting_approval", True, SEND, "dialog_open"),
+        (("what is this",), "idle", False, SEND, "unknown_screen"),
+        (HELLO, "idle", False, SendText(pane=PaneId(1), text="/quit"), "popup_text"),
+        (HELLO, "idle", True, SendText(pane=PaneId(1), text="/tmp is full"), None),
+        (HELLO, "idle", False, Interrupt(pane=PaneId(1), agent="codex"), "not_at_work"),
+        (HITS["working"], "running", False, Interrupt(pane=PaneId(1), agent="codex"), None),
+        (HITS["working"], "running", False, Interrupt(pane=PaneId(1), agent="gemini"), "other_agent"),
+        (HITS["working"], "running", False, QuitAgent(pane=PaneId(1), agent="codex"), "at_work"),
+        (BEGUN, "idle", False, QuitAgent(pane=PaneId(1), agent="codex"), "composer_not_empty"),
+        (HITS["turn_ended"], "completed", False, QuitAgent(pane=PaneId(1), agent="codex"), None),
+        (HELLO, "idle", False, AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), "no_such_choice"),
+        (ASKED, "waiting_approval", False, AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), None),
+    ],
+)
+def test_what_is_said_to_an_agent_fits_its_screen(rows, state, has_line, action, why):
+    known = agent_belief(rows, state=state, has_line=has_line)
+    wish = Wish(action=as_seen(action, known), actor=ME, terms=Terms())
+    found = refusal(known, wish, known.observed_at)
+    assert (found.why if found else None) == why
+
+
+@pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
+def test_who_asks_for_an_empty_composer_does_not_speak_past_it_to_the_agents_server(rows, why):
+    known = agent_belief(rows, state="idle", has_line=True)
+    found = refusal(known, Wish(action=SEND, actor=ME, terms=Terms(is_input_empty=True)), known.observed_at)
+    assert (found.why if found else None) == why
+
+
+def test_an_answer_is_one_to_the_dialog_that_was_shown():
+    known = agent_belief(ASKED, state="waiting_approval")
+    action = as_seen(AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), known)
+    other = agent_belief([row.replace("touch x", "rm -r y") for row in ASKED], state="waiting_approval")
+    found = refusal(other, Wish(action=action, actor=ME, terms=Terms()), other.observed_at)
+    assert found is not None
+    assert found.why == "dialog_changed"
+
+
+def test_a_shell_at_its_prompt_is_no_agent():
+    known = agent_belief(HELLO, view=replace(view(), activity=Activity(kind="prompt")))
+    assert known.voice is None

@@ -1,11 +1,9 @@
 """Every recorded scene of a real program means today what it meant when it was recorded."""
 
-from collections import Counter
-from collections.abc import Collection
-
 from termvisor.agents.base import Adapter
+from termvisor.agents.composed import Composed
 from termvisor.state.admission import refused
-from termvisor.state.measure import DEFAULT
+from tests.declared import DEFAULT
 from tests.recordings.scene import Play, differences, runs, scenes
 
 WAITING = ("waiting_approval", "waiting_input")
@@ -39,11 +37,16 @@ def false_dialogs(adapter: Adapter) -> list[str]:
     return [
         scene.name
         for scene in scenes(adapter.name)
-        if (adapter.look(scene.screen).state in WAITING) != (scene.expected.get("look") in WAITING)
+        if (adapter.look(scene.screen).state in WAITING) != (_expected(scene.expected) in WAITING)
     ]
 
 
-def unseen_rules(adapter: Adapter, rules: Collection[str]) -> set[str]:
-    """Rules that no recorded screen fits."""
-    used = Counter(adapter.look(scene.screen).rule for scene in scenes(adapter.name))
-    return set(rules) - used.keys()
+def _expected(expected: dict[str, str | int | bool]) -> object:
+    """What the screen showed then; where nobody wrote that down, what all together came to."""
+    return expected.get("look", expected.get("state"))
+
+
+def unseen_rules(adapter: Composed) -> set[str]:
+    """Names of rules that no recorded screen fits."""
+    used = {adapter.look(scene.screen).rule for scene in scenes(adapter.name)}
+    return {rule.id.rpartition(".")[2] for rule in adapter.sight.rules if rule.id not in used}

@@ -1,9 +1,12 @@
 """The adapters that are switched on: ours, and those that others bring."""
 
+import pytest
 from msgspec import Struct
 
 from termvisor import agents
+from termvisor.agents import codex
 from termvisor.agents.base import CONTRACT_VERSION, Process
+from tests.unit.agents.saying import SESSION, process, screen
 from tests.unit.pipeline.knowing import toy
 
 
@@ -47,9 +50,60 @@ def test_one_from_outside_cannot_take_the_place_of_ours(tmp_path, monkeypatch):
     monkeypatch.setattr(toy.Toy, "name", "codex", raising=True)
     with toy.installed(tmp_path, monkeypatch):
         found = {adapter.name: adapter for adapter in agents.load()}
-    assert type(found["codex"]).__module__ == "termvisor.agents.codex"
+    assert found["codex"] is codex.ADAPTER
 
 
 def test_further_programs_are_known_by_the_persons_own_rules():
     generic = agents.load(programs=["aider :: waiting_input :: ^> $"])[-1]
     assert generic.recognise([Process(pid=1, argv=("python", "-m", "aider"))]) is not None
+
+
+def test_rules_for_screens_may_be_given():
+    asked = []
+    found = {adapter.name: adapter for adapter in agents.load(rules=lambda agent: asked.append(agent) or ())}
+    assert found["codex"].look(screen("$ ")).state == "unknown"
+    assert asked == ["codex"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "argv"),
+    [
+        ("codex", f"codex resume {SESSION}"),
+        ("codex", f"codex -m gpt-5 resume {SESSION} --no-daemon"),
+        ("claude_code", f"claude --resume {SESSION}"),
+        ("claude_code", f"claude --model opus -r {SESSION}"),
+        ("gemini", f"gemini --resume {SESSION}"),
+        ("gemini", f"gemini -r={SESSION}"),
+        ("copilot", f"copilot --resume={SESSION}"),
+        ("cursor", f"cursor-agent --resume={SESSION}"),
+        ("opencode", "opencode -s ses_0123456789abcdef"),
+        ("opencode", "opencode --session=ses_0123456789abcdef"),
+    ],
+)
+def test_a_command_line_names_the_session_that_it_takes_up(agent, argv):
+    adapter = next(one for one in agents.load() if one.name == agent)
+    named = adapter.session_of(process(*argv.split()))
+    assert named in argv
+    assert adapter.resume_command(named)
+
+
+@pytest.mark.parametrize(
+    ("agent", "argv"),
+    [
+        ("codex", "codex resume --last"),
+        ("codex", f"codex fork {SESSION}"),
+        ("codex", f"codex {SESSION}"),
+        ("claude_code", "claude --resume"),
+        ("claude_code", "claude --resume my-words"),
+        ("claude_code", f"claude --resume {SESSION} --fork-session"),
+        ("claude_code", f"claude -- --resume {SESSION}"),
+        ("gemini", "gemini --resume latest"),
+        ("copilot", f"copilot --resume={SESSION};reboot"),
+        ("cursor", "cursor-agent"),
+        ("opencode", f"opencode -s {SESSION}"),
+        ("opencode", "opencode -s ses_0123456789abcdef --fork"),
+    ],
+)
+def test_what_is_no_session_or_gets_another_id_is_not_taken_from_a_command_line(agent, argv):
+    adapter = next(one for one in agents.load() if one.name == agent)
+    assert adapter.session_of(process(*argv.split())) == ""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.agents.launch import Launch, value_of
-from tests.unit.agents.saying import process
+from termvisor.agents.launch import Launch, Resume, script_words, value_of
+from tests.unit.agents.saying import SESSION, process
 
 TOY = Launch(names=frozenset({"toy"}), script=r"/toy-cli/main\.js$", errands=frozenset({"login"}))
 
@@ -58,3 +58,17 @@ def test_an_option_has_its_value_behind_or_beside_it():
     assert value_of(("--port", "-p"), ("-p=81",)) == "81"
     assert value_of(("--port",), ("--port",)) == ""
     assert value_of(("--port",), ()) == ""
+
+
+def test_what_is_said_to_a_script_stands_behind_it():
+    assert script_words(process("node", "-x", "/lib/toy-cli/main.js", "go", "on"), TOY.script) == ("go", "on")
+    assert script_words(process("node (deleted)", "/lib/toy-cli/main.js"), TOY.script) == ()
+    assert script_words(process("toy", "/lib/toy-cli/main.js"), TOY.script) is None
+    assert script_words(process(), TOY.script) is None
+
+
+def test_a_session_is_taken_up_again_by_its_name_and_by_nothing_else():
+    resume = Resume(("toy", "--resume={}"))
+    assert resume.command(SESSION) == ("toy", f"--resume={SESSION}")
+    assert [resume.command(one) for one in ("", "latest", f"{SESSION};rm", "--yolo")] == [()] * 4
+    assert Resume(("toy", "-s", "{}"), r"ses_\d+").command("ses_7") == ("toy", "-s", "ses_7")

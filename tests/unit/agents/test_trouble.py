@@ -1,10 +1,13 @@
 """What the words of an error mean."""
 
+from datetime import datetime
+
 import pytest
 
-from termvisor.agents.trouble import ends_at, flags_of, kind_of, shown
+from termvisor.agents.trouble import ends_at, ends_by_own_clock, ends_in_zone, flags_of, kind_of, shown
 from tests.unit.agents.saying import NOW
 
+HOUR = 3600 * 10**9
 LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":1794813986}'
 
 
@@ -52,3 +55,25 @@ def test_the_vendors_json_is_shown_as_its_message():
     assert shown(LIMIT) == "The usage limit has been reached"
     assert shown('{"error":{"message":"API key not valid."}}') == "API key not valid."
     assert shown("plain words") == "plain words"
+
+
+def test_the_end_is_told_with_its_zone_or_not_at_all() -> None:
+    assert ends_in_zone("resets 7:16am (UTC)", NOW) == NOW + 3 * HOUR
+    assert ends_in_zone("resets 8:16am (Europe/Berlin)", NOW) == NOW + 3 * HOUR
+    assert ends_in_zone("limit resets 7:16am", NOW) is None
+    assert ends_in_zone("resets 7:16am (Nowhere/Land)", NOW) is None
+    assert ends_in_zone("resets 7:16am (../../etc/passwd)", NOW) is None
+
+
+def test_the_time_of_the_agents_own_machine_is_ours():
+    end = ends_by_own_clock("… or try again at 11:02 PM.", NOW)
+    assert end is not None
+    told = datetime.fromtimestamp(end // 10**9)
+    assert (told.hour, told.minute) == (23, 2)
+    assert 0 < end - NOW < 24 * HOUR
+    assert ends_by_own_clock("resets at 11:02 PM", NOW) is None
+
+
+def test_a_limit_ends_as_its_agent_words_it():
+    assert flags_of("usage_limit", "resets 7:16am (UTC)", NOW).resets_at is None
+    assert flags_of("usage_limit", "resets 7:16am (UTC)", NOW, ends_in_zone).resets_at == NOW + 3 * HOUR

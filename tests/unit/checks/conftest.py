@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.checks.base import Hooks
+from termvisor.model.drift import Drift
 from termvisor.model.health import Health
 from termvisor.model.pane import PaneView
 from termvisor.settings import Places, Settings
@@ -27,6 +28,9 @@ class MemorySight:
 
     async def health(self) -> Health | None:
         return await self.world.upkeep.health() if self.world else None
+
+    async def drifts(self) -> Sequence[Drift] | None:
+        return await self.world.agents.drifts() if self.world else None
 
     def hooks(self) -> Hooks:
         return self.found

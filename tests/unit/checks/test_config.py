@@ -2,6 +2,7 @@ import os
 
 from termvisor.checks.base import Sight
 from termvisor.checks.config import ConfigIsValid
+from termvisor.packs.ordeal import condemn
 
 
 async def test_an_absent_config_is_fine(sight: Sight) -> None:
@@ -16,3 +17,14 @@ async def test_a_wrong_setting_fails_and_is_named(sight: Sight) -> None:
     assert finding.status == "fail"
     assert "thin_interval" in finding.message
     assert "visor config validate" in finding.hint
+
+
+async def test_a_pattern_for_secrets_that_hyperscan_does_not_survive_is_named(sight: Sight) -> None:
+    os.makedirs(sight.places.config_dir)
+    os.makedirs(sight.places.cache_dir, exist_ok=True)
+    with open(sight.places.config_file, "w") as file:
+        file.write("redact_patterns = ['ACME-[0-9]+']\n")
+    condemn(sight.places.cache_dir, {"ACME-[0-9]+": "cannot be used: it is too much"})
+    finding = await ConfigIsValid().look(sight)
+    assert (finding.status, "ACME" in finding.message) == ("warn", True)
+    assert "masked all the same" in finding.hint

@@ -5,7 +5,8 @@ import pytest
 from termvisor.daemon.build import open_world
 from termvisor.model.ids import MuxPaneId, PaneId, SignalId
 from termvisor.model.pane import PaneFacts, PaneInstance
-from termvisor.settings import Places, Settings, prepare
+from termvisor.settings import Places, Settings
+from tests.compiled import lend
 from tests.unit.conftest import SERVER
 from tests.unit.pipeline.knowing import toy
 from tests.unit.pipeline.knowing.house import began, says
@@ -14,7 +15,7 @@ from tests.unit.pipeline.knowing.house import began, says
 @pytest.fixture
 async def world(folder, tmp_path, monkeypatch):
     places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-    prepare(places)
+    lend(places)
     with toy.installed(tmp_path, monkeypatch):
         async with open_world(places, Settings(tmux_sockets=(), agents_disabled=("codex",))) as one:
             yield one
@@ -70,3 +71,22 @@ async def test_changed_settings_hold_at_once(world):
     settings = Settings(tmux_sockets=(), agent_completed_for=1.0)
     world._parts.attending.take_over(settings)
     assert world._parts.attending.knowing.terms.measure.completed_for == 10**9
+
+
+async def test_a_cost_is_reckoned_by_the_price_table_where_none_was_told(world):
+    await live(world, "running")
+    knowing = world._parts.attending.knowing
+    used = {"model": "toy-1", "total": 3_000_000, "input": 2_000_000, "output": 1_000_000}
+    knowing.take([says(world.clock.now() + 9, "running", payload=used)])
+    await knowing.stored()
+    world._parts.settings = Settings(tmux_sockets=(), agent_prices=("toy-* :: 1 :: 5",))
+    (view,) = (await world.agents.views()).values()
+    assert (view.session.usage.cost, view.session.usage.is_estimated) == (7.0, True)
+    (session,) = await world.agents.sessions()
+    assert session.usage == view.session.usage
+
+
+async def test_a_pane_that_is_gone_has_no_signature(world):
+    await live(world, "running")
+    (view,) = (await world.agents.views()).values()
+    assert view.signature.signature_class == "none"

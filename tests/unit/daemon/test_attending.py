@@ -5,10 +5,15 @@ import sys
 
 import pytest
 
+from termvisor import agents
+from termvisor.daemon.attending import screens
 from termvisor.daemon.build import open_world
 from termvisor.model.agent import StateChange
 from termvisor.settings import Places, Settings, prepare
 from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
+from tests.unit.agents.saying import screen
+from tests.unit.packs.own_rule import OWN
 from tests.unit.pipeline.knowing import toy
 
 OTHERS = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
@@ -21,7 +26,7 @@ async def scene(tmp_path, monkeypatch):
     with short_folder() as folder, private_tmux(folder) as tmux, toy.installed(tmp_path, monkeypatch):
         pane = tmux.start(command="bash --norc --noprofile")
         places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        prepare(places)
+        lend(places)
         yield Scene(places, Settings(tmux_sockets=(tmux.socket,), **SETTINGS), tmux, pane, toy.program(tmp_path))
 
 
@@ -149,3 +154,37 @@ async def test_a_disabled_agent_is_not_looked_for(scene):
             while "toy ready" not in [line.text for line in await world.history.lines(pane)]:
                 await world.fleet.settle()
         assert await world.agents.views() == {}
+
+
+def test_a_persons_own_rule_for_a_screen_counts(tmp_path):
+    places = Places(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
+    prepare(places)
+    folder = tmp_path / "c" / "packs" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "done.toml").write_text(OWN.format(name="mine.screen.done"))
+    found = {one.name: one for one in agents.load(rules=screens(places, Settings()))}
+    shown = screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
+    assert found["codex"].look(shown).rule == "mine.screen.done"
+
+
+async def test_what_an_agent_writes_while_no_daemon_runs_is_heard_by_the_next_one(scene, tmp_path):
+    notes = tmp_path / "home" / "a.log"
+    notes.parent.mkdir()
+    notes.write_text("state=error\n")
+    async with scene.world() as world:
+        await heard(world)
+        with world.agents.news() as news:
+            scene.type(f"TOY_HOME={notes.parent} {scene.call} --resume abc")
+            began = await until(news, lambda state: state.agent == "toy")
+            async with asyncio.timeout(20):
+                while not (await world._parts.store.facts.kept()).bookmarks:
+                    await asyncio.sleep(0.02)
+            (session,) = await world.agents.sessions(pane=began.after.pane)
+            assert (session.external_id, session.resume) == ("abc", (toy.NAME, "--resume", "abc"))
+    with notes.open("a") as file:
+        file.write("state=blocked\n")
+    async with scene.world() as world, asyncio.timeout(20):
+        while not [view for view in (await world.agents.views()).values() if view.state.value == "waiting_approval"]:
+            await asyncio.sleep(0.02)
+        (view,) = (await world.agents.views()).values()
+        assert (view.state.runtime, view.state.source) == (began.after.runtime, "notes")

@@ -32,3 +32,16 @@ def test_asyncio_is_imported_without_tls() -> None:
     )
     status, _, errors = ask([sys.executable, "-c", script], env=env(private_places("/nonexistent"), VISOR_LOG="loud"))
     assert (status, errors.count(b"\n")) == (0, 2), errors
+
+
+def test_what_is_not_needed_yet_is_not_loaded() -> None:
+    """Each of them, or the ops together, would cost half a megabyte and more for good."""
+    script = (
+        "import sys; from termvisor.daemon import foreground\n"
+        "foreground.run()\n"
+        "from termvisor.ops.catalogue import NAMES\n"
+        "names = 'shutil urllib.parse zoneinfo tempfile pathlib tree_sitter typing_extensions'.split()\n"
+        "print(*sorted(sys.modules.keys() & {*names, *(f'termvisor.ops.{name}' for name in NAMES)}))"
+    )
+    status, out, _ = ask([sys.executable, "-c", script], env=env(private_places("/nonexistent"), VISOR_LOG="loud"))
+    assert (status, out.split()) == (0, [b"termvisor.ops.help"])

@@ -29,7 +29,9 @@ async def memory():
 
 @pytest.fixture
 def reports(memory):
-    return Reports(SimpleNamespace(pipeline=memory.pipeline, chronicle=memory.chronicle, clock=NoonClock()))
+    return Reports(
+        SimpleNamespace(pipeline=memory.pipeline, chronicle=memory.chronicle, clock=NoonClock(), store=memory.store)
+    )
 
 
 async def test_a_report_is_stored_then_told(memory, reports):

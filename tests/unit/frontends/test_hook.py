@@ -100,3 +100,23 @@ def test_without_a_daemon_none_is_started(stdin, capfd) -> None:
         assert hook.run(f"{folder}/daemon", WORDS) == 0
         assert os.listdir(folder) == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_daemon_that_falls_silent_after_its_first_word_is_left(stdin, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(hook, "SILENT_FOR", 0.05)
+    is_over = threading.Event()
+
+    def talk(plug: socket.socket, _line: bytes) -> None:
+        plug.sendall(HEARD)
+        is_over.wait(20)
+
+    with daemon(talk) as path:
+        assert hook.run(path, WORDS) == 0
+        is_over.set()
+    assert capfd.readouterr().out == ""
+
+
+def test_a_daemon_that_says_that_it_is_still_there_is_waited_for(stdin, capfd) -> None:
+    with daemon(answering(HEARD, HEARD, HEARD, face.output(b"o", b"yes\n"), DONE)) as path:
+        assert hook.run(path, WORDS) == 0
+    assert capfd.readouterr().out == "yes\n"

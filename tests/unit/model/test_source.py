@@ -2,17 +2,21 @@
 
 import pytest
 
-from termvisor.model.source import SOURCES
+from termvisor.model.source import STRANGERS
+from tests.declared import SOURCES as DECLARED
 
 ORDER = {
-    "claude_code": "osc=registry hook transcript screen title process",
+    "claude_code": "osc=registry hook transcript subagents screen title process",
     "codex": "app_server osc hook=notify rollout screen title process",
-    "gemini": "hook screen title process notification",
+    "gemini": "hook=title screen process notification",
     "opencode": "hook screen title process",
     "copilot": "session_file hook screen title process",
     "cursor": "hook screen title process",
     "": "hook=plugin=server session_file screen title process",
 }
+
+
+SOURCES = {"": STRANGERS, **DECLARED}
 
 
 def order(agent: str) -> str:

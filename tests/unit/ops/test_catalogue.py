@@ -6,7 +6,7 @@ import pytest
 
 from termvisor.errors import UnknownCommand
 from termvisor.ops import catalogue
-from termvisor.ops.catalogue import ALIASES, NAMES, ROBOT, every, find, named
+from termvisor.ops.catalogue import ALIASES, NAMES, ROBOT, STREAMS, every, find, named
 
 FOLDER = Path(catalogue.__file__).parent
 
@@ -16,6 +16,7 @@ def test_the_tables_say_what_the_op_files_declare() -> None:
     assert [op.name for op in ops] == list(NAMES)
     assert {alias: op.name for op in ops for alias in op.aliases} == ALIASES
     assert {op.robot: op.name for op in ops if op.robot} == ROBOT
+    assert tuple(op.name for op in ops if op.is_stream) == STREAMS
 
 
 def test_every_file_that_declares_an_op_is_in_the_table() -> None:

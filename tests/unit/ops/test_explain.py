@@ -1,7 +1,11 @@
+from pathlib import Path
+
+import pytest
 from msgspec.structs import replace
 
 from termvisor.model.agent import Flags
 from termvisor.model.ids import SignalId
+from termvisor.ops.local import LocalWorld
 from termvisor.testing.asking import ask, lively
 from termvisor.testing.crew import PERMISSION
 from termvisor.testing.world import MemoryWorld, shell
@@ -76,3 +80,34 @@ async def test_what_an_agent_wrote_is_text_only() -> None:
     out = (await ask(world, "explain", "2")).out
     assert "\x1b" not in out
     assert "question  sure?  x" in out
+
+
+RECORDING = str(Path(__file__).parents[2] / "recordings" / "claude_code" / "approval_asked.json")
+
+
+async def test_a_recording_is_explained_like_a_pane_without_a_daemon() -> None:
+    out = (await ask(LocalWorld(), "explain", "--file", RECORDING)).out
+    assert out.startswith(RECORDING)
+    assert "claude_code: waiting approval" in out
+    assert "decides" in out
+
+
+async def test_what_a_recording_holds_is_told_to_programs() -> None:
+    told = (await ask(LocalWorld(), "robot", "explain", "--file", RECORDING, "--at", "1s")).envelope["data"]
+    assert (told["recording"]["kind"], told["recording"]["moments"]) == ("scenes", 0)
+    assert (told["agent"]["state"], told["agent"]["reason"]) == ("unknown", "no_signal")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "the pane is missing"),
+        (("2", "--file", RECORDING), "a pane and a recording were given"),
+        (("2", "--at", "1s"), "are for recordings"),
+        (("--file", "/nowhere.json"), "cannot be read"),
+    ],
+)
+async def test_what_cannot_be_explained_says_why(words: tuple[str, ...], why: str) -> None:
+    answered = await ask(await lively(op="explain"), "explain", *words)
+    assert why in answered.err
+    assert answered.status == 2

@@ -24,7 +24,7 @@ async def test_robots_get_the_list_with_examples() -> None:
 @pytest.mark.parametrize("argv", [("help", "search"), ("search", "--help"), ("search", "error", "-h"), ("-h", "query")])
 async def test_one_command_is_explained_however_it_is_asked(argv: tuple[str, ...]) -> None:
     answered = await ask(LocalWorld(), *argv)
-    assert answered.out.startswith("Find text in everything")
+    assert answered.out.startswith("Find text in all that panes printed")
     assert answered.status == 0
 
 

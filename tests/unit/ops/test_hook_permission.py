@@ -4,11 +4,14 @@ import asyncio
 import json
 
 import pytest
+from msgspec.structs import replace
 
+from termvisor.clock import NS
 from termvisor.errors import Conflict, Refused
 from termvisor.model.action import Action, AnswerAgent
 from termvisor.model.outcome import Outcome
 from termvisor.model.terms import Terms
+from termvisor.model.tool_end import ToolEnd, spelled
 from termvisor.ops.hook_permission import HookPermission, PermissionAnswer, run
 from termvisor.testing.world import MemoryWorld, settled, shell
 
@@ -81,6 +84,27 @@ async def test_an_answer_in_the_agents_own_dialog_ends_the_question(world: Memor
     with pytest.raises(Conflict, match="elsewhere"):
         await asking
     assert door.is_left
+
+
+async def test_of_several_that_wait_the_one_whose_tool_ended_is_withdrawn(world: MemoryWorld, monkeypatch) -> None:
+    monkeypatch.setattr(world, "door", Waiting())
+    asking = asyncio.ensure_future(asked(world))
+    await settled()
+    now = world.clock.now()
+    mine = ToolEnd(session="s1", tool="Bash", given=spelled({"command": "make"}), at=now)
+    others = (
+        replace(mine, session="s2"),
+        replace(mine, tool="Read"),
+        replace(mine, given=spelled({"command": "make all"})),
+        replace(mine, at=now - 5 * NS),
+    )
+    for end in others:
+        world.agents.ended_tools.publish(end)
+    await settled()
+    assert not asking.done()
+    world.agents.ended_tools.publish(mine)
+    with pytest.raises(Conflict, match="elsewhere"):
+        await asking
 
 
 async def test_an_agent_that_is_done_has_no_question_left_even_if_its_waiting_was_not_seen(

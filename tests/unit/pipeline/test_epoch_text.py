@@ -81,6 +81,8 @@ MASK = "[redacted:anthropic_key]"
     [
         (f"{KEY}\rworking on it\r\n", [f"working on it{MASK}"]),
         (f"{KEY}\x1b[9D and so on\r\n", [f"sk-ant-{MASK} and so on"]),
+        (f"{KEY}\r\x1b[2@ok\r\n", [f"oksk-ant-{MASK}"]),
+        (f"x {KEY}\x1b[2G\x1b[P\r\n", [f"xsk-ant-{MASK}"]),
         (f"{KEY[:30]}\r\n{KEY[30:]}\rfine, \r\n", [f"sk-ant-{MASK}", f"fine, {MASK}"]),
         (f"{KEY}\r\n\x1b[Aabove it\x1b[B\r{BODY[20:]}\r\n", [f"sk-ant-{MASK}", "above it", MASK]),
         (f"{BODY[20:]}\r\n{KEY}\rworking on it\r\n", [BODY[20:], f"working on it{MASK}"]),

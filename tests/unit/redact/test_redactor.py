@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from termvisor.redact import Redactor, build, redact, use
+from termvisor.redact import Redactor, build, redact, redact_each, use
 
 KEY = "sk-ant-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 MASKED = "sk-ant-[redacted:anthropic_key]"
@@ -20,6 +20,13 @@ def test_clean_lines_come_back_as_they_are():
 
 def test_a_line_with_a_newline_inside_stays_one_line():
     assert Redactor().lines(["a\nb", f"x {KEY}.\ny"]) == ["a\nb", f"x {MASKED}.\ny"]
+
+
+@pytest.mark.parametrize(
+    "texts", [[], ["a", ""], [KEY], ["a", f"b {KEY}", "c\nd", f"{KEY}\n", KEY[8:]], ["-----BEGIN", KEY]]
+)
+def test_texts_beside_each_other_are_redacted_as_if_alone(texts):
+    assert redact_each(texts) == [redact(text) for text in texts]
 
 
 def test_a_lone_surrogate_does_not_hide_a_secret():

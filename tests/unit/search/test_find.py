@@ -2,7 +2,8 @@ import pytest
 
 import termvisor.search.find as find
 from termvisor.clock import NS
-from termvisor.errors import BadRequest, Unsupported
+from termvisor.errors import BadRequest
+from termvisor.model.detection import Detection
 from termvisor.model.output import Block
 from termvisor.model.question import Found, Question
 from termvisor.search import search
@@ -154,7 +155,7 @@ async def test_relevance_among_more_than_the_pool_is_not_complete(store, new_pan
     assert not found.is_complete
 
 
-@pytest.mark.parametrize(("query", "error"), [("", BadRequest), ("(a", BadRequest), ("a rule:x", Unsupported)])
+@pytest.mark.parametrize(("query", "error"), [("", BadRequest), ("(a", BadRequest), ("a severity:x", BadRequest)])
 async def test_what_cannot_be_asked_is_refused(ask, query, error):
     with pytest.raises(error):
         await ask(query)
@@ -246,3 +247,32 @@ async def test_an_index_made_anew_finds_rows_of_screens_again(store, ask, agent)
     assert await ask("error") == []
     await store.output.rebuild_index()
     assert await ask("error") == ["error: no such file"]
+
+
+def found_in(pane, text: str, **more) -> Detection:
+    known = {"at": NOW, "type": "usage.reached", "rule": "codex.usage.reached", "source": "stream", "severity": "error"}
+    return Detection(pane=pane, context=f"cargo build\n{text}", **(known | more))
+
+
+async def test_lines_are_found_by_the_events_in_them(store, ask, pane, new_pane, write_lines):
+    other = await new_pane("%2")
+    await write_lines(other, "error: usage_limit reached", at=NOW)
+    await store.detections.add(
+        [
+            found_in(pane, "error: usage_limit reached"),
+            found_in(pane, "all tests passed", type="tests.passed", rule="shell.tests", severity="info"),
+            found_in(pane, "", type="usage.warning"),
+            found_in(pane, "***", type="usage.odd"),
+        ]
+    )
+    limit = ["error: usage_limit reached"]
+    assert await ask("event:usage.reached") == limit
+    assert await ask("event:usage.*", rank="relevance") == limit
+    assert await ask("rule:codex.* usage_limit") == limit
+    assert await ask("event:usage.reached cargo") == []
+    assert await ask("severity:warning") == limit
+    assert await ask("severity:info") == ["all tests passed", *limit]
+    assert await ask("severity:info -event:usage.*") == ["all tests passed"]
+    assert await ask("event:nothing.such") == []
+    assert await ask("event:nothing.such OR passed") == ["all tests passed"]
+    assert await ask(f"event:usage.reached pane:{other}") == []

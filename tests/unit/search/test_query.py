@@ -1,8 +1,8 @@
 import pytest
 
 from termvisor.clock import NS
-from termvisor.errors import BadRequest, Unsupported
-from termvisor.search.node import And, From, InPanes, Named, Not, Or, Phrase, Within
+from termvisor.errors import BadRequest
+from termvisor.search.node import And, By, Detected, From, InPanes, Named, Not, Or, Phrase, Within
 from termvisor.search.query import parse, quote
 from termvisor.store.db import tokeniser
 
@@ -95,11 +95,28 @@ def test_a_query_must_say_what_to_look_for(text):
         tree(text)
 
 
-@pytest.mark.parametrize("name", ["agent", "role", "event", "rule", "severity"])
-def test_filters_that_are_still_to_come_say_so(name):
-    with pytest.raises(Unsupported, match=f"{name}:") as caught:
-        tree(f"a {name}:x")
-    assert f'"{name}:x"' in caught.value.hint
+def test_who_said_it_and_to_which_agent_are_filters():
+    assert tree("a role:user agent:codex") == And((Phrase(("a",)), By("user"), Named("agent", "codex")))
+    with pytest.raises(BadRequest, match="no role 'boss'"):
+        tree("a role:boss")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("event:usage.reached", Detected("event", "usage.reached")),
+        ("a rule:codex.*", And((A, Detected("rule", "codex.*")))),
+        ("NOT severity:error a", And((Not(Detected("severity", "error")), A))),
+    ],
+)
+def test_events_are_named_by_type_rule_or_severity(text, node):
+    assert tree(text) == node
+
+
+def test_a_severity_that_is_none_is_told():
+    with pytest.raises(BadRequest, match="there is no severity 'bad'") as caught:
+        tree("a severity:bad")
+    assert "info, warning, error, critical" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["a" * 2001, "a " * 300, "(" * 13 + "a" + ")" * 13])

@@ -7,8 +7,9 @@ from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, SignalId, TargetNa
 from termvisor.model.runtime import Fact, Place, Runtime, RuntimeBegan
 from termvisor.model.signal import Signal
 from termvisor.state.knowledge import Knowledge, told
-from termvisor.state.measure import DEFAULT, Measure
+from termvisor.state.measure import Measure
 from termvisor.state.projection import state_of
+from tests.declared import DEFAULT
 
 S = 10**9
 START = 1_800_000_000 * S

@@ -4,8 +4,8 @@ import pytest
 
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from termvisor.model.signal import Hint
-from termvisor.state.binding import Roster, Unbound, began, bind, closed, ended, showed
-from termvisor.state.measure import DEFAULT
+from termvisor.state.binding import Roster, Unbound, began, bind, closed, doubted, ended, showed
+from tests.declared import DEFAULT
 from tests.unit.state.scene import at, runtime, says
 
 PANE = MuxPaneId("%5")
@@ -115,3 +115,41 @@ def test_tombstones_do_not_pile_up() -> None:
         one = runtime(number, started_at=at(number * 60))
         roster = ended(began(roster, one, one.started_at, DEFAULT), one.id, at(number * 60 + 30), DEFAULT)
     assert [stone.runtime for stone in roster.tombstones] == [47, 48, 49]
+
+
+def by_folder(session: str, source: str = "rollout", **hint):
+    given = {"cwd": "/home/ada/src"} | hint
+    return says(1, source, "running", runtime=None, hint=Hint(**given), session=session, agent="codex")
+
+
+CODEX = living(runtime(1, agent="codex"))
+
+
+def test_a_folder_proves_something_only_where_one_alone_works():
+    assert bind(CODEX, by_folder("t1"), DEFAULT) == 1
+    assert bind(CODEX, by_folder("t1", is_doubtful=True), DEFAULT) == SEVERAL
+    assert bind(showed(CODEX, RuntimeId(1), "t1"), by_folder("t1", is_doubtful=True), DEFAULT) == 1
+
+
+def test_a_session_that_was_doubted_is_nobodys_when_the_others_left():
+    roster = doubted(CODEX, by_folder("t1", is_doubtful=True))
+    assert bind(roster, by_folder("t1"), DEFAULT) == SEVERAL
+    assert bind(roster, by_folder("t2"), DEFAULT) == 1
+    assert bind(showed(roster, RuntimeId(1), "t1"), by_folder("t1"), DEFAULT) == 1
+    assert doubted(roster, by_folder("t1", is_doubtful=True)) is roster
+    assert doubted(roster, by_folder("", is_doubtful=True)) is roster
+
+
+def test_who_hands_it_on_itself_owns_it_though_others_sit_there():
+    two = living(runtime(1, agent="codex"), runtime(2, agent="codex", mux_pane="%6"))
+    assert bind(two, by_folder("t9", "hook", via=102, is_doubtful=True), DEFAULT) == 2
+    assert bind(two, by_folder("t9", "hook", via=999), DEFAULT) == SEVERAL
+
+
+def test_of_two_in_a_folder_the_one_that_showed_the_session_owns_it():
+    two = living(runtime(1, agent="codex"), runtime(2, agent="codex", mux_pane="%6"))
+    assert bind(showed(two, RuntimeId(2), "t2"), by_folder("t2"), DEFAULT) == 2
+
+
+def test_another_session_in_the_folder_is_not_taken_for_one_that_was_shown():
+    assert bind(showed(CODEX, RuntimeId(1), "t1"), by_folder("t2"), DEFAULT) == NOBODY

@@ -4,10 +4,11 @@ import pytest
 
 from termvisor.model.ids import PaneId
 from termvisor.model.runtime import PaneMissed, TargetReached
-from termvisor.model.signal import FlagsTold
+from termvisor.model.signal import FlagsTold, Hint
 from termvisor.state.explain import explain
-from termvisor.state.measure import DEFAULT
-from tests.unit.state.scene import LOCAL, ONE, S, at, knowing, resting, says, shows, working
+from termvisor.state.knowledge import Knowledge, told
+from tests.declared import DEFAULT
+from tests.unit.state.scene import LOCAL, ONE, S, at, began, knowing, resting, runtime, says, shows, working
 
 
 def why(seconds: float, *facts):
@@ -29,6 +30,7 @@ SCENES = [
     (9, [says(0, "osc", "running"), PaneMissed(at=at(5), pane=PaneId(7))], {"osc": "gap"}),
     (2, [says(1, "hook"), says(1, "registry", "idle")], {"hook": "silent", "registry": "decides"}),
     (3, [says(1, "hook", "running"), shows(2, "unknown")], {"hook": "decides", "screen": "silent"}),
+    (5.1, [says(1, "registry", "running"), says(5, "registry", "idle")], {"registry": "decides"}),
 ]
 
 
@@ -65,3 +67,18 @@ def test_also_of_what_is_not_known() -> None:
     assert prospects(2, shows(1, "unknown")) == {"any source says what the agent is doing": None}
     assert prospects(2, says(0, "hook", "running"), away) == {"the machine answers again": None}
     assert why(2, shows(1, "unknown")).age is None
+
+
+def test_what_is_not_proven_is_said():
+    doubtful = says(
+        1, "transcript", "error", runtime=None, hint=Hint(cwd="/home/ada/src", is_doubtful=True), session="a"
+    )
+    (doubt,) = why(2, doubtful).doubts
+    assert "more than one of it worked in /home/ada/src" in doubt
+    assert why(2, says(1, "hook", "running")).doubts == ()
+
+
+def test_an_agent_on_the_other_side_is_known_by_its_screen_alone():
+    known = told(Knowledge(), [began(0, runtime(pid=0))], DEFAULT)
+    (doubt,) = explain(known, ONE, at(1), DEFAULT).doubts
+    assert "on the other side" in doubt

@@ -4,8 +4,9 @@ from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.runtime import PaneClosed, PaneMissed, RuntimeEnded
 from termvisor.model.signal import Hint
 from termvisor.state.knowledge import Knowledge, tell, told
-from termvisor.state.measure import DEFAULT, Measure
+from termvisor.state.measure import Measure
 from termvisor.state.projection import state_of, states
+from tests.declared import DEFAULT
 from tests.unit.state.scene import ONE, at, began, knowing, runtime, says, seen
 
 HINT = Hint(mux_pane=MuxPaneId("%5"))
@@ -78,3 +79,14 @@ def test_a_gap_in_one_pane_is_not_one_in_another() -> None:
     theirs = says(1, "osc", "running", runtime=RuntimeId(2))
     known = knowing(other, says(1, "osc", "running"), theirs, PaneMissed(at=at(2), pane=PaneId(7)))
     assert [one.reason for one in states(known, at(3), DEFAULT)] == ["gap", None]
+
+
+def test_who_waited_is_heard_when_its_session_is_shown():
+    waiting = says(
+        1, "transcript", "error", runtime=None, hint=Hint(cwd="/home/ada/src", is_doubtful=True), session="a"
+    )
+    known = knowing(waiting)
+    assert len(known.pending) == 1
+    known = tell(known, says(2, "registry", "idle", session="a"), DEFAULT)
+    assert not known.pending
+    assert seen(known, 3).value == "error"

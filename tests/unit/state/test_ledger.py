@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from termvisor.state.ledger import Ledger, hear
-from termvisor.state.measure import DEFAULT
+from tests.declared import DEFAULT
 from tests.unit.state.scene import at, says, shows
 
 

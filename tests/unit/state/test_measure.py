@@ -1,6 +1,6 @@
 """How a source is to be taken."""
 
-from termvisor.state.measure import DEFAULT
+from tests.declared import DEFAULT
 
 
 def test_an_agent_without_an_entry_has_the_sources_that_all_may_have() -> None:

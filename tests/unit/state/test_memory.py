@@ -1,8 +1,9 @@
 """What was heard once is never new again, and little is kept to know that."""
 
-from termvisor.state.measure import DEFAULT, Measure
+from termvisor.state.measure import Measure
 from termvisor.state.memory import Memory, is_forgotten, remembered
 from termvisor.state.order import position
+from tests.declared import DEFAULT
 from tests.unit.state.scene import says
 
 FEW = Measure(remembered=3)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.state.measure import DEFAULT
 from termvisor.state.presence import binding_of, presence
+from tests.declared import DEFAULT
 from tests.unit.state.scene import ONE, at, knowing, runtime, says, working
 
 

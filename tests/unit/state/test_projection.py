@@ -4,8 +4,8 @@ import pytest
 
 from termvisor.model.agent import Projection
 from termvisor.model.ids import RuntimeId
-from termvisor.state.measure import DEFAULT
 from termvisor.state.projection import advance, states
+from tests.declared import DEFAULT
 from tests.unit.state.scene import at, began, knowing, runtime, says, state, working
 
 RUNNING = state(1, says(0, "hook", "running"))

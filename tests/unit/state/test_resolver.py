@@ -7,12 +7,20 @@ from termvisor.model.agent import AgentState, Contradiction
 from termvisor.model.ids import PaneId
 from termvisor.model.runtime import Fact, PaneMissed, TargetReached
 from termvisor.model.signal import FlagsTold, Signal
-from termvisor.model.source import SOURCES
-from termvisor.state.measure import DEFAULT, Measure
+from termvisor.state.measure import Measure
 from termvisor.state.resolver import next_change_at, resolve
+from tests.declared import DEFAULT, SOURCES
 from tests.unit.state.scene import LOCAL, ONE, at, knowing, resting, says, shows, state, working
 
 Heard = Fact | list[Signal]
+
+
+def _title(seconds: float, name: str) -> Signal:
+    """The title, where the agent itself speaks in it."""
+    return says(seconds, "title", name, tier="deterministic")
+
+
+ASKING = [says(1, "hook", "waiting_input"), _title(1, "waiting_approval")]
 LIMIT = FlagsTold(usage_limited=True, resets_at=at(3600))
 BEATING = Measure(sources={"claude_code": tuple(replace(one, beats=one.rank < 4) for one in SOURCES["claude_code"])})
 
@@ -155,6 +163,54 @@ def test_the_end_of_a_turn_is_not_taken_for_the_end_of_the_next_one() -> None:
     assert told(state(3, *first, says(0.9, "osc", "idle"), agent="codex")) == "completed notify"
 
 
+ENDS = [says(1, "registry", "running"), says(1, "hook", "running"), says(5, "registry", "idle")]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "heard", "expected"),
+    [
+        (5.1, [], "running registry"),
+        (5.1, [says(5.05, "transcript", "completed")], "completed transcript"),
+        (5.1, [says(5.05, "hook", "error")], "error hook"),
+        (5.3, [], "idle registry"),
+    ],
+    ids=["not yet", "the end was a good one", "it was a bad one", "nobody tells of an end: it was stopped"],
+)
+def test_rest_is_believed_when_those_who_know_the_kind_of_end_had_time_to_tell_it(seconds, heard, expected) -> None:
+    assert told(state(seconds, *ENDS, *heard)) == expected
+
+
+def test_between_two_turns_nobody_is_idle_for_a_moment() -> None:
+    """The next prompt is told by a hook first, and in the registry some milliseconds later."""
+    turns = [*ENDS, says(5.05, "hook", "completed"), says(9, "hook", "running")]
+    assert told(state(9.01, *turns)) == "completed hook"
+    assert told(state(9.05, *turns, says(9.04, "registry", "running"))) == "running registry"
+    assert told(state(9.3, *turns)) == "idle registry", "the registry knows better than a hook that came late"
+
+
+def test_a_first_rest_is_believed_at_once() -> None:
+    assert told(state(1, says(1, "registry", "idle"))) == "idle registry"
+
+
+def test_when_the_wait_for_the_kind_of_an_end_is_over_the_answer_changes_by_itself() -> None:
+    ledger = knowing(*ENDS).ledgers[ONE]
+    assert next_change_at(ledger, "claude_code", at(5.1), DEFAULT) == at(5) + DEFAULT.settled_after
+
+
+@pytest.mark.parametrize(
+    ("heard", "expected"),
+    [
+        ([says(1, "hook", "waiting_approval"), _title(2, "idle")], "idle title"),
+        ([_title(1, "idle"), says(2, "hook", "running")], "running hook"),
+        ([says(1, "hook", "waiting_input"), _title(1.2, "waiting_approval")], "waiting_input hook"),
+        ([says(1, "hook", "completed"), _title(1.1, "idle")], "completed hook"),
+    ],
+    ids=["a refusal, told by no hook", "the hook is first", "the title knows no kinds of questions", "nor of ends"],
+)
+def test_of_equals_with_holes_the_later_word_counts(heard, expected) -> None:
+    assert told(state(4, *heard, agent="gemini")) == expected
+
+
 @pytest.mark.parametrize(
     ("looks", "expected"),
     [
@@ -170,6 +226,37 @@ def test_where_an_agent_tells_every_end_alike_the_screen_shows_which_one_it_was(
     ended = [says(0, "hook", "running"), says(1, "hook", "completed")]
     assert told(state(9, *ended, *looks, agent="gemini")) == expected
     assert told(state(9, *ended, *looks)) == "completed hook", "who tells them apart is believed"
+
+
+@pytest.mark.parametrize(
+    ("heard", "expected"),
+    [
+        ([_title(1, "idle"), shows(2, "waiting_approval")], "waiting_approval screen"),
+        ([shows(0.5, "waiting_approval"), _title(1, "idle")], "idle title"),
+        ([shows(0.5, "waiting_approval"), _title(1, "idle"), shows(6, "waiting_approval")], "waiting_approval screen"),
+        ([says(1, "hook", "running"), shows(2, "waiting_input")], "waiting_input screen"),
+        ([says(1, "hook", "running"), shows(2, "waiting_input"), says(3, "hook", "completed")], "completed hook"),
+        ([_title(1, "waiting_approval"), shows(2, "waiting_input")], "waiting_input screen"),
+        ([_title(2, "waiting_approval"), shows(1, "waiting_input")], "waiting_approval title"),
+        ([*ASKING, shows(2, "waiting_input")], "waiting_input hook"),
+    ],
+    ids=[
+        "no word of it", "not looked at since", "it stands there still", "at work, it says", "it is gone by now",
+        "another kind of question", "that was the one before", "one who knows the kind is believed",
+    ],
+)  # fmt: skip
+def test_a_dialog_of_which_an_agent_has_no_word_is_believed_when_it_is_seen(heard, expected) -> None:
+    assert told(state(9, *heard, agent="gemini")) == expected
+
+
+def test_who_misses_no_dialog_is_believed_before_the_screen() -> None:
+    assert told(state(9, says(1, "registry", "idle"), shows(2, "waiting_approval"))) == "idle registry"
+
+
+def test_work_in_the_background_that_the_screen_shows_too_is_no_contradiction() -> None:
+    begun = [says(0, "registry", "completed"), says(1, "hook", kind="task_began", task="t")]
+    one = state(9, *begun, working(2, 4, 8))
+    assert (one.value, one.flags.subtasks, one.flags.contradicted) == ("running", 1, None)
 
 
 @pytest.mark.parametrize(("last_look", "is_contradicted"), [(6.9, False), (7, True)])

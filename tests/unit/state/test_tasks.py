@@ -4,9 +4,9 @@ from itertools import permutations
 
 import pytest
 
-from termvisor.state.measure import DEFAULT
 from termvisor.state.order import position
 from termvisor.state.tasks import Tasks, everything, is_late, one, running
+from tests.declared import DEFAULT
 from tests.unit.state.scene import at, says
 
 

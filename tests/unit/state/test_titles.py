@@ -3,8 +3,8 @@
 import pytest
 
 from termvisor.model.ids import PaneId
-from termvisor.state.measure import DEFAULT
 from termvisor.state.titles import LONGEST, Candidate, Known, clean, known_titles, representative, title
+from tests.declared import DEFAULT
 from tests.unit.state.scene import ONE, knowing, says
 
 ALL = {"own_name": "own", "past_title": "past", "live_title": "live", "path": "/src"}

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.model.source import SOURCES
-from termvisor.state.measure import DEFAULT, Measure
+from termvisor.state.measure import Measure
 from termvisor.state.witness import agree, deadlines, witnesses
+from tests.declared import DEFAULT, SOURCES
 from tests.unit.state.scene import ONE, at, knowing, says, working
 
 BEATING = Measure(

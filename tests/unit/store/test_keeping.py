@@ -45,7 +45,7 @@ async def test_freed_pages_are_given_back_to_the_disk(store, new_pane, write_lin
     steps = [step async for step in store.keeping.give_back()]
     await store.checkpoint()
     assert steps[-1][1] == 0
-    assert await store.keeping.used() < used / 4
+    assert await store.keeping.used() < used / 3
     assert await store._db.read(lambda connection: connection.pragma("freelist_count")) == 0
     assert await store.check(thorough=True) == "ok"
 

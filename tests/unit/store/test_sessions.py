@@ -35,3 +35,18 @@ async def test_one_that_goes_on_is_written_again_as_it_is_now(store, new_pane):
     await store.facts.add(Turn(sessions=[later]))
     assert await store.sessions.list() == [later]
     assert await store.sessions.open() == []
+
+
+async def test_what_is_missing_of_one_that_is_over_is_filled_in_and_nothing_else(store, new_pane):
+    over = session(1, await new_pane(), external_id="", usage=Usage(total=5), told=Usage(total=5), ended_at=300)
+    going_on = session(2, await new_pane("%2"))
+    await store.facts.add(Turn(sessions=[over, going_on]))
+    kept = await store.sessions.complete(SessionId(1), "abc", ("toy", "abc"), {"total": 9, "input": 3, "output": -1})
+    assert kept is not None
+    assert (kept.usage.total, kept.usage.input, kept.usage.output) == (5, 3, None)
+    assert (kept.external_id, kept.resume) == ("abc", ("toy", "abc"))
+    assert await store.sessions.one(SessionId(1)) == kept
+    again = await store.sessions.complete(SessionId(1), "other", ("x",), {"input": 4})
+    assert again == kept
+    assert await store.sessions.complete(SessionId(2), "x", (), {"total": 1}) == going_on
+    assert await store.sessions.complete(SessionId(9), "x", (), {}) is None

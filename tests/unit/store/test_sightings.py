@@ -110,3 +110,9 @@ async def test_sightings_are_counted_by_pane(store, pane, new_pane):
     other = await new_pane("%2")
     await store.sightings.add([glance(pane, 10, "a", "b"), glance(other, 10, "a", epoch=2)])
     assert (await store.sightings.count(pane), await store.sightings.count(other)) == (2, 1)
+
+
+async def test_what_is_seen_again_is_not_new(store, pane):
+    assert await store.sightings.newest_at(pane) == 0
+    await store.sightings.add([glance(pane, 10, "hello"), glance(pane, 20, "hello", "more"), glance(pane, 30, "hello")])
+    assert await store.sightings.newest_at(pane) == 20

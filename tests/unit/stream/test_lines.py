@@ -142,9 +142,12 @@ def test_what_shows_nothing_does_not_hold_the_checkpoint_back(silence: bytes) ->
 
 
 def test_every_wide_character_may_be_wide() -> None:
+    """Both ends of every range of them, and every sixteenth within."""
     assigned = (chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in ("Cn", "Cs"))
     wide = [character for character in assigned if unicodedata.east_asian_width(character) in "WF"]
-    assert set(read("".join(f"{character}\bX\n" for character in wide).encode()).texts) == {" X"}
+    inside = {chr(ord(character) + 1) for character in wide} & {chr(ord(character) - 1) for character in wide}
+    told = [character for character in wide if character not in inside or ord(character) % 16 == 0]
+    assert set(read("".join(f"{character}\bX\n" for character in told).encode()).texts) == {" X"}
 
 
 def test_an_assembly_starts_empty() -> None:

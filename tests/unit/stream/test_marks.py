@@ -1,9 +1,12 @@
 import base64
+from urllib.parse import unquote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from termvisor.model.mark import Mark
-from termvisor.stream.marks import TEXT_LIMIT, clean, mark_of_osc, marks_of_csi
+from termvisor.stream.marks import TEXT_LIMIT, clean, mark_of_osc, marks_of_csi, unquoted
 
 
 def mark(payload: str | bytes) -> Mark | None:
@@ -105,6 +108,11 @@ def test_texts_and_parameters_are_bounded() -> None:
     assert title is not None
     assert shell is not None
     assert (len(title.text), len(shell.params), len(shell.params["k0"])) == (TEXT_LIMIT, 16, 1024)
+
+
+@given(st.text("%0aAfFcC3é密/+ ", max_size=30))
+def test_what_is_percent_encoded_is_read_as_the_library_reads_it(text: str) -> None:
+    assert unquoted(text) == unquote(text)
 
 
 def test_white_space_becomes_one_blank() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from termvisor.agents.choices import Choice, Decision, Press, way_to
+from termvisor.agents.choices import Choice, Decision, Press, leaving, way_to
 from termvisor.agents.claude_code.layout import layout
 from termvisor.agents.claude_code.look import look
 from termvisor.model.screen import Screen
@@ -19,7 +19,6 @@ CLEAR = ("C-u",)
 """Deletes the row that is being written; look whether the composer is empty then."""
 SUBMIT = ("Enter",)
 """While it works a prompt is queued and read when the turn is over."""
-INTERRUPT = ("Escape",)
 QUIT_WORDS = "/exit"
 """Typed like a prompt; the menu of commands must have opened before Enter."""
 QUIT_KEYS = ("C-c", "C-c")
@@ -32,6 +31,7 @@ YES: dict[str, str] = {
     "use_api_key": "Yes",
 }
 """The one option of each dialog that allows this once and nothing for later. A plan has none: it changes the mode."""
+_WORKS = "esc to interrupt"
 _OPTION = re.compile(r" {0,6}(❯ )? *(?:\d{1,2}\. )?(\S.*)")
 
 
@@ -49,7 +49,7 @@ def answer(screen: Screen, decision: Decision) -> Press | None:
         return None
     if decision == "deny":
         return Press(keys=("Escape",), rule=seen.rule, rows=rows)
-    wanted = YES.get(seen.rule)
+    wanted = YES.get(seen.name)
     keys = way_to(wanted, options(rows)) if wanted else None
     return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
 
@@ -57,14 +57,30 @@ def answer(screen: Screen, decision: Decision) -> Press | None:
 def choose(screen: Screen, label: str) -> Press | None:
     """The keys that pick this very option of a question; None where it is not offered, or more than once."""
     seen, rows = look(screen), layout(screen).dialog
-    keys = way_to(label, options(rows)) if seen.rule == "question" else None
+    keys = way_to(label, options(rows)) if seen.name == "question" else None
     return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
+
+
+def interrupt(screen: Screen) -> Press | None:
+    """Only while it works: at rest the same key goes back in the conversation, and in a dialog it refuses."""
+    seen = look(screen)
+    shown = tuple(word for word in (_WORKS,) if any(word in row for row in layout(screen).footer))
+    return Press(keys=("Escape",), rule=seen.rule, rows=shown) if seen.state == "running" else None
+
+
+def leave(screen: Screen) -> Press | None:
+    return leaving(look(screen), composer(screen), QUIT_KEYS)
+
+
+def composer(screen: Screen) -> str | None:
+    rows = layout(screen).composer
+    return None if rows is None else "\n".join(rows).removeprefix("❯").strip()
 
 
 def is_composer_empty(screen: Screen) -> bool | None:
     """None where there is no composer."""
-    rows = layout(screen).composer
-    return None if rows is None else not "".join(rows).removeprefix("❯").strip()
+    written = composer(screen)
+    return None if written is None else not written
 
 
 def options(rows: Sequence[str]) -> list[Choice]:

@@ -12,12 +12,11 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.recognise import AGENT
-from termvisor.agents.claude_code.trouble import flags_of
-from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.claude_code.error_names import flags_of
+from termvisor.agents.evidence import Said, framed, not_understood, payload
 from termvisor.agents.foreign import BROKEN, MILLISECOND
 from termvisor.model.agent import StateName
-from termvisor.model.signal import FlagsTold, Signal
+from termvisor.model.signal import FlagsTold
 
 SILENT_EVENTS = frozenset(
     {
@@ -88,18 +87,17 @@ class Line(Struct, frozen=True):
     payload: Event = Event()
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     try:
         line = msgspec.json.decode(record.text, type=Line)
     except BROKEN:
-        return signals(AGENT, record, [not_understood("a hook's line of another form")])
+        return [not_understood("a hook's line of another form")]
     if line.event in SILENT_EVENTS:
         return []
     tell = EVENTS.get(line.event)
     if tell is None:
-        return signals(AGENT, record, [not_understood(f"the hook event {line.event}")])
-    told = framed(tell(line.payload, record.at), at=line.at * MILLISECOND, session=line.payload.session_id)
-    return signals(AGENT, record, told)
+        return [not_understood(f"the hook event {line.event}")]
+    return framed(tell(line.payload, record.at), at=line.at * MILLISECOND, session=line.payload.session_id)
 
 
 def _session_start(event: Event, _: int) -> Iterable[Said]:

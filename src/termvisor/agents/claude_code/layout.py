@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from termvisor.agents.sight import Parts, shown_rows
 from termvisor.model.screen import Screen
 
 RULE = re.compile(r"─{12}")
@@ -24,6 +25,8 @@ POINTER = re.compile(r" {0,6}❯ ")
 _COMPOSING = re.compile(r"[❯!]")
 _FOOTER_AT_MOST = 14
 _COMPOSER_AT_MOST = 30
+_ENDED = re.compile(r"[·✢✳✶✻✽*∗] \S+ for [\dhms ]+ · done\b")
+"""The row that tells a turn's end: `✻ Churned for 13s · done 7:42 PM`. The verb is another each time."""
 _HINT_AFTER = 8
 """Rows that begin so far to the right are hints at the edge, no words of the conversation."""
 
@@ -42,9 +45,7 @@ EMPTY = Layout()
 
 
 def layout(screen: Screen) -> Layout:
-    rows = [row.rstrip() for row in screen.rows]
-    while rows and not rows[-1]:
-        rows.pop()
+    rows = shown_rows(screen.rows)
     lower = _lower_rule(rows)
     upper = _upper_rule(rows, lower) if lower is not None else None
     if lower is None or upper is None:
@@ -52,6 +53,36 @@ def layout(screen: Screen) -> Layout:
     footer = tuple(filter(None, rows[lower + 1 :]))
     composer = tuple(rows[upper + 1 : lower])
     return Layout(composer=composer, footer=footer, blocks=_blocks(rows[:upper]))
+
+
+def parts_of(screen: Screen) -> Parts:
+    """``hint`` is a dialog's last row, ``question`` the one that asks. ``block`` is the last, ``head`` its first row;
+    ``outcome`` is what stands before the row that tells a turn's end, or the block where there is none.
+    """
+    found = layout(screen)
+    block = found.blocks[0] if found.blocks else ()
+    return {
+        "dialog": found.dialog,
+        "hint": found.dialog[-1:],
+        "question": _question(found.dialog),
+        "head": block[:1],
+        "block": block,
+        "outcome": [row for part in _outcome(found.blocks) for row in part],
+        "footer": found.footer,
+    }
+
+
+def _outcome(blocks: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+    """Of the last turn at most: what was before its prompt is another one's."""
+    if not blocks or not _ENDED.match(blocks[0][0]):
+        return blocks[:1]
+    is_prompt = len(blocks) > 1 and blocks[1][0].startswith("❯")
+    return blocks[1:2] if is_prompt else blocks[1:3]
+
+
+def _question(rows: Sequence[str]) -> Sequence[str]:
+    asking = [row for row in rows if row.endswith("?")] or [row for row in rows if "? " in row] or rows[:1]
+    return [row.strip()[:200] for row in asking[-1:]]
 
 
 def _lower_rule(rows: Sequence[str]) -> int | None:

@@ -6,22 +6,21 @@ Claude Code prints it only in a terminal that answered its question for it at th
 import binascii
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.recognise import AGENT
-from termvisor.agents.claude_code.trouble import flags_of
-from termvisor.agents.evidence import Said, not_understood, payload, signals
+from termvisor.agents.claude_code.error_names import flags_of
+from termvisor.agents.evidence import Said, not_understood, payload
 from termvisor.model.agent import StateName
-from termvisor.model.signal import FlagsTold, Signal
+from termvisor.model.signal import FlagsTold
 
 APP = "claude-code"
 STATES: dict[str, StateName] = {"idle": "idle", "working": "running", "done": "completed", "error": "error"}
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     parts = dict(part.partition("=")[::2] for part in record.text.split(":"))
     if "state" not in parts or parts.get("app", APP) != APP:
         return []
     told = _told(parts, _decoded(parts.get("msg", "")), record.at)
-    return signals(AGENT, record, [told or not_understood(f"OSC 7501 {record.text}")])
+    return [told or not_understood(f"OSC 7501 {record.text}")]
 
 
 def _told(parts: dict[str, str], message: str, now: int) -> Said | None:

@@ -4,6 +4,7 @@ import posixpath
 import re
 
 from termvisor.agents.base import Process, Watch
+from termvisor.agents.claude_code.transcript import SUBAGENTS
 from termvisor.model.signal import Hint
 
 ENV_NAMES = ("HOME", "CLAUDE_CONFIG_DIR")
@@ -38,10 +39,16 @@ def watches(process: Process) -> list[Watch]:
         hint=Hint(pid=process.pid, pid_started=process.pid_started),
     )
     project = project_folder(process.cwd)
-    return [registry, *([_transcripts(folder, project, process.cwd)] if project else [])]
+    return [registry, *(_transcripts(folder, project, process.cwd) if project else [])]
 
 
-def _transcripts(folder: str, project: str, cwd: str) -> Watch:
-    """Of all sessions in this directory: which one is its own changes with `/clear`. So they name no process."""
+def _transcripts(folder: str, project: str, cwd: str) -> list[Watch]:
+    """Of all sessions in this directory: which one is its own changes with `/clear`. So they name no process.
+
+    Sub-agents write files of their own, in a folder below that of their session.
+    """
     where = posixpath.join(folder, "projects", project)
-    return Watch(source="transcript", kind="lines", folder=where, pattern="*.jsonl", hint=Hint(cwd=cwd))
+    return [
+        Watch(source="transcript", kind="lines", folder=where, pattern="*.jsonl", hint=Hint(cwd=cwd)),
+        Watch(source=SUBAGENTS, kind="lines", folder=where, pattern="agent-*.jsonl", is_deep=True, hint=Hint(cwd=cwd)),
+    ]

@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 
 from termvisor.agents.base import Process
+from termvisor.agents.launch import Resume, script_words
 
 AGENT = "claude_code"
 PROGRAM = "claude"
-ENGINES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
-"""Programs that run scripts; node calls its first thread, and so itself, `MainThread`."""
-_SCRIPT = re.compile(r"/@anthropic-ai/claude-code(?:-[a-z0-9-]+)?/(?:cli|cli-wrapper|bin/claude)\S*$|/bin/claude$")
+_SCRIPT = r"/@anthropic-ai/claude-code(?:-[a-z0-9-]+)?/(?:cli|cli-wrapper|bin/claude)\S*$|/\.?bin/claude$"
 _INSTALLED = re.compile(r"/claude/versions/[\w.+-]+$|/@anthropic-ai/claude-code[\w-]*/\S*claude(?:\.exe)?$")
 """The native installer names the program after its version."""
 ERRANDS = frozenset(
@@ -49,6 +48,8 @@ ERRANDS = frozenset(
 """Its commands that have no conversation."""
 _ASIDE = frozenset({"-h", "--help", "-v", "--version"})
 _UNATTENDED = frozenset({"-p", "--print"})
+RESUME = Resume(("claude", "--resume", "{}"))
+"""Only in the folder in which the session began."""
 
 
 def recognise(processes: Sequence[Process]) -> Process | None:
@@ -58,14 +59,17 @@ def recognise(processes: Sequence[Process]) -> Process | None:
 
 
 def arguments(process: Process) -> tuple[str, ...]:
-    return process.argv[2:] if is_script(process) else process.argv[1:]
+    words = script_words(process, _SCRIPT)
+    return process.argv[1:] if words is None else words
+
+
+def resumed_by(process: Process) -> str:
+    return RESUME.named(("-r", "--resume"), arguments(process))
 
 
 def is_script(process: Process) -> bool:
     """Whether an engine runs it as a script; npm's own processes only start it."""
-    argv = process.argv
-    engine = posixpath.basename(argv[0]) if argv else ""
-    return len(argv) > 1 and engine in ENGINES and _SCRIPT.search(argv[1]) is not None
+    return script_words(process, _SCRIPT) is not None
 
 
 def _is_claude(process: Process) -> bool:

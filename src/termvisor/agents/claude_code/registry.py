@@ -1,8 +1,9 @@
 """The session registry: one file a process, ``~/.claude/sessions/<pid>.json``, rewritten with every change of state.
 
-It knows no errors and no ends of turns; both look idle there. A process that was killed leaves its file behind, and
-the next one with the same pid may find it: so the start of the process must agree, too. One that leaves in good order
-removes it a moment before it ends.
+It knows no errors and no ends of turns; both look idle there. Its first words, before any status, have no time of
+their own: they count as old as the process, for the first status may be written while they are read. A process that was
+killed leaves its file behind, and the next one with the same pid may find it: so the start of the process must agree,
+too. One that leaves in good order removes it a moment before it ends.
 """
 
 import msgspec
@@ -10,11 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.recognise import AGENT
-from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.evidence import Said, framed, not_understood, payload
 from termvisor.agents.foreign import BROKEN, MILLISECOND
 from termvisor.model.agent import StateName
-from termvisor.model.signal import Hint, Signal
+from termvisor.model.signal import Hint
 
 STATES: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
 """``shell``: the turn is over, but a command that it started still runs, and its end begins a turn by itself."""
@@ -31,26 +31,27 @@ class Entry(Struct, frozen=True, rename="camel"):
     name_source: str = ""
     status: str = ""
     waiting_for: str = ""
+    started_at: int = 0
     updated_at: int = 0
     status_updated_at: int = 0
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     if not record.text:
-        return signals(AGENT, record, [Said(kind="source_down")])
+        return [Said(kind="source_down")]
     try:
         entry = msgspec.json.decode(record.text, type=Entry)
     except BROKEN:
-        return signals(AGENT, record, [not_understood("a session registry file of another form")])
+        return [not_understood("a session registry file of another form")]
     if not _is_of(entry, record.hint):
         return []
     told = framed(
         [_told(entry)],
-        at=max(entry.updated_at, entry.status_updated_at) * MILLISECOND,
+        at=(max(entry.updated_at, entry.status_updated_at) or entry.started_at) * MILLISECOND,
         session=entry.session_id,
         hint=replace(record.hint, pid=entry.pid, pid_started=_started(entry)),
     )
-    return signals(AGENT, record, told)
+    return told
 
 
 def _is_of(entry: Entry, hint: Hint) -> bool:

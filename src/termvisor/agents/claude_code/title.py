@@ -3,9 +3,7 @@
 import re
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.recognise import AGENT
-from termvisor.agents.evidence import Said, shown, signals
-from termvisor.model.signal import Signal
+from termvisor.agents.evidence import Said, shown
 
 _TITLE = re.compile(r"(?:[✳✻✶✢✽·⠂⠐] )?(\S.*)")
 _PRODUCT = "Claude Code"
@@ -15,8 +13,8 @@ def title_matches(title: str) -> bool:
     return title.startswith("✳ ") or title == _PRODUCT
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     """Its product's name is no title of a session."""
     found = _TITLE.fullmatch(record.text.strip())
     words = shown(found[1]) if found else ""
-    return signals(AGENT, record, [Said(kind="note", title="" if words == _PRODUCT else words)])
+    return [Said(kind="note", title="" if words == _PRODUCT else words)]

@@ -11,14 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.base import Record
-from termvisor.agents.claude_code.recognise import AGENT
-from termvisor.agents.claude_code.trouble import flags_of
-from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.claude_code.error_names import flags_of
+from termvisor.agents.evidence import Said, framed, not_understood, payload
 from termvisor.agents.foreign import BROKEN, moment
 from termvisor.model.event import Scalar
-from termvisor.model.signal import Signal
 
 INTERRUPTED = "[Request interrupted by user"
+SUBAGENTS = "subagents"
+"""The source of the files that sub-agents have of their own."""
 INTERACTIVE = ("cli", "")
 """Where the person sits who talks to it; `claude -p` in the same folder says ``sdk-cli``, some lines say nothing."""
 
@@ -58,22 +58,31 @@ class Line(Struct, frozen=True, rename="camel"):
     model_usage: dict[str, dict[str, float | int]] = msgspec.field(default_factory=dict)
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     try:
         line = msgspec.json.decode(record.text, type=Line)
     except BROKEN:
-        return signals(AGENT, record, [not_understood("a line of the transcript of another form")])
-    tell = KINDS.get(line.type)
-    if tell is None or line.is_sidechain or line.entrypoint not in INTERACTIVE:
+        return [not_understood("a line of the transcript of another form")]
+    tell = _sidechain if line.is_sidechain else KINDS.get(line.type)
+    if tell is None or line.entrypoint not in INTERACTIVE:
         return []
-    told = framed(tell(line, record.at), at=moment(line.timestamp), session=line.session_id, key=line.uuid)
-    return signals(AGENT, record, told)
+    return framed(tell(line, record.at), at=moment(line.timestamp), session=line.session_id, key=line.uuid)
+
+
+def read_subagents(record: Record) -> list[Said]:
+    """Only what they took. Several files grow at once, so what counts is when a line was read."""
+    try:
+        line = msgspec.json.decode(record.text, type=Line)
+    except BROKEN:
+        return []
+    is_ours = line.entrypoint in INTERACTIVE
+    return framed(_sidechain(line, record.at), session=line.session_id, key=line.uuid) if is_ours else []
 
 
 def _user(line: Line, _: int) -> Iterable[Said]:
     if line.is_meta or line.message is None:
         return
-    text = _text(line.message.content)
+    text = said(line.message.content)
     if text.startswith(INTERRUPTED):
         yield Said(state="idle", payload=payload(interrupted=text.strip("[]")))
     elif line.prompt_source:
@@ -85,7 +94,7 @@ def _assistant(line: Line, now: int) -> Iterable[Said]:
     message = line.message
     if message is None or line.is_aborted_mid_stream:
         return
-    text = _text(message.content)
+    text = said(message.content)
     if line.is_api_error_message:
         about = payload(error=line.error, message=text)
         yield Said(state="error", flags=flags_of(line.error, text, now), payload=about)
@@ -93,6 +102,12 @@ def _assistant(line: Line, now: int) -> Iterable[Said]:
         yield Said(state="completed", payload={**_figures(line, message), **payload(last_message=text)})
     else:
         yield Said(state="running", payload=_figures(line, message))
+
+
+def _sidechain(line: Line, _: int) -> Iterable[Said]:
+    """A sub-agent's answers are no state of the agent, but they are paid for as well."""
+    if line.message is not None and line.message.usage is not None and line.message.id:
+        yield Said(kind="note", payload={**payload(message_model=line.message.model), **_spent(line.message)})
 
 
 def _titled(line: Line, _: int) -> Iterable[Said]:
@@ -134,11 +149,22 @@ def _figures(line: Line, message: Message) -> dict[str, Scalar]:
     cached = used.cache_read_input_tokens + used.cache_creation_input_tokens
     context = used.input_tokens + cached + used.output_tokens
     told = payload(model=message.model, version=line.version, context_used=context or None)
-    spent = payload(message_input=used.input_tokens, message_cached=cached, message_output=used.output_tokens)
-    return {**told, **spent, **payload(message_id=message.id)}
+    return {**told, **_spent(message)}
 
 
-def _text(content: Any) -> str:
+def _spent(message: Message) -> dict[str, Scalar]:
+    """What it took; the reader of the session counts each id once."""
+    used = message.usage or Usage()
+    return payload(
+        message_id=message.id,
+        message_input=used.input_tokens,
+        message_output=used.output_tokens,
+        message_cached=used.cache_read_input_tokens + used.cache_creation_input_tokens,
+        message_written=used.cache_creation_input_tokens,
+    )
+
+
+def said(content: Any) -> str:
     """The words of a message; a tool's result has none."""
     if isinstance(content, str):
         return content

@@ -4,41 +4,51 @@ It prints its state into its own pane; a server that all of its panes share tell
 a notify program and the rollout file tell of threads only. See `threads` for how a thread's pane is proven.
 """
 
-from collections.abc import Sequence
+from termvisor.agents.base import TELLS
+from termvisor.agents.codex import hook, look, osc, recognise, rollout, server, title
+from termvisor.agents.composed import Composed
+from termvisor.agents.words import of_hooks
+from termvisor.model.source import LOOKS, OSC, Source, told
 
-from termvisor.agents.base import Capability, Process, Record, Seen, Watch
-from termvisor.agents.codex import look, recognise, rollout, signals
-from termvisor.model.screen import Screen
-from termvisor.model.signal import Signal
-from termvisor.model.source import SOURCES
-
-
-class Codex:
-    name = "codex"
-    contract_version = (1, 0)
-    capabilities: frozenset[Capability] = frozenset(
-        {"recognise", "signals", "look", "subtasks", "usage_limit", "compaction", "auth", "answer", "resume"}
-    )
-    sources = SOURCES["codex"]
-    env_names = ("HOME", "CODEX_HOME")
-
-    def recognise(self, processes: Sequence[Process]) -> Process | None:
-        return recognise.recognise(processes)
-
-    def title_matches(self, title: str) -> bool:
-        return signals.title_matches(title)
-
-    def watches(self, process: Process) -> Sequence[Watch]:
-        return rollout.watches(process)
-
-    def read(self, record: Record) -> Sequence[Signal]:
-        return signals.read(record)
-
-    def look(self, screen: Screen) -> Seen:
-        return look.look(screen)
-
-    def resume_command(self, session: str) -> tuple[str, ...]:
-        return ("codex", "resume", session) if recognise.is_thread(session) else ()
-
-
-ADAPTER = Codex()
+ADAPTER = Composed(
+    name=recognise.AGENT,
+    capabilities=frozenset(
+        {
+            *TELLS,
+            "recognise",
+            "signals",
+            "look",
+            "subtasks",
+            "usage_limit",
+            "compaction",
+            "auth",
+            "resume",
+            "native_approve",
+            "native_send",
+        }
+    ),
+    sources=(
+        told("app_server", 1, blind_to=("completed",)),
+        OSC,
+        Source(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        Source(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        Source(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
+        *LOOKS,
+    ),
+    env_names=("HOME", "CODEX_HOME"),
+    found=recognise.recognise,
+    is_title=title.title_matches,
+    places=rollout.watches,
+    readers={
+        "osc": osc.read,
+        "app_server": server.read,
+        "hook": hook.read,
+        "notify": hook.read,
+        "rollout": rollout.read,
+        "title": title.read,
+    },
+    speech={"hook": of_hooks(("UserPromptSubmit", "user", "prompt"), ("Stop", "assistant", "last_assistant_message"))},
+    sight=look.SIGHT,
+    resume=recognise.RESUME,
+    resumed=recognise.resumed_by,
+)

@@ -7,10 +7,11 @@ limit a dialog is open whose first choice switches the model.
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from termvisor.agents.base import Seen
-from termvisor.agents.choices import Press
+from termvisor.agents.choices import Decision, Press, choices, leaving, way_to
 from termvisor.agents.codex.layout import layout_of
 from termvisor.agents.codex.look import look
 from termvisor.agents.foreign import Json, text
@@ -50,8 +51,14 @@ def prompt(thread: str, words: str) -> Ask:
     return Ask("turn/start", {"threadId": thread, "input": [{"type": "text", "text": words}]})
 
 
-def interrupt(thread: str, turn: str) -> Ask:
+def stop_turn(thread: str, turn: str) -> Ask:
     return Ask("turn/interrupt", {"threadId": thread, "turnId": turn})
+
+
+def last_turn(thread: str) -> Ask:
+    """What it is at, or was at last."""
+    wanted = {"threadId": thread, "limit": 1, "sortDirection": "desc", "itemsView": "summary"}
+    return Ask("thread/turns/list", wanted)
 
 
 def compact(thread: str) -> Ask:
@@ -77,6 +84,34 @@ def _decision(request: Json, wanted: Sequence[str]) -> Reply | None:
     return Reply(number, {"decision": allowed[0]}) if allowed else None
 
 
+def hook_answer(decision: Decision, message: str = "") -> str:
+    """What its `PermissionRequest` hook prints; to print nothing leaves it to the dialog, which then appears."""
+    told = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
+    answer = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": told}}
+    return msgspec.json.encode(answer).decode()
+
+
+def answer(screen: Screen, decision: Decision) -> Press | None:
+    return approve_keys(screen) if decision == "allow" else deny_keys(screen)
+
+
+def choose(screen: Screen, label: str) -> Press | None:
+    seen, rows = look(screen), layout_of(screen.rows).dialog
+    is_asked = seen.state.startswith("waiting_") or seen.name == "limit_dialog"
+    keys = way_to(label, choices(rows)) if is_asked else None
+    return Press(keys=keys, rule=seen.rule, rows=rows) if keys else None
+
+
+def leave(screen: Screen) -> Press | None:
+    """One key ends it at once; what a shared server does for it goes on."""
+    return leaving(look(screen), composer(screen), ("C-c",))
+
+
+def composer(screen: Screen) -> str | None:
+    written = layout_of(screen.rows).composer
+    return "" if written == _INVITATION else written
+
+
 def approve_keys(screen: Screen) -> Press | None:
     """Its own letter for yes; never Enter, which takes whatever is marked."""
     return _keys(screen, "approval_asked", "Yes, proceed (y)", "y")
@@ -86,16 +121,16 @@ def deny_keys(screen: Screen) -> Press | None:
     return _keys(screen, "approval_asked", "No, and tell Codex what to do differently (esc)", "Escape")
 
 
-def interrupt_keys(screen: Screen) -> Press | None:
+def interrupt(screen: Screen) -> Press | None:
     """Only while a line shows work: at rest the same key goes back in the conversation."""
     seen = look(screen)
     is_at_work = bool(layout_of(screen.rows).work)
-    return Press(keys=("Escape",), rule=seen.rule) if is_at_work else None
+    return Press(keys=("Escape",), rule=seen.rule, rows=("esc to interrupt",)) if is_at_work else None
 
 
 def may_type(screen: Screen) -> bool:
     """Whether a text that is pasted now would land in an empty composer."""
-    return layout_of(screen.rows).composer in ("", _INVITATION)
+    return composer(screen) == ""
 
 
 def leave_limit_dialog_keys(screen: Screen) -> Press | None:
@@ -108,5 +143,6 @@ _INVITATION = "Ask Codex to do anything"
 
 def _keys(screen: Screen, rule: str, choice: str, key: str) -> Press | None:
     seen: Seen = look(screen)
-    choices = " ".join(layout_of(screen.rows).dialog)
-    return Press(keys=(key,), rule=rule) if seen.rule == rule and choice in " ".join(choices.split()) else None
+    rows = layout_of(screen.rows).dialog
+    is_offered = seen.name == rule and choice in " ".join(" ".join(rows).split())
+    return Press(keys=(key,), rule=seen.rule, rows=rows) if is_offered else None

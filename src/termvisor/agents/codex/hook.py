@@ -1,38 +1,38 @@
 """Hooks and the notify program.
 
-The shared server runs them, so the pane and process that they name are those of the first Codex that started it: only
-the session and the folder are believed.
+The shared server runs them, so the pane that they name is that of the first Codex that started it, and the process is
+the server: only the session and the folder are believed. A Codex without a server runs them itself; then its process
+is named, and that is proof.
 """
 
 from collections.abc import Callable
 
 from termvisor.agents.base import Record
-from termvisor.agents.codex import trouble
-from termvisor.agents.codex.recognise import AGENT
-from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.codex import error_names, usage
+from termvisor.agents.evidence import Said, framed, not_understood, payload
 from termvisor.agents.foreign import Json, inside, moment, number, parsed, text
-from termvisor.model.signal import FlagsTold, Hint, Signal
+from termvisor.model.signal import FlagsTold, Hint
 
 TURN_COMPLETE = "agent-turn-complete"
 _TITLE_PROMPT = "Generate a concise, single-line task title"
 """How the prompt begins with which Codex asks its model for a title, in a thread of its own."""
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     line = parsed(record.text)
     if line is None:
-        return signals(AGENT, record, [not_understood(record.text)])
+        return [not_understood(record.text)]
     told = inside(line, "payload") or line
     event = text(told, "type") or text(told, "hook_event_name") or text(line, "event")
     read_one = _READERS.get(event)
     if read_one is None:
-        return signals(AGENT, record, [not_understood(event)])
+        return [not_understood(event)]
     said = read_one(told, record.at)
     if said is None:
         return []
     session = text(told, "session_id") or text(told, "thread-id")
-    hint = Hint(target=record.hint.target, cwd=text(told, "cwd"))
-    return signals(AGENT, record, framed([said], session=session, hint=hint, at=_at(line, record)))
+    hint = Hint(target=record.hint.target, cwd=text(told, "cwd"), via=record.hint.pid)
+    return framed([said], session=session, hint=hint, at=_at(line, record))
 
 
 def _at(line: Json, record: Record) -> int:
@@ -65,11 +65,14 @@ def _answered(told: Json, now: int) -> Said:
     status, used = text(told, "status"), inside(told, "token_usage")
     if status == "failed":
         words = text(told, "error") or text(inside(told, "error"), "message")
-        kind = trouble.kind_in(words)
-        return Said(state="error", flags=trouble.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+        kind = error_names.kind_in(words)
+        return Said(
+            state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words)
+        )
     if status == "cancelled":
         return Said(state="idle")
-    return Said(kind="note", payload=payload(model=text(told, "model"), context_tokens=number(used, "total_tokens")))
+    about = payload(model=text(told, "model"), context_tokens=number(used, "total_tokens"))
+    return Said(kind="note", payload=about | usage.of_request(f"{text(told, 'turn_id')}@{now}", used))
 
 
 def _stopped(told: Json, now: int) -> Said:

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from termvisor.agents.sight import Parts, shown_rows
+from termvisor.model.screen import Screen
+
 PROMPT = "›"
 _SIGNS = (PROMPT, "•", "◦", "■", "✔", "✗", "⚠", ">_")
 _CHOICE = re.compile(r"\s*› \d+\. ")
@@ -17,7 +20,7 @@ _WORK = re.compile(r"[•◦] \S.* \((?:\d+[hms] ?)+ • esc to interrupt\)")
 _ASIDE = re.compile(r"\s{20,}\S")
 """A hint at the right edge, between the conversation and the composer."""
 _KEYS = re.compile(
-    r"\s*(?:Press enter to confirm or esc to cancel|enter (?:select|confirm) · esc (?:back|skip)"
+    r"\s*(?:Press enter to confirm or esc to cancel|enter (?:select|confirm|continue) · esc (?:back|skip)"
     r"|.*\| enter to submit (?:answer|all) \| esc to interrupt|Press enter to continue.*)"
 )
 """The last row of a dialog: which keys it takes."""
@@ -45,9 +48,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 def layout_of(rows: Sequence[str]) -> Layout:
-    shown = [row.rstrip() for row in rows]
-    while shown and not shown[-1]:
-        shown.pop()
+    shown = shown_rows(rows)
     if shown and _KEYS.fullmatch(shown[-1]):
         return _with_dialog(shown)
     at = _composer(shown)
@@ -62,6 +63,20 @@ def layout_of(rows: Sequence[str]) -> Layout:
         work=above[work] if work is not None else "",
         composer="\n".join(filter(None, written)),
     )
+
+
+def parts_of(screen: Screen) -> Parts:
+    """``around`` is the dialog and the paragraph above it. ``last`` and ``end`` count only where a composer is."""
+    layout = layout_of(screen.rows)
+    has_composer = layout.composer is not None
+    return {
+        "dialog": layout.dialog,
+        "around": (layout.last, *layout.dialog) if layout.dialog else (),
+        "work": (layout.work,),
+        "last": (layout.last,) if has_composer else (),
+        "end": (layout.end,) if has_composer else (),
+        "whole": [row.rstrip() for row in screen.rows if row.strip()],
+    }
 
 
 def _with_dialog(shown: list[str]) -> Layout:

@@ -2,8 +2,8 @@
 
 from termvisor.agents.base import Record
 from termvisor.agents.codex.recognise import AGENT
-from termvisor.agents.evidence import Said, not_understood, signals
-from termvisor.model.signal import FlagsTold, Signal
+from termvisor.agents.evidence import Said, not_understood
+from termvisor.model.signal import FlagsTold
 
 _SAID = {
     "idle": Said(state="idle"),
@@ -19,11 +19,11 @@ _BLOCKED = {
 _ASKS = Said(state="waiting_input")
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     """A mark of another program says nothing here; `clear`, the last one, names no program."""
     fields = dict(field.partition("=")[::2] for field in record.text.split(":"))
     state = fields.get("state", "")
     if fields.get("app", AGENT) != AGENT or not state:
         return []
     said = _BLOCKED.get(fields.get("kind", ""), _ASKS) if state == "blocked" else _SAID.get(state)
-    return signals(AGENT, record, [said or not_understood(record.text)])
+    return [said or not_understood(record.text)]

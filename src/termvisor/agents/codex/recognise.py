@@ -5,12 +5,12 @@ it starts under other names. Those are no agents of a pane.
 """
 
 import posixpath
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from termvisor.agents.base import Process
+from termvisor.agents.launch import Resume, script_words
 
 AGENT = PROGRAM = "codex"
 _TAKES_A_VALUE = frozenset(
@@ -67,9 +67,8 @@ _OTHERS = frozenset(
         "help",
     }
 )
-_WRAPPER = re.compile(r"/@openai/codex/bin/codex\.js$|/bin/codex$")
-_ENGINES = frozenset({"node", "nodejs", "bun", "deno"})
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WRAPPER = r"/@openai/codex/bin/codex\.js$|/\.?bin/codex$"
+RESUME = Resume(("codex", "resume", "{}"))
 _APART = frozenset({"--no-daemon", "--remote", "--dangerously-bypass-hook-trust"})
 
 
@@ -89,11 +88,11 @@ class Call(Struct, frozen=True, kw_only=True):
 def recognise(processes: Sequence[Process]) -> Process | None:
     """The program itself rather than the script that starts it."""
     native = next((one for one in processes if _is_native(one) and _is_agent(one.argv[1:])), None)
-    return native or next((one for one in processes if _is_wrapper(one) and _is_agent(one.argv[2:])), None)
+    return native or next((one for one in processes if _is_wrapper(one) and _is_agent(_arguments(one))), None)
 
 
 def call_of(process: Process) -> Call:
-    return _parsed(process.argv[2:] if _is_wrapper(process) else process.argv[1:])
+    return _parsed(_arguments(process))
 
 
 def home_of(process: Process) -> str:
@@ -112,13 +111,8 @@ def workplace_of(process: Process) -> str:
 def resumed_by(process: Process) -> str:
     """The thread that its command line names; empty where it names none. A fork gets another id."""
     call = call_of(process)
-    found = _ID.fullmatch(call.words[0]) if call.verb == "resume" and call.words else None
-    return found[0] if found else ""
-
-
-def is_thread(text: str) -> bool:
-    """Whether a text has the form of a thread's id."""
-    return _ID.fullmatch(text) is not None
+    is_named = call.verb == "resume" and call.words and RESUME.is_session(call.words[0])
+    return call.words[0] if is_named else ""
 
 
 def uses_shared_server(process: Process) -> bool:
@@ -132,8 +126,12 @@ def _is_native(process: Process) -> bool:
 
 
 def _is_wrapper(process: Process) -> bool:
-    engine = posixpath.basename(process.argv[0]) if process.argv else ""
-    return engine in _ENGINES and len(process.argv) > 1 and _WRAPPER.search(process.argv[1]) is not None
+    return script_words(process, _WRAPPER) is not None
+
+
+def _arguments(process: Process) -> tuple[str, ...]:
+    words = script_words(process, _WRAPPER)
+    return process.argv[1:] if words is None else words
 
 
 def _is_agent(arguments: Sequence[str]) -> bool:

@@ -66,7 +66,7 @@ class Relay:
         self.threads.turned(known.id, faces, is_active=text(inside(thread, "status"), "type") == "active")
         hint = self.threads.hint_of(known.id, faces)
         was, told_at = self._told.get(known.id, (None, 0))
-        if hint is None or (was == status and at - told_at < AGAIN):
+        if hint is None or (was == status and abs(at - told_at) < AGAIN):
             return []
         self._told[known.id] = (status, at)
         message = {"method": server.LISTED, "params": {"threadId": known.id, "thread": thread}}

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 
 from termvisor.agents.base import Process, Record, Watch
-from termvisor.agents.codex import trouble
-from termvisor.agents.codex.recognise import AGENT, home_of, resumed_by
-from termvisor.agents.codex.usage import counted
-from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.codex import error_names
+from termvisor.agents.codex.recognise import home_of, resumed_by
+from termvisor.agents.codex.usage import counted, window_figures, window_flags
+from termvisor.agents.evidence import Said, framed, not_understood, payload
 from termvisor.agents.foreign import Json, inside, moment, number, parsed, text
-from termvisor.model.signal import FlagsTold, Hint, Signal
+from termvisor.model.signal import FlagsTold, Hint
 
 SOURCE = "rollout"
 FACES = ("codex-tui", "codex_cli_rs")
@@ -33,10 +33,10 @@ def watches(process: Process) -> list[Watch]:
     return [Watch(source=SOURCE, kind="lines", folder=folder, pattern=name, is_deep=True, hint=hint)]
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     line = parsed(record.text)
     if line is None:
-        return signals(AGENT, record, [not_understood(record.text)])
+        return [not_understood(record.text)]
     told = inside(line, "payload")
     if text(line, "type") == "session_meta":
         return _opened(record, told)
@@ -46,7 +46,7 @@ def read(record: Record) -> list[Signal]:
     read_one = _READERS.get(kind)
     said = read_one(told, record.at) if read_one is not None else None
     at = min(moment(line.get("timestamp")) or record.at, record.at)
-    return [] if said is None else signals(AGENT, record, framed([said], session=_session(record), at=at))
+    return [] if said is None else framed([said], session=_session(record), at=at)
 
 
 def _session(record: Record) -> str:
@@ -54,13 +54,13 @@ def _session(record: Record) -> str:
     return found[1] if found else ""
 
 
-def _opened(record: Record, told: Json) -> list[Signal]:
+def _opened(record: Record, told: Json) -> list[Said]:
     if text(told, "originator") not in FACES or told.get("thread_source", "user") != "user":
         return []
     said = Said(kind="note", payload=payload(version=text(told, "cli_version"), transcript=record.path))
     hint = record.hint if record.hint.pid else Hint(target=record.hint.target, cwd=text(told, "cwd"))
     at = moment(told.get("timestamp")) or record.at
-    return signals(AGENT, record, framed([said], session=text(told, "id"), hint=hint, at=min(at, record.at)))
+    return framed([said], session=text(told, "id"), hint=hint, at=min(at, record.at))
 
 
 def _began(told: Json, now: int) -> Said:
@@ -71,8 +71,8 @@ def _ended(told: Json, now: int) -> Said:
     error = inside(told, "error")
     if not error:
         return Said(state="completed", payload=payload(last_message=text(told, "last_agent_message")))
-    kind, words = trouble.kind_of(error.get("codex_error_info")), text(error, "message")
-    return Said(state="error", flags=trouble.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+    kind, words = error_names.kind_of(error.get("codex_error_info")), text(error, "message")
+    return Said(state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words))
 
 
 def _stopped(told: Json, now: int) -> Said:
@@ -83,7 +83,8 @@ def _counted(told: Json, now: int) -> Said:
     info = inside(told, "info")
     window = number(info, "model_context_window")
     counts = counted(inside(info, "total_token_usage"), inside(info, "last_token_usage"), window)
-    return Said(kind="note", flags=trouble.window_flags(told.get("rate_limits")), payload=counts)
+    limits = told.get("rate_limits")
+    return Said(kind="note", flags=window_flags(limits), payload=counts | window_figures(limits))
 
 
 def _turned(told: Json, now: int) -> Said | None:

@@ -7,13 +7,12 @@ Codex starts by itself to find a title never come here.
 from collections.abc import Callable
 
 from termvisor.agents.base import Record
-from termvisor.agents.codex import trouble
-from termvisor.agents.codex.recognise import AGENT
-from termvisor.agents.codex.usage import counted
-from termvisor.agents.evidence import Said, framed, not_understood, payload, signals
+from termvisor.agents.codex import error_names
+from termvisor.agents.codex.usage import counted, window_figures, window_flags
+from termvisor.agents.evidence import Said, framed, not_understood, payload
 from termvisor.agents.foreign import Json, inside, moment, number, parsed, text
 from termvisor.model.agent import StateName
-from termvisor.model.signal import FlagsTold, Signal
+from termvisor.model.signal import FlagsTold
 
 LOST = "connection/lost"
 """Our own word: the server cannot be heard any more."""
@@ -26,17 +25,17 @@ _ENDS: dict[str, StateName] = {"completed": "completed", "interrupted": "idle", 
 _COMPACTION = "contextCompaction"
 
 
-def read(record: Record) -> list[Signal]:
+def read(record: Record) -> list[Said]:
     message = parsed(record.text)
     if message is None:
-        return signals(AGENT, record, [not_understood(record.text)])
+        return [not_understood(record.text)]
     params = inside(message, "params")
     read_one = _READERS.get(text(message, "method"))
     said = read_one(params, record.at) if read_one is not None else None
     if said is None:
         return []
     at = min(moment(message.get("emittedAtMs")), record.at)
-    return signals(AGENT, record, framed([said], session=_session(params), at=at))
+    return framed([said], session=_session(params), at=at)
 
 
 def state_of(status: Json) -> StateName | None:
@@ -93,8 +92,8 @@ def _last_words(turn: Json) -> str:
 
 def _failed(error: Json, now: int) -> Said:
     words = text(error, "message")
-    kind = trouble.kind_of(error.get("codexErrorInfo"))
-    return Said(state="error", flags=trouble.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+    kind = error_names.kind_of(error.get("codexErrorInfo"))
+    return Said(state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words))
 
 
 def _error(params: Json, now: int) -> Said:
@@ -137,7 +136,8 @@ def _tokens(params: Json, now: int) -> Said:
 
 
 def _limits(params: Json, now: int) -> Said:
-    return Said(kind="note", flags=trouble.window_flags(params.get("rateLimits")))
+    limits = params.get("rateLimits")
+    return Said(kind="note", flags=window_flags(limits), payload=window_figures(limits))
 
 
 def _named(params: Json, now: int) -> Said:

@@ -1,8 +1,9 @@
 """Whose thread it is. The app-server knows threads and folders, but no panes and no processes.
 
-A thread is a process' own where the command line names it, or where that process is the only Codex in the thread's
-folder and was there before the thread. Where two would fit, nobody gets it, and the folder is told, so that the
-conflict is counted. Where nobody fits, nothing is told: not even the folder, in which somebody else may sit.
+A thread is a process' own where the command line names it, or where that process is the only Codex of this machine in
+the thread's folder that was there before the thread. Where two would fit, nobody gets it, then or later, and the folder
+is told, so that the conflict is counted. Where nobody fits, nothing is told: not even the folder, in which somebody
+else may sit. What was proven once stays so: who comes later takes nobody's thread.
 
 Of one process several threads may live on, for `/new` leaves the old one behind: the one that began last, or last
 began a turn, is the one that its pane shows.
@@ -18,15 +19,23 @@ from termvisor.agents.codex.rollout import FACES
 from termvisor.agents.foreign import MILLISECOND, SECOND, Json, inside, number, text
 from termvisor.model.signal import Hint
 
+Life = tuple[int, int]
+"""A pid and its start."""
 _SLACK = 2 * 10**9
 """A process' start is known to the second only, and a little rounded."""
 
 
 class Face(Struct, frozen=True):
-    """A living Codex of some pane, and when its process started."""
+    """A living Codex, and when its process started."""
 
     process: Process
     started_at: int
+    is_elsewhere: bool = False
+    """It works in no pane that we watch."""
+
+    @property
+    def life(self) -> Life:
+        return self.process.pid, self.process.pid_started
 
 
 class Thread(Struct, frozen=True, kw_only=True):
@@ -43,12 +52,19 @@ class Threads:
 
     def __init__(self) -> None:
         self._known: dict[str, Thread] = {}
-        self._shown: dict[int, str] = {}
-        """The thread that each process shows, by pid."""
+        self._shown: dict[Life, str] = {}
+        """The thread that each process shows."""
         self._active: set[str] = set()
+        self._owners: dict[str, Life | None] = {}
+        """Whose each thread was proven to be; None where two would have fitted."""
 
     def knows(self, thread: str) -> bool:
         return thread in self._known
+
+    def is_settled(self, thread: str) -> bool:
+        """Whether it is known whose it is, or that nobody can know, or that it concerns nobody."""
+        found = self._known.get(thread)
+        return found is not None and (found.is_hidden or thread in self._owners)
 
     def learn(self, told: Json) -> Thread:
         """From a thread as the server describes it."""
@@ -58,13 +74,14 @@ class Threads:
 
     def forget(self, thread: str) -> None:
         self._known.pop(thread, None)
+        self._owners.pop(thread, None)
         self._active.discard(thread)
 
     def began(self, thread: str, faces: Sequence[Face]) -> None:
         """It is new, or has begun a turn: from now on its process shows it. A sub-agent's is never shown."""
         owner = None if self.parent_of(thread) else self._owner(thread, faces)
         if isinstance(owner, Face):
-            self._shown[owner.process.pid] = thread
+            self._shown[owner.life] = thread
 
     def turned(self, thread: str, faces: Sequence[Face], *, is_active: bool) -> None:
         """Its status changed."""
@@ -86,15 +103,20 @@ class Threads:
         if owner is None:
             return None
         if not isinstance(owner, Face):
-            return Hint(cwd=found.cwd)
-        process = owner.process
-        is_shown = self._shown.setdefault(process.pid, root) == root
-        return Hint(pid=process.pid, pid_started=process.pid_started) if is_shown else None
+            return Hint(cwd=found.cwd, is_doubtful=True)
+        is_shown = not owner.is_elsewhere and self._shown.setdefault(owner.life, root) == root
+        return Hint(pid=owner.process.pid, pid_started=owner.process.pid_started) if is_shown else None
+
+    def shown_by(self, pid: int, faces: Sequence[Face]) -> str:
+        """The thread that the pane of this process shows, where that is proven; else empty."""
+        own = (one.id for one in reversed(self._known.values()) if not one.parent)
+        return next((one for one in own if (hint := self.hint_of(one, faces)) is not None and hint.pid == pid), "")
 
     def conflicts(self, faces: Sequence[Face]) -> list[str]:
-        """Folders in which more than one Codex sits, of which threads are known."""
-        folders = {one.cwd for one in self._known.values() if not one.is_hidden}
-        return sorted(cwd for cwd in folders if len(_sitting(cwd, faces)) > 1)
+        """Folders with a thread that may be that of more than one Codex, while one of our panes sits there."""
+        doubted = {self._known[thread].cwd for thread, owner in self._owners.items() if owner is None}
+        here = [one for one in faces if not one.is_elsewhere]
+        return sorted(cwd for cwd in doubted if _sitting(cwd, here))
 
     def _owner(self, thread: str, faces: Sequence[Face]) -> Face | str | None:
         """The one; the folder that is in conflict; or nobody."""
@@ -104,10 +126,12 @@ class Threads:
         named = [one for one in faces if resumed_by(one.process) == thread]
         if len(named) == 1:
             return named[0]
-        sitting = named or _sitting(found.cwd, faces)
-        if len(sitting) > 1:
+        fitting = named or [one for one in _sitting(found.cwd, faces) if found.created_at >= one.started_at - _SLACK]
+        if fitting and thread not in self._owners:
+            self._owners[thread] = fitting[0].life if len(fitting) == 1 else None
+        if thread in self._owners and self._owners[thread] is None:
             return found.cwd
-        return next((one for one in sitting if found.created_at >= one.started_at - _SLACK), None)
+        return next((one for one in faces if one.life == self._owners.get(thread)), None)
 
 
 def _sitting(cwd: str, faces: Iterable[Face]) -> list[Face]:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from termvisor.agents.choices import Decision, Press, answered
+from termvisor.agents.choices import Decision, Press, answered, chosen, leaving
 from termvisor.agents.copilot.layout import parts_of
 from termvisor.agents.copilot.look import look
 from termvisor.agents.sight import box_of, shown_rows
@@ -27,6 +27,19 @@ def answer(screen: Screen, decision: Decision) -> Press | None:
     return answered(look(screen), box_of(shown_rows(screen.rows)), _YES, decision)
 
 
+def choose(screen: Screen, label: str) -> Press | None:
+    return chosen(look(screen), box_of(shown_rows(screen.rows)), label)
+
+
+def leave(screen: Screen) -> Press | None:
+    return leaving(look(screen), composer(screen), ("C-c", "C-c"))
+
+
+def composer(screen: Screen) -> str | None:
+    rows = parts_of(screen).get("composer")
+    return "\n".join(rows).removeprefix("❯").strip() if rows else None
+
+
 def interrupt(screen: Screen) -> Press | None:
     """One Ctrl-C, while the line below shows work: at rest it would be the first of two that quit."""
     seen = look(screen)
@@ -35,5 +48,5 @@ def interrupt(screen: Screen) -> Press | None:
 
 def is_composer_empty(screen: Screen) -> bool | None:
     """None where there is no composer."""
-    rows = parts_of(screen).get("composer")
-    return None if not rows else not "".join(rows).removeprefix("❯").strip()
+    written = composer(screen)
+    return None if written is None else not written

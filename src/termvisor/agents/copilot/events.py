@@ -1,14 +1,18 @@
 """What the log of a session says (`session-state/<session>/events.jsonl`).
 
 The end of a model's turn is not the end of the task: a tool may have been asked for. The task is done with a message
-that asks for none. What bears the id of a sub-agent is its own affair, but for its questions.
+that asks for none. A command that it left running in the background is a sub-task until a notice ends it. What bears
+the id of a sub-agent is its own affair, but for its questions.
 """
 
 import posixpath
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Said, not_understood, payload
+from termvisor.agents.evidence import INTERRUPTED, WORK_ANEW, Meaning, Said, not_understood, payload
 from termvisor.agents.foreign import SECOND, Json, inside, moment, number, parsed, text
 from termvisor.agents.trouble import AUTH, RATE_LIMIT, USAGE_LIMIT, flags_of, kind_of
 from termvisor.model.agent import StateName
@@ -18,29 +22,28 @@ _HISTORY = 3600 * SECOND
 """A session that is taken up again begins with its past; what is older than this is not told."""
 _ERRORS = {"authentication": AUTH, "authorization": AUTH, "quota": USAGE_LIMIT, "rate_limit": RATE_LIMIT}
 _QUESTIONS = frozenset({"ask_user", "exit_plan_mode"})
-_WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
+_STOPS = frozenset({"stop_bash", "stop_powershell"})
+_BACKGROUND = re.compile(r"<command started in (?:the )?background with shellId: (\S+)>\s*")
 
 
-def said_by(record: Record) -> Said | None:
+def read(record: Record) -> list[Said]:
     line = parsed(record.text)
     name = text(line, "type") if line is not None else ""
     if line is None or not name:
-        return not_understood(record.text)
+        return [not_understood(record.text)]
     at = moment(line.get("timestamp"))
     if at and record.at - at > _HISTORY:
-        return None
+        return []
     task = text(line, "agentId")
     meaning = (_OF_SUBTASKS if task else EVENTS).get(name)
     said = meaning(inside(line, "data"), record.at) if meaning is not None else None
-    return _framed(said, record, name, at, task) if said is not None else None
+    return [_framed(said, record, name, at, task)] if said is not None else []
 
 
 def _framed(said: Said, record: Record, name: str, at: int, task: str) -> Said:
-    return Said(
-        kind=said.kind,
-        state=said.state,
-        flags=said.flags,
-        task=task if said.kind in ("task_began", "task_ended") else "",
+    return replace(
+        said,
+        task=(task or said.task) if said.kind in ("task_began", "task_ended") else "",
         session=posixpath.basename(posixpath.dirname(record.path)),
         at=at,
         payload={**payload(event=name), **said.payload},
@@ -48,7 +51,7 @@ def _framed(said: Said, record: Record, name: str, at: int, task: str) -> Said:
 
 
 def _prompted(told: Json, now: int) -> Said:
-    return Said(state="running", flags=_WORK_ANEW, payload=payload(prompt=text(told, "content")))
+    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "content")))
 
 
 def _message(told: Json, now: int) -> Said | None:
@@ -59,10 +62,28 @@ def _message(told: Json, now: int) -> Said | None:
 
 def _tool(told: Json, now: int) -> Said:
     tool, given = text(told, "toolName"), inside(told, "arguments")
+    if tool in _STOPS:
+        return Said(kind="task_ended", task=_shell(text(given, "shellId")))
     if tool in _QUESTIONS:
         question = text(given, "message") or text(given, "question") or text(given, "summary")
         return Said(state="waiting_input", payload=payload(tool=tool, question=question))
     return Said(state="running", payload=payload(tool=tool, command=text(given, "command")))
+
+
+def _used(told: Json, now: int) -> Said:
+    """A command may have been left to run on; nothing else tells that."""
+    begun = _BACKGROUND.fullmatch(text(inside(told, "result"), "content"))
+    return Said(kind="task_began", task=_shell(begun[1])) if begun else Said(state="running")
+
+
+def _notified(told: Json, now: int) -> Said | None:
+    about = inside(told, "kind")
+    is_shell = text(about, "type") == "shell_completed"
+    return Said(kind="task_ended", task=_shell(text(about, "shellId"))) if is_shell else None
+
+
+def _shell(name: str) -> str:
+    return f"shell {name}"
 
 
 def _permission(told: Json, now: int) -> Said:
@@ -96,7 +117,7 @@ def _compacted(told: Json, now: int) -> Said:
 
 def _started(told: Json, now: int) -> Said:
     about = payload(model=text(told, "selectedModel"), version=text(told, "copilotVersion"))
-    return Said(state="idle", flags=_WORK_ANEW, payload=about)
+    return Said(state="idle", flags=WORK_ANEW, tasks=(), payload=about)
 
 
 def _left(told: Json, now: int) -> Said:
@@ -116,7 +137,6 @@ def _sum(usages: Sequence[Json], name: str) -> int | None:
     return sum(number(usage, name) or 0 for usage in usages) if usages else None
 
 
-Meaning = Callable[[Json, int], Said | None]
 _ASKED: dict[str, Meaning] = {"permission.requested": _permission, "permission.completed": _decided}
 EVENTS: dict[str, Meaning] = {
     "session.start": _started,
@@ -125,8 +145,9 @@ EVENTS: dict[str, Meaning] = {
     "assistant.turn_start": lambda told, now: Said(state="running"),
     "assistant.message": _message,
     "tool.execution_start": _tool,
-    "tool.execution_complete": lambda told, now: Said(state="running"),
-    "abort": lambda told, now: Said(state="idle", payload=payload(message="interrupted")),
+    "tool.execution_complete": _used,
+    "system.notification": _notified,
+    "abort": lambda told, now: Said(state="idle", payload=INTERRUPTED),
     "session.error": _failed,
     "session.compaction_start": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
     "session.compaction_complete": _compacted,

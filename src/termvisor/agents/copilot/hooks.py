@@ -3,10 +3,8 @@
 `permissionRequest` fires for a tool that needs no permission, too; that somebody is asked is told by `notification`.
 """
 
-from collections.abc import Callable
-
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Said, hook_of, not_understood, payload
+from termvisor.agents.evidence import WORK_ANEW, Hook, Meaning, Said, heard, payload, subtask
 from termvisor.agents.foreign import Json, inside, text
 from termvisor.agents.trouble import flags_of, kind_of, shown
 from termvisor.model.agent import StateName
@@ -14,28 +12,21 @@ from termvisor.model.signal import FlagsTold
 
 _NOTICES: dict[str, StateName] = {"permission_prompt": "waiting_approval", "elicitation_dialog": "waiting_input"}
 _ENDS = {"user_exit": "manual", "abort": "manual", "complete": "completed", "error": "error"}
-_WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
 
 
-def said_by(record: Record) -> Said | None:
-    hook = hook_of(record)
-    if hook is None:
-        return not_understood(record.text)
-    told = hook.payload
-    is_subtask = bool(text(told, "parentAgentId"))
-    meaning = HOOKS.get(hook.event) if not is_subtask or hook.event == "notification" else None
-    said = meaning(told, record.at) if meaning is not None else None
-    if said is None:
-        return None
-    return Said(
-        kind=said.kind,
-        state=said.state,
-        flags=said.flags,
-        task=said.task,
-        session=text(told, "parentAgentId") or text(told, "sessionId"),
-        at=hook.at,
-        payload={**payload(event=hook.event, transcript=text(told, "transcriptPath")), **said.payload},
-    )
+def read(record: Record) -> list[Said]:
+    return heard(record, _meaning, _framed)
+
+
+def _meaning(hook: Hook) -> Meaning | None:
+    """Of what a sub-agent does only that somebody is asked."""
+    is_subtask = bool(text(hook.payload, "parentAgentId"))
+    return HOOKS.get(hook.event) if not is_subtask or hook.event == "notification" else None
+
+
+def _framed(told: Json) -> Said:
+    session = text(told, "parentAgentId") or text(told, "sessionId")
+    return Said(session=session, payload=payload(transcript=text(told, "transcriptPath")))
 
 
 def _tool(told: Json, now: int) -> Said:
@@ -57,18 +48,10 @@ def _failed(told: Json, now: int) -> Said:
 
 
 def _prompted(told: Json, now: int) -> Said:
-    return Said(state="running", flags=_WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
+    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
 
 
-def _subtask(kind: str) -> Callable[[Json, int], Said | None]:
-    def read(told: Json, now: int) -> Said | None:
-        task = text(told, "agentId")
-        return Said(kind="task_began" if kind == "began" else "task_ended", task=task) if task else None
-
-    return read
-
-
-HOOKS: dict[str, Callable[[Json, int], Said | None]] = {
+HOOKS: dict[str, Meaning] = {
     "sessionStart": lambda told, now: Said(kind="note"),
     "userPromptSubmitted": _prompted,
     "preToolUse": _tool,
@@ -77,8 +60,8 @@ HOOKS: dict[str, Callable[[Json, int], Said | None]] = {
     "notification": _notified,
     "errorOccurred": _failed,
     "agentStop": lambda told, now: Said(state="completed"),
-    "subagentStart": _subtask("began"),
-    "subagentStop": _subtask("ended"),
+    "subagentStart": subtask("task_began", "agentId"),
+    "subagentStop": subtask("task_ended", "agentId"),
     "preCompact": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
     "sessionEnd": lambda told, now: Said(kind="note", payload=payload(end_reason=_ENDS.get(text(told, "reason")))),
 }

@@ -1,26 +1,20 @@
 """Which process is a Copilot with a face, and where it leaves word on disk."""
 
 import posixpath
-import re
-from collections.abc import Sequence
 
 from termvisor.agents.base import Process, Watch
-from termvisor.agents.launch import Launch
+from termvisor.agents.launch import Launch, Resume
 from termvisor.model.signal import Hint
 
 ENV_NAMES = ("HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 LAUNCH = Launch(
     names=frozenset({"copilot"}),
-    script=r"/@github/copilot(?:-[a-z0-9-]+)?/\S*\.js$|/bin/copilot$",
+    script=r"/@github/copilot(?:-[a-z0-9-]+)?/\S*\.js$|/\.?bin/copilot$",
     errands=frozenset(
         {"--acp", "--server", "completion", "init", "login", "logout", "mcp", "plugin", "skill", "update"}
     ),
 )
-_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-def recognise(processes: Sequence[Process]) -> Process | None:
-    return LAUNCH.found(processes)
+RESUME = Resume(("copilot", "--resume={}"))
 
 
 def watches(process: Process) -> list[Watch]:
@@ -43,5 +37,5 @@ def watches(process: Process) -> list[Watch]:
     return [watch]
 
 
-def is_session(text: str) -> bool:
-    return _SESSION.fullmatch(text) is not None
+def resumed_by(process: Process) -> str:
+    return RESUME.named(("--resume",), LAUNCH.words(process) or ())

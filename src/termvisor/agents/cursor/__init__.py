@@ -4,41 +4,20 @@ Written from what its makers document; not yet tried on the real program. Its ho
 that a person is asked for in the terminal has no hook of its own, so that is seen on the screen only.
 """
 
-from collections.abc import Sequence
-
-from termvisor.agents.base import CONTRACT_VERSION, Capability, Process, Record, Seen, Watch
+from termvisor.agents.base import TELLS
+from termvisor.agents.composed import Composed
 from termvisor.agents.cursor import look, recognise, signals
-from termvisor.model.screen import Screen
-from termvisor.model.signal import Signal
-from termvisor.model.source import SOURCES
+from termvisor.model.source import LOOKS, told
 
-
-class Cursor:
-    name = signals.AGENT
-    contract_version = CONTRACT_VERSION
-    capabilities: frozenset[Capability] = frozenset(
-        {"recognise", "signals", "look", "subtasks", "compaction", "answer", "resume"}
-    )
-    sources = SOURCES[signals.AGENT]
-    env_names: tuple[str, ...] = ()
-
-    def recognise(self, processes: Sequence[Process]) -> Process | None:
-        return recognise.recognise(processes)
-
-    def title_matches(self, title: str) -> bool:
-        return title.startswith("Cursor Agent")
-
-    def watches(self, process: Process) -> Sequence[Watch]:
-        return ()
-
-    def read(self, record: Record) -> Sequence[Signal]:
-        return signals.read(record)
-
-    def look(self, screen: Screen) -> Seen:
-        return look.look(screen)
-
-    def resume_command(self, session: str) -> tuple[str, ...]:
-        return ("cursor-agent", f"--resume={session}") if recognise.is_session(session) else ()
-
-
-ADAPTER = Cursor()
+ADAPTER = Composed(
+    name="cursor",
+    capabilities=frozenset({*TELLS, "recognise", "signals", "look", "subtasks", "compaction", "resume"})
+    - {"supports_waiting_input"},
+    sources=(told("hook", 1, has_holes=True), *LOOKS),
+    found=recognise.LAUNCH.found,
+    is_title=lambda title: title.startswith("Cursor Agent"),
+    readers={"hook": signals.read},
+    sight=look.SIGHT,
+    resume=recognise.RESUME,
+    resumed=recognise.resumed_by,
+)

@@ -1,10 +1,7 @@
 """Which process is a Cursor agent: a script that a node of its own runs, under the name of the command."""
 
-import re
-from collections.abc import Sequence
-
 from termvisor.agents.base import Process
-from termvisor.agents.launch import Launch
+from termvisor.agents.launch import Launch, Resume
 
 LAUNCH = Launch(
     names=frozenset({"cursor-agent"}),
@@ -27,12 +24,8 @@ LAUNCH = Launch(
         }
     ),
 )
-_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+RESUME = Resume(("cursor-agent", "--resume={}"))
 
 
-def recognise(processes: Sequence[Process]) -> Process | None:
-    return LAUNCH.found(processes)
-
-
-def is_session(text: str) -> bool:
-    return _SESSION.fullmatch(text) is not None
+def resumed_by(process: Process) -> str:
+    return RESUME.named(("--resume",), LAUNCH.words(process) or ())

@@ -1,46 +1,42 @@
 """Gemini CLI, by Google.
 
-It speaks in hooks, which leave holes: a refusal, the dialog of a usage limit and the end of a compression are told by
-none. Its title has a sign for each state and is there without any set-up, as are notifications where they are switched
-on. Its session files name no process, and several run in one folder, so they are not read.
+It speaks in its title, which has a sign for each state and is there without any set-up, and in hooks. Both leave holes:
+the title knows no kinds of ends and of questions, the hooks no refusal, and neither tells when a compression is over,
+nor of dialogs that are no tool's: whether to trust the folder, how to go on at a usage limit, a menu. They are equals,
+and the later word counts. Notifications come where they are switched on. Its session files name no process, and several
+run in one folder, so they are not read.
 """
 
-from collections.abc import Sequence
-
-from termvisor.agents.base import CONTRACT_VERSION, Capability, Process, Record, Seen, Watch
+from termvisor.agents.base import TELLS
+from termvisor.agents.composed import Composed
 from termvisor.agents.gemini import look, recognise, signals
-from termvisor.model.screen import Screen
-from termvisor.model.signal import Signal
-from termvisor.model.source import SOURCES
+from termvisor.agents.words import of_hooks
+from termvisor.model.source import Source, guessed
 
-
-class Gemini:
-    name = signals.AGENT
-    contract_version = CONTRACT_VERSION
-    capabilities: frozenset[Capability] = frozenset(
-        {"recognise", "signals", "look", "usage_limit", "compaction", "auth", "resume"}
-    )
-    sources = SOURCES[signals.AGENT]
-    env_names: tuple[str, ...] = ()
-
-    def recognise(self, processes: Sequence[Process]) -> Process | None:
-        return recognise.recognise(processes)
-
-    def title_matches(self, title: str) -> bool:
-        return signals.title_matches(title)
-
-    def watches(self, process: Process) -> Sequence[Watch]:
-        return ()
-
-    def read(self, record: Record) -> Sequence[Signal]:
-        return signals.read(record)
-
-    def look(self, screen: Screen) -> Seen:
-        return look.look(screen)
-
-    def resume_command(self, session: str) -> tuple[str, ...]:
-        """In the folder in which the session began; elsewhere it is not found."""
-        return ("gemini", "--resume", session) if recognise.is_session(session) else ()
-
-
-ADAPTER = Gemini()
+ADAPTER = Composed(
+    name="gemini",
+    capabilities=frozenset({*TELLS, "recognise", "signals", "look", "usage_limit", "compaction", "auth", "resume"}),
+    sources=(
+        Source(
+            name="title",
+            tier="deterministic",
+            rank=1,
+            reads_stream=True,
+            has_holes=True,
+            blind_to=("error", "completed", "waiting_input"),
+            blurs_ends=True,
+            misses_dialogs=True,
+        ),
+        Source(name="hook", tier="deterministic", rank=1, has_holes=True, blurs_ends=True, misses_dialogs=True),
+        guessed("screen", 10),
+        guessed("process", 12),
+        guessed("notification", 13),
+    ),
+    found=recognise.LAUNCH.found,
+    is_title=signals.title_matches,
+    readers={"hook": signals.read, "title": signals.title, "notification": signals.notification},
+    speech={"hook": of_hooks(("BeforeAgent", "user", "prompt"), ("AfterAgent", "assistant", "prompt_response"))},
+    sight=look.SIGHT,
+    resume=recognise.RESUME,
+    resumed=recognise.resumed_by,
+)

@@ -5,7 +5,7 @@ A hook can deny a tool, but it cannot allow one: the dialog comes all the same. 
 
 import msgspec
 
-from termvisor.agents.choices import Decision, Press, answered, choices, way_to
+from termvisor.agents.choices import Decision, Press, answered, choices, chosen, leaving, way_to
 from termvisor.agents.gemini.layout import parts_of
 from termvisor.agents.gemini.look import look
 from termvisor.agents.sight import box_of, shown_rows
@@ -23,26 +23,41 @@ _YES = {"approval_asked": "Allow once"}
 """The choice that allows this once and nothing for later."""
 
 
-def hook_answer(message: str) -> str:
-    """What a `BeforeTool` hook prints so that the tool is refused; to print nothing leaves it to the dialog."""
-    return msgspec.json.encode({"decision": "deny", "reason": message}).decode()
+def hook_answer(decision: Decision, message: str = "") -> str:
+    """What a `BeforeTool` hook prints to refuse a tool. It cannot allow one: nothing leaves it to the dialog."""
+    return msgspec.json.encode({"decision": "deny", "reason": message}).decode() if decision == "deny" else ""
 
 
 def answer(screen: Screen, decision: Decision) -> Press | None:
     return answered(look(screen), box_of(shown_rows(screen.rows)), _YES, decision)
 
 
+def choose(screen: Screen, label: str) -> Press | None:
+    return chosen(look(screen), box_of(shown_rows(screen.rows)), label)
+
+
+def leave(screen: Screen) -> Press | None:
+    return leaving(look(screen), composer(screen), ("C-c", "C-c"))
+
+
+def composer(screen: Screen) -> str | None:
+    rows = parts_of(screen).get("composer")
+    if not rows:
+        return None
+    return "" if is_composer_empty(screen) else "\n".join(row[3:].strip() for row in rows)
+
+
 def stop_at_limit(screen: Screen) -> Press | None:
     """Away from the dialog of a usage limit, without another try."""
     seen, box = look(screen), box_of(shown_rows(screen.rows))
-    keys = way_to("Stop", choices([inner for _, inner in box])) if seen.rule == "usage_limit_asked" else None
+    keys = way_to("Stop", choices([inner for _, inner in box])) if seen.name == "usage_limit_asked" else None
     return Press(keys=keys, rule=seen.rule, rows=tuple(row for row, _ in box)) if keys else None
 
 
 def interrupt(screen: Screen) -> Press | None:
     """Only while a line shows work."""
     seen = look(screen)
-    return Press(keys=("Escape",), rule=seen.rule) if seen.rule == "working" else None
+    return Press(keys=("Escape",), rule=seen.rule) if seen.name == "working" else None
 
 
 def is_composer_empty(screen: Screen) -> bool | None:

@@ -4,6 +4,7 @@
 ✦ what it said                     the turn; its last block begins at the last sign
  ⠙ Thinking... (esc to cancel, 1s)              ? for shortcuts
 ──────────────────────────────────────────────────────────────
+ Shift+Tab to accept edits                 1 Background process
  >   Type your message or @path/to/file
 """
 
@@ -38,5 +39,6 @@ def parts_of(screen: Screen) -> Parts:
         "turn": said[turn + 1 :] if turn is not None else [],
         "last": said[max(last, turn + 1 if turn is not None else 0) :],
         "before": said if turn is None else [],
+        "modes": rows[rule + 1 : rule + 2],
         "composer": [row for row in rows[rule + 1 :] if _COMPOSER.match(row)],
     }

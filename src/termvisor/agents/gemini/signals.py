@@ -6,17 +6,14 @@ only the one that a person asked for means a compression. Hooks around each piec
 """
 
 import re
-from collections.abc import Callable, Sequence
 
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Hook, Said, hook_of, not_understood, payload, signals
+from termvisor.agents.evidence import WORK_ANEW, Meaning, Said, heard, payload
 from termvisor.agents.foreign import Json, inside, text
 from termvisor.model.agent import StateName
-from termvisor.model.signal import FlagsTold, Signal
+from termvisor.model.signal import FlagsTold
 
-AGENT = "gemini"
 _NOTHING_SAID = "[no response text]"
-_WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
 _TITLE = re.compile(r"(?P<sign>[◇✦✋⏲])\s+(?P<words>Ready|Working…|Action Required|\S.{0,60}?)\s+\((?P<folder>.+)\)\s*")
 _SIGNS: dict[str, StateName] = {"◇": "idle", "✦": "running", "✋": "waiting_approval", "⏲": "running"}
 _NOTICES: dict[str, StateName] = {"Approval required": "waiting_approval", "Run finished": "completed"}
@@ -24,59 +21,41 @@ _ENDS = {"exit": "manual", "logout": "manual"}
 _QUESTIONS = ("ask_user", "exit_plan_mode")
 
 
-def read(record: Record) -> Sequence[Signal]:
-    said = _READERS[record.source](record) if record.source in _READERS else None
-    return signals(AGENT, record, [said]) if said is not None else ()
+def read(record: Record) -> list[Said]:
+    """What a hook says."""
+    return heard(record, lambda hook: HOOKS.get(hook.event), _framed)
 
 
 def title_matches(title: str) -> bool:
     return _TITLE.fullmatch(title) is not None
 
 
-def _title(record: Record) -> Said | None:
+def title(record: Record) -> list[Said]:
     found = _TITLE.fullmatch(record.text)
-    return Said(state=_SIGNS[found["sign"]], title=found["folder"]) if found else None
+    return [Said(state=_SIGNS[found["sign"]], title=found["folder"])] if found else []
 
 
-def _notification(record: Record) -> Said | None:
+def notification(record: Record) -> list[Said]:
     """Nothing tells that a question was answered, so this counts least of all."""
     heading, _, message = record.text.partition(" | ")
     state = _NOTICES.get(heading)
-    return Said(state=state, payload=payload(message=message)) if state is not None else None
+    return [Said(state=state, payload=payload(message=message))] if state is not None else []
 
 
-def _hook(record: Record) -> Said | None:
-    hook = hook_of(record)
-    if hook is None:
-        return not_understood(record.text)
-    meaning = HOOKS.get(hook.event)
-    said = meaning(hook.payload) if meaning is not None else None
-    return _framed(said, hook) if said is not None else None
+def _framed(told: Json) -> Said:
+    return Said(session=text(told, "session_id"), payload=payload(transcript=text(told, "transcript_path")))
 
 
-def _framed(said: Said, hook: Hook) -> Said:
-    about = payload(event=hook.event, transcript=text(hook.payload, "transcript_path"))
-    return Said(
-        kind=said.kind,
-        state=said.state,
-        reason=said.reason,
-        flags=said.flags,
-        session=text(hook.payload, "session_id"),
-        at=hook.at,
-        payload={**about, **said.payload},
-    )
+def _prompted(told: Json, now: int) -> Said:
+    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
 
 
-def _prompted(told: Json) -> Said:
-    return Said(state="running", flags=_WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
-
-
-def _tool(told: Json) -> Said:
+def _tool(told: Json, now: int) -> Said:
     command = text(inside(told, "tool_input"), "command")
     return Said(state="running", payload=payload(tool=text(told, "tool_name"), command=command))
 
 
-def _notified(told: Json) -> Said | None:
+def _notified(told: Json, now: int) -> Said | None:
     if text(told, "notification_type") != "ToolPermission":
         return None
     details = inside(told, "details")
@@ -90,24 +69,24 @@ def _notified(told: Json) -> Said | None:
     return Said(state="waiting_input" if is_question else "waiting_approval", payload=asked)
 
 
-def _ended(told: Json) -> Said:
+def _ended(told: Json, now: int) -> Said:
     answer = text(told, "prompt_response").strip()
     if answer in ("", _NOTHING_SAID):
         return Said(state="unknown", reason="unsupported_signal")
     return Said(state="completed", payload=payload(last_message=answer))
 
 
-def _compressing(told: Json) -> Said | None:
+def _compressing(told: Json, now: int) -> Said | None:
     is_asked_for = text(told, "trigger") == "manual"
     return Said(state="running", flags=FlagsTold(compacting=True)) if is_asked_for else None
 
 
-def _left(told: Json) -> Said:
+def _left(told: Json, now: int) -> Said:
     return Said(kind="note", payload=payload(end_reason=_ENDS.get(text(told, "reason"))))
 
 
-HOOKS: dict[str, Callable[[Json], Said | None]] = {
-    "SessionStart": lambda told: Said(state="idle", flags=_WORK_ANEW),
+HOOKS: dict[str, Meaning] = {
+    "SessionStart": lambda told, now: Said(state="idle", flags=WORK_ANEW),
     "BeforeAgent": _prompted,
     "BeforeTool": _tool,
     "AfterTool": _tool,
@@ -117,8 +96,3 @@ HOOKS: dict[str, Callable[[Json], Said | None]] = {
     "SessionEnd": _left,
 }
 """The hooks to install, and what each of them means."""
-_READERS: dict[str, Callable[[Record], Said | None]] = {
-    "hook": _hook,
-    "title": _title,
-    "notification": _notification,
-}

@@ -10,7 +10,7 @@ The first rule whose program runs and whose row is shown decides. What fits none
 
 from collections.abc import Iterable, Sequence
 
-from termvisor.agents.base import CONTRACT_VERSION, Capability, Process, Record, Seen, Watch
+from termvisor.agents.base import CONTRACT_VERSION, TELLS, Capability, Process, Record, Seen, Watch
 from termvisor.agents.sight import shown_rows
 from termvisor.model.program_rule import ProgramRule, rule_of
 from termvisor.model.screen import Screen
@@ -23,7 +23,9 @@ _CONFIDENCE = 0.6
 class Generic:
     name = "generic"
     contract_version = CONTRACT_VERSION
-    capabilities: frozenset[Capability] = frozenset({"recognise", "look"})
+    capabilities: frozenset[Capability] = frozenset({*TELLS, "recognise", "look", "polling_required"}) - {
+        "event_driven"
+    }
     sources: tuple[Source, ...] = LOOKS
     env_names: tuple[str, ...] = ()
 
@@ -42,7 +44,7 @@ class Generic:
     def read(self, record: Record) -> Sequence[Signal]:
         return ()
 
-    def look(self, screen: Screen) -> Seen:
+    def look(self, screen: Screen, version: str = "") -> Seen:
         """Rules of all programs are tried: which of them runs is known to whoever asks, and is seen in the rows."""
         rows = shown_rows(screen.rows)
         found = next((rule for rule in self.rules if any(rule.fits(row) for row in rows)), None)

@@ -5,10 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.agents.choices import Decision, Press
+from termvisor.agents.choices import Decision, Press, leaving
 from termvisor.agents.opencode.layout import panel_of, parts_of
 from termvisor.agents.opencode.look import look
-from termvisor.agents.opencode.recognise import is_session
+from termvisor.agents.opencode.recognise import RESUME
 from termvisor.model.screen import Screen
 
 CLEAR = ("C-u",)
@@ -37,18 +37,18 @@ def reply(request: str, decision: Decision) -> Call | None:
 
 
 def abort(session: str) -> Call | None:
-    return Call(path=f"/session/{session}/abort", body={}) if is_session(session) else None
+    return Call(path=f"/session/{session}/abort", body={}) if RESUME.is_session(session) else None
 
 
 def prompt(session: str, words: str) -> Call | None:
     body: dict[str, object] = {"parts": [{"type": "text", "text": words}]}
-    return Call(path=f"/session/{session}/prompt_async", body=body) if is_session(session) else None
+    return Call(path=f"/session/{session}/prompt_async", body=body) if RESUME.is_session(session) else None
 
 
 def answer(screen: Screen, decision: Decision) -> Press | None:
     """To allow is the first choice, which a panel marks by colour alone: no key can say it surely. None."""
     seen, rows = look(screen), panel_of(screen)
-    if seen.rule != "permission_asked" or not rows or decision == "allow":
+    if seen.name != "permission_asked" or not rows or decision == "allow":
         return None
     return Press(keys=("Escape",), rule=seen.rule, rows=rows)
 
@@ -60,6 +60,18 @@ def interrupt(screen: Screen) -> Press | None:
     is_at_work = seen.state == "running"
     keys = ("Escape",) if is_armed else ("Escape", "Escape")
     return Press(keys=keys, rule=seen.rule, pause=INTERRUPT_PAUSE) if is_at_work else None
+
+
+def leave(screen: Screen) -> Press | None:
+    return leaving(look(screen), composer(screen), ("C-c",))
+
+
+def composer(screen: Screen) -> str | None:
+    """Its last row names the model."""
+    rows = parts_of(screen).get("composer")
+    if not rows:
+        return None
+    return "" if is_composer_empty(screen) else "\n".join(rows[:-1]).strip()
 
 
 def is_composer_empty(screen: Screen) -> bool | None:

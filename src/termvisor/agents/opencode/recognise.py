@@ -1,14 +1,13 @@
 """Which process is an opencode with a face, and where its server listens."""
 
 import re
-from collections.abc import Sequence
 
 from termvisor.agents.base import Process
-from termvisor.agents.launch import Launch, value_of
+from termvisor.agents.launch import Launch, Resume, value_of
 
 LAUNCH = Launch(
     names=frozenset({"opencode"}),
-    script=r"/opencode-ai/bin/opencode(?:\.exe)?$|/bin/opencode$",
+    script=r"/opencode-ai/bin/opencode(?:\.exe)?$|/\.?bin/opencode$",
     errands=frozenset(
         {
             "acp",
@@ -39,13 +38,13 @@ LAUNCH = Launch(
         }
     ),
 )
-_SESSION = re.compile(r"ses_[0-9A-Za-z]{8,64}")
+RESUME = Resume(("opencode", "--session", "{}"), r"ses_[0-9A-Za-z]{8,64}")
 _HERE = ("127.0.0.1", "localhost")
 _PORT = re.compile(r"[1-9]\d{0,4}")
 
 
-def recognise(processes: Sequence[Process]) -> Process | None:
-    return LAUNCH.found(processes)
+def resumed_by(process: Process) -> str:
+    return RESUME.named(("-s", "--session"), LAUNCH.words(process) or ())
 
 
 def server_of(process: Process) -> str:
@@ -53,7 +52,3 @@ def server_of(process: Process) -> str:
     words = LAUNCH.words(process) or ()
     port, host = value_of(("--port",), words), value_of(("--hostname",), words) or "127.0.0.1"
     return f"http://{host}:{port}" if host in _HERE and _PORT.fullmatch(port) else ""
-
-
-def is_session(text: str) -> bool:
-    return _SESSION.fullmatch(text) is not None

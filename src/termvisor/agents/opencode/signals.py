@@ -4,15 +4,12 @@ A sub-agent has a session of its own, whose parent the plugin names: its work is
 on the same screen, so they are the agent's.
 """
 
-from collections.abc import Callable, Sequence
-
 from termvisor.agents.base import Record
-from termvisor.agents.evidence import Said, hook_of, not_understood, payload, signals
+from termvisor.agents.evidence import INTERRUPTED, Hook, Meaning, Said, heard, payload
 from termvisor.agents.foreign import Json, inside, number, text
 from termvisor.agents.trouble import flags_of, kind_of
-from termvisor.model.signal import FlagsTold, Signal
+from termvisor.model.signal import FlagsTold
 
-AGENT = "opencode"
 PLUGIN = "plugin.js"
 SPOOL_MARK = "@SPOOL@"
 """Stands in the plugin for the path of the spool, as JSON writes it between its quotes."""
@@ -20,28 +17,12 @@ _ABORTED = "MessageAbortedError"
 _UNNAMED = "New session - "
 
 
-def read(record: Record) -> Sequence[Signal]:
-    if record.source != "hook":
-        return ()
-    hook = hook_of(record)
-    if hook is None:
-        return signals(AGENT, record, [not_understood(record.text)])
-    meaning = (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
-    said = meaning(hook.payload, record.at) if meaning is not None else None
-    if said is None:
-        return ()
-    session = text(hook.payload, "parent") or text(hook.payload, "sessionID")
-    framed = Said(
-        kind=said.kind,
-        state=said.state,
-        flags=said.flags,
-        title=said.title,
-        task=said.task,
-        session=session,
-        at=hook.at,
-        payload={**payload(event=hook.event), **said.payload},
-    )
-    return signals(AGENT, record, [framed])
+def read(record: Record) -> list[Said]:
+    return heard(record, _meaning, lambda told: Said(session=text(told, "parent") or text(told, "sessionID")))
+
+
+def _meaning(hook: Hook) -> Meaning | None:
+    return (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
 
 
 def _session(told: Json, now: int) -> Said:
@@ -80,7 +61,7 @@ def _failed(told: Json, now: int) -> Said:
     """A turn that somebody stopped is told as an error, too."""
     error = inside(told, "error")
     if text(error, "name") == _ABORTED:
-        return Said(state="idle", payload=payload(message="interrupted"))
+        return Said(state="idle", payload=INTERRUPTED)
     message = text(error, "message") or text(error, "name")
     kind = kind_of(message, number(error, "status"))
     return Said(state="error", flags=flags_of(kind, message, now), payload=payload(error=kind, message=message))
@@ -133,7 +114,6 @@ def _subtask_ended(told: Json, now: int) -> Said:
     return Said(kind="task_ended", task=text(told, "sessionID") or "unnamed")
 
 
-Meaning = Callable[[Json, int], Said | None]
 _ASKED: dict[str, Meaning] = {
     "permission.asked": _permission,
     "permission.replied": _answered,

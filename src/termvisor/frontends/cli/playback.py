@@ -5,7 +5,7 @@ Invariant: the position never passes a frame that is not shown, and never runs a
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -52,6 +52,7 @@ KEYS = {
 """What the terminal sends, and what it means here."""
 
 Wish = Literal["quit", "next_event", "previous_event"]
+WISHES: dict[str, Wish] = {wish: wish for wish in get_args(Wish)}
 
 
 class Seek(Struct, frozen=True):
@@ -128,8 +129,8 @@ class Playback:
         return max(0.0, (self._due_at() - self.position) / NS / self.speed)
 
     def press(self, key: str) -> Wish | Seek | None:
-        if key in ("quit", "next_event", "previous_event"):
-            return key  # type: ignore[return-value]
+        if key in WISHES:
+            return WISHES[key]
         if key in SEEKS:
             return self.seek(self.position + SEEKS[key] * NS)
         if key == "home":

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.client.patience import until
-from termvisor.client.start import ensure_running
+from termvisor.client.start import ensure_running, is_running
 from termvisor.daemon.life import recorder_pid
 from termvisor.frontends.cli import fleet, live
 from termvisor.frontends.courier import write
@@ -16,6 +16,8 @@ from termvisor.frontends.human import look
 from termvisor.settings import Places, load, places
 
 _DEMO_SEEN_WITHIN = 5.0
+_HEARD_WITHIN = 2.0
+"""Seconds that a new daemon is given to hear its panes, before they are shown once."""
 
 
 class Up(Struct, frozen=True, kw_only=True):
@@ -29,6 +31,7 @@ class Up(Struct, frozen=True, kw_only=True):
 def run(wanted: Up) -> int:
     where = places()
     settings = load(where)
+    was_running = is_running(where)
     daemon = ensure_running(where)
     if wanted.demo_if_empty and _panes(where) == 0:
         server.start(where, settings)
@@ -37,6 +40,8 @@ def run(wanted: Up) -> int:
     if seen.is_terminal and os.isatty(0) and not wanted.once:
         live.watch(where, wanted.interval, colour=seen.colour)
     else:
+        if not was_running:
+            until(lambda: _are_heard(where), _HEARD_WITHIN, every=0.1)
         shown = fleet.view(where, seen)
         write(1, "\n".join([shown.head, "", shown.title, *shown.rows, "", shown.foot, ""]).encode())
     write(1, still_running(where, daemon.pid).encode())
@@ -52,6 +57,12 @@ def still_running(where: Places, daemon: int) -> str:
         *(["demo tmux server"] if server.is_running(where) else []),
     ]
     return f"Still running: {', '.join(parts)}. Stop with `visor down`.\n"
+
+
+def _are_heard(where: Places) -> bool:
+    """Whether every pane is listened to; before that, all that can be said of one is that something is missing."""
+    items = fleet.call(where, "list_panes")["items"]
+    return all(one["heard_by"] != "none" and one["activity"]["kind"] != "gap" for one in items)
 
 
 def _panes(where: Places) -> int:

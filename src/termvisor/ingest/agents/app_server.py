@@ -1,7 +1,7 @@
 """Codex' app-server: one socket for all threads of one home. What it says becomes records.
 
 It observes: it hears what is told to everybody, and asks which threads there are and how turns ended. It follows no
-thread and answers nothing, unless the gate brings a person's word. It is never the first to speak with a fresh server:
+thread and answers nothing, unless the gate wants it. It is never the first to speak with a fresh server:
 Codex names all of its own requests after the first program that introduces itself.
 """
 
@@ -42,15 +42,25 @@ _CLIENT = {"name": "termvisor", "title": "Termvisor", "version": __version__}
 _STIR: Json = {}
 
 Heard = Callable[[list[Record]], Awaitable[None]]
+Others = Callable[[], Awaitable[list[Face]]]
 log = logger("agents")
 
 
+async def _nobody() -> list[Face]:
+    return []
+
+
 class AppServer:
-    """``heard`` returns when the records are stored. ``faces`` are the Codex processes of this home that live."""
+    """``heard`` returns when the records are stored. ``faces`` are the Codex processes of this home that live in panes,
+    ``others`` those that live elsewhere: threads of theirs are told here, too.
+    """
+
+    others: Others = staticmethod(_nobody)
 
     def __init__(self, home: str, heard: Heard, faces: Callable[[], Sequence[Face]], clock: Clock):
         self.path = os.path.join(home, SOCKET)
-        self._heard, self._faces, self._clock = heard, faces, clock
+        self._heard, self._ours, self._clock = heard, faces, clock
+        self._elsewhere: list[Face] = []
         self._condition = Condition("codex", SOURCE, self.path)
         self._backoff = Backoff()
         self._lag: float | None = None
@@ -60,6 +70,8 @@ class AppServer:
         self._has_missed = False
         self._is_over: Exception | None = None
         self._requested = asyncio.Condition()
+        self._answered: set[int | str] = set()
+        """Requests of this connection to which an answer was given, whether or not it was heard."""
 
     @property
     def health(self) -> SourceHealth:
@@ -79,21 +91,24 @@ class AppServer:
         """The newest threads of this home, as the server describes them."""
         return _items(await self._line().ask("thread/list", {"limit": _PAGE}))
 
-    async def resume(self, thread: str) -> Json:
-        """Follow a thread: its events come here, too, and the requests in it that wait for an answer."""
-        return await self._line().ask("thread/resume", {"threadId": thread, "excludeTurns": True})
+    def thread_of(self, pid: int) -> str:
+        """The thread that this process is proven to show; empty where none is, or the server is not heard."""
+        return self._relay.threads.shown_by(pid, self._faces()) if self._rpc is not None else ""
 
-    async def unsubscribe(self, thread: str) -> Json:
-        return await self._line().ask("thread/unsubscribe", {"threadId": thread})
+    async def ask(self, method: str, params: Mapping[str, object]) -> Json:
+        """What the gate wants; nobody else asks for anything that changes something."""
+        return await self._line().ask(method, params)
 
-    async def turn_start(self, thread: str, words: str) -> Json:
-        return await self._line().ask("turn/start", {"threadId": thread, "input": [{"type": "text", "text": words}]})
-
-    async def turn_interrupt(self, thread: str, turn: str) -> Json:
-        return await self._line().ask("turn/interrupt", {"threadId": thread, "turnId": turn})
-
-    async def reply(self, request: int | str, result: Mapping[str, object]) -> None:
-        await self._line().reply(request, result)
+    async def reply(self, request: Json, result: Mapping[str, object]) -> bool:
+        """Answer exactly this request, once. False where it no longer waits, as it was, on this very connection."""
+        number = request.get("id")
+        if self._rpc is None or not isinstance(number, int | str) or self._relay.requests.get(number) != request:
+            return False
+        if number in self._answered:
+            return False
+        self._answered.add(number)
+        await self._rpc.reply(number, result)
+        return True
 
     async def request_in(self, thread: str, seconds: float = _WAIT_FOR_REQUEST) -> Json:
         """The request in a thread that is followed which waits for an answer. Raises TimedOut if there is none."""
@@ -104,6 +119,14 @@ class AppServer:
                 return found
         except TimeoutError as error:
             raise TimedOut(f"nothing waits for an answer in the thread {thread}") from error
+
+    async def until_resolved(self, request: Json) -> bool:
+        """Whether the request was answered, by us or by somebody else; False when the server cannot be heard."""
+        number, rpc = request.get("id"), self._rpc
+        async with self._requested:
+            while isinstance(number, int | str) and self._relay.requests.get(number) == request:
+                await self._requested.wait()
+        return rpc is not None and rpc is self._rpc
 
     def _waiting(self, thread: str) -> Json | None:
         requests = self._relay.requests.values()
@@ -127,15 +150,25 @@ class AppServer:
         now = self._clock.monotonic()
         return self._backoff.failed(now) - now
 
+    def _faces(self) -> list[Face]:
+        return [*self._ours(), *self._elsewhere]
+
+    async def _look_around(self) -> None:
+        """Whose a new thread is depends on all who could have begun it."""
+        self._elsewhere = await self.others()
+
     async def _tell_lost(self) -> None:
-        await self._hand_on(self._relay.lost(self._faces(), self._clock.now()))
+        lost = self._relay.lost(self._faces(), self._clock.now())
+        async with self._requested:
+            self._requested.notify_all()
+        await self._hand_on(lost)
 
     def _is_settled(self) -> bool:
         try:
             born = os.stat(self.path).st_mtime_ns
         except OSError:
             return False
-        return self._clock.now() - born >= SETTLED * NS
+        return abs(self._clock.now() - born) >= SETTLED * NS  # the clock may have been set back
 
     def _failed(self, error: Exception) -> None:
         why = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
@@ -145,6 +178,7 @@ class AppServer:
     async def _converse(self, group: asyncio.TaskGroup) -> None:
         async with asyncio.timeout(_CONNECT_WITHIN):
             socket = await connect(self.path)
+        self._answered.clear()
         self._said, self._is_over, rpc = asyncio.Queue(_ROOM), None, Rpc(socket, self._take)
         listening = group.create_task(self._listen(rpc))
         try:
@@ -195,6 +229,8 @@ class AppServer:
         now = self._clock.now()
         if sent := number(message, "emittedAtMs"):
             self._lag = max(0.0, now / NS - sent / 1000)
+        if text(message, "method") == "thread/started":
+            await self._look_around()
         await self._hand_on(self._relay.take(message, self._faces(), now))
         async with self._requested:
             self._requested.notify_all()
@@ -229,6 +265,8 @@ class AppServer:
         found += [
             await self._read(rpc, thread) for thread in await self._fresh(rpc, {text(one, "id") for one in found})
         ]
+        if any(not self._relay.threads.is_settled(text(one, "id")) for one in found):
+            await self._look_around()
         faces, now = self._faces(), self._clock.now()
         records = [record for thread in reversed(found) for record in self._relay.listed(thread, faces, now)]
         self._condition.looked(is_absent=False, dropped=0, detail=self._conflicts(faces))
@@ -249,7 +287,9 @@ class AppServer:
 
     def _conflicts(self, faces: Sequence[Face]) -> str:
         folders = self._relay.threads.conflicts(faces)
-        return "; ".join(f"more than one Codex works in {one}: which thread is whose is not proven" for one in folders)
+        return "; ".join(
+            f"more than one Codex may have begun threads in {one}: whose they are is not proven" for one in folders
+        )
 
     async def _hand_on(self, records: list[Record]) -> None:
         if records:

@@ -1,31 +1,35 @@
 """The watch kind ``lines``: every line that is added to a file that fits is a record, once.
 
 A file is known by its inode: renamed, it is followed under its new name, and what takes its place is read from the
-start. Files that were there at the first look begin at their end, unless the watch says otherwise.
+start. Files that were there at the first look begin where an earlier daemon stopped; of an agent that none knew, at
+their end, unless the watch says otherwise.
 """
 
 import os
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Collection, Iterable
 
+from msgspec.structs import replace
+
 from termvisor.agents.base import Record, Watch
 from termvisor.clock import NS, Clock
 from termvisor.ingest.agents.reader import Look
+from termvisor.ingest.agents.ribbon import Ribbon
 from termvisor.ingest.agents.survey import Print, Survey, opened, pattern, print_of
 from termvisor.ingest.agents.tail import PIECE, Tail
 
 
 class LinesReader:
-    def __init__(self, watch: Watch, clock: Clock):
+    def __init__(self, watch: Watch, clock: Clock, ribbon: Ribbon | None = None):
         self.source, self.where = watch.source, f"{watch.folder}/{watch.pattern}"
-        self._watch, self._clock = watch, clock
+        self._watch, self._clock, self._ribbon = watch, clock, ribbon
         self._fits = pattern(watch.pattern)
         self._tails: dict[int, Tail] = {}
         self._settled: dict[int, Print] = {}
         """Files that are read to their end, and have been at rest since."""
         self._renamed: set[str] = set()
         """Files that fitted once and are followed under a name that does not."""
-        self._skips = not watch.from_start
+        self._is_first = True
         self._has_more = False
 
     def concerns(self, path: str) -> bool:
@@ -34,14 +38,25 @@ class LinesReader:
     def look(self, paths: Collection[str] | None) -> Look:
         known = None if paths is None or self._has_more else self._known(paths)
         if known is not None:
-            return self._read(Look(records=[], is_whole=False), known)
+            return self._marked(self._read(Look(records=[], is_whole=False), known))
+        began_at = self._clock.now()
         survey = Survey().take(self._watch)
         detail = "some folders are not watched: too many" if survey.is_cut else ""
         look = Look(records=[], folders=survey.folders, awaited=survey.awaited, detail=detail)
-        return self._read(look, self._sort(survey))
+        self._read(look, self._sort(survey))
+        if self._ribbon is not None and not self._has_more:
+            self._ribbon.surveyed(began_at)
+        return self._marked(look)
 
     def delivered(self) -> None:
-        """Nothing is kept for it."""
+        if self._ribbon is not None:
+            self._ribbon.keep()
+
+    def _marked(self, look: Look) -> Look:
+        """How far we are is stored with the last of what we found."""
+        if look.records and self._ribbon is not None:
+            look.records[-1] = replace(look.records[-1], bookmark=self._ribbon.taken())
+        return look
 
     def _known(self, paths: Collection[str]) -> list[tuple[str, Print]] | None:
         """These files, where each of them is known; None where it takes a whole look to tell."""
@@ -59,11 +74,15 @@ class LinesReader:
         present = {one.inode: one for one in files.values()}
         self._tails = {inode: self._tails.get(inode) or self._new(one) for inode, one in present.items()}
         self._settled = {inode: one for inode, one in self._settled.items() if inode in present}
-        self._skips = False
+        self._is_first = False
         return [(path, one) for path, one in files.items() if self._settled.get(one.inode) != one]
 
     def _new(self, found: Print) -> Tail:
-        return Tail(found.size if self._skips else 0)
+        if not self._is_first:
+            return Tail()
+        if self._ribbon is not None and self._ribbon.is_resumed:
+            return self._ribbon.begin(found, from_start=self._watch.from_start)
+        return Tail(0 if self._watch.from_start else found.size)
 
     def _read(self, look: Look, files: Iterable[tuple[str, Print]]) -> Look:
         """Oldest change first; some of each, so that a long one does not hold up the others."""
@@ -87,6 +106,8 @@ class LinesReader:
             return 0
         try:
             lines = tail.read(descriptor)
+            if self._ribbon is not None:
+                self._ribbon.move(found.inode, tail, descriptor)
         finally:
             os.close(descriptor)
         look.records += [self._record(path, line.data, line.end) for line in lines]

@@ -15,13 +15,15 @@ from termvisor.ingest.agents.inotify import Inotify
 from termvisor.ingest.agents.lines import LinesReader
 from termvisor.ingest.agents.listener import Heard, Listener
 from termvisor.ingest.agents.reader import Reader
+from termvisor.ingest.agents.ribbon import Ribbon
 from termvisor.ingest.agents.spool import Spool
 from termvisor.log import logger
 from termvisor.model.session import SourceHealth
 
 log = logger("agents")
-_READERS: dict[str, Callable[[Watch, Clock], Reader]] = {"files": FilesReader, "lines": LinesReader}
 _Place = tuple[Hashable, Watch]
+Ribbons = Callable[[Hashable, str], Ribbon | None]
+"""How far the files of a place are read, for a key; None where that is not kept."""
 
 
 class Listening:
@@ -29,6 +31,7 @@ class Listening:
 
     def __init__(self, heard: Heard, clock: Clock, spool: Spool | None = None):
         self._heard, self._clock = heard, clock
+        self.ribbons: Ribbons = lambda key, place: None
         self._turn = asyncio.Lock()
         self._spool = Listener(spool, "", self._one_by_one, clock) if spool else None
         self._listeners: dict[_Place, Listener] = {}
@@ -42,9 +45,13 @@ class Listening:
         self._drop({place for place in self._listeners if place[0] == key} - wanted)
         for place in [(key, watch) for watch in watches]:
             if place not in self._listeners:
-                reader = _READERS[place[1].kind](place[1], self._clock)
-                self._listeners[place] = Listener(reader, agent, self._one_by_one, self._clock)
+                self._listeners[place] = Listener(self._reader(*place), agent, self._one_by_one, self._clock)
                 self._start(place)
+
+    def _reader(self, key: Hashable, watch: Watch) -> Reader:
+        if watch.kind == "files":
+            return FilesReader(watch, self._clock)
+        return LinesReader(watch, self._clock, self.ribbons(key, f"{watch.source} {watch.folder}/{watch.pattern}"))
 
     def unwatch(self, key: Hashable) -> None:
         self.watch(key, ())

@@ -5,7 +5,7 @@ one is found whose parent is gone. What a process is called with is read once fo
 """
 
 import asyncio
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -23,6 +23,8 @@ class Processes:
     def __init__(self, env_names: Iterable[str] = ()):
         self._names = tuple(env_names)
         self._known: dict[Entry, Process] = {}
+        self.roots: Callable[[], Collection[int]] = tuple
+        """The first processes of all panes: what is below one belongs to that pane alone, also within another."""
 
     async def look(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[Process, ...]]:
         """For each pane, given with the pid of its first process, all that runs in it; parents before children.
@@ -33,7 +35,10 @@ class Processes:
 
     def survey(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[Process, ...]]:
         tree = Tree(kernel.everyone())
-        found = {pane: [(entry, self._described(entry)) for entry in tree.below(pid)] for pane, pid in panes.items()}
+        roots = frozenset(self.roots())
+        found = {
+            pane: [(entry, self._described(entry)) for entry in tree.below(pid, roots)] for pane, pid in panes.items()
+        }
         self._known = {entry: process for pairs in found.values() for entry, process in pairs}
         return {pane: tuple(process for _, process in pairs) for pane, pairs in found.items()}
 
@@ -58,14 +63,15 @@ class Tree:
             self._children.setdefault(entry.parent, []).append(entry)
             self._sessions.setdefault(entry.session, []).append(entry)
 
-    def below(self, pid: int) -> list[Entry]:
-        """The process itself first; empty when it is gone with all of its session."""
+    def below(self, pid: int, others: frozenset[int] = frozenset()) -> list[Entry]:
+        """The process itself first; empty when it is gone with all of its session. ``others`` have their own trees."""
         roots = [self._entries[pid]] if pid in self._entries else []
         members = self._sessions.get(pid, []) if pid > 0 else []
-        return list({entry.pid: entry for root in (*roots, *members) for entry in self._from(root)}.values())
+        apart = others - {pid}
+        return list({entry.pid: entry for root in (*roots, *members) for entry in self._from(root, apart)}.values())
 
-    def _from(self, root: Entry) -> Iterator[Entry]:
-        waiting, seen = [root], {root.pid}
+    def _from(self, root: Entry, apart: frozenset[int]) -> Iterator[Entry]:
+        waiting, seen = [root], {root.pid, *apart}
         while waiting:
             entry = waiting.pop()
             yield entry

@@ -5,7 +5,7 @@ longer those that we read, is another file under the same name: it is read from 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -23,9 +23,12 @@ class Line(Struct, frozen=True):
 
 
 class Tail:
-    def __init__(self, offset: int = 0):
+    """``is_known`` says of an open file whether it is the one in which the offset was found."""
+
+    def __init__(self, offset: int = 0, is_known: Callable[[int], bool] | None = None):
         self.offset = offset
         """The next byte to read."""
+        self._is_known = is_known
         self.life = 0
         self.dropped = 0
         self.has_more = False
@@ -38,6 +41,11 @@ class Tail:
     def is_torn(self) -> bool:
         """The last line has no newline yet."""
         return bool(self._partial) or self._is_too_long
+
+    @property
+    def place(self) -> int:
+        """Where the line begins that is not yet told; of one that is too long, the next byte to read."""
+        return self.offset - len(self._partial)
 
     def read(self, descriptor: int) -> list[Line]:
         if self._is_another(descriptor):
@@ -52,11 +60,14 @@ class Tail:
     def _is_another(self, descriptor: int) -> bool:
         if os.fstat(descriptor).st_size < self.offset:
             return True
+        if self._is_known is not None and not self._before:
+            return not self._is_known(descriptor)
         known = self._before
         return bool(known) and os.pread(descriptor, len(known), self.offset - len(known)) != known
 
     def _begin_again(self) -> None:
         self.life += 1
+        self._is_known = None
         self.offset, self._before, self._partial, self._is_too_long = 0, b"", b"", False
 
     def _find_place(self, descriptor: int) -> None:

@@ -8,7 +8,7 @@ import base64
 import contextlib
 import os
 import struct
-from _sha1 import sha1  # type: ignore[import-not-found] # hashlib would load OpenSSL, four megabytes of it
+from _sha1 import sha1  # type: ignore[import-not-found]  # typed nowhere; hashlib would load OpenSSL, four megabytes
 
 from msgspec import Struct
 

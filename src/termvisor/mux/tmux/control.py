@@ -24,7 +24,7 @@ from termvisor.mux.tmux.spawning import spawn_command
 
 _COMMAND = "#{s/[^A-Za-z0-9._+@ -]/?/:pane_current_command}"
 _HARMLESS = re.compile(r"[A-Za-z0-9._+@ -]+")
-_PIECE = re.compile(r"[A-Za-z0-9 ]+")
+_PIECE = re.compile(r"[A-Za-z0-9 .❯›●→]+")
 _SEEN = (
     "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
     f" #{{pane_width}} #{{pane_height}} #{{cursor_x}} #{{cursor_y}} #{{cursor_flag}} {_COMMAND}"
@@ -124,8 +124,7 @@ def condition(guard: Guard) -> str:
         parts.append(f"#{{==:#{{pane_current_command}},{guard.command}}}")
     if guard.alternate is not None:
         parts.append(f"#{{==:#{{alternate_on}},{int(guard.alternate)}}}")
-    if guard.shows:
-        parts.append(_on_screen(guard.shows))
+    parts += [_on_screen(text) for text in _shown(guard)]
     if guard.title is not None:
         parts.append(_titled(guard.title))
     if guard.front is not None:
@@ -143,6 +142,7 @@ def mismatch(guard: Guard, found: str) -> Mismatch:
         raise MuxError("tmux did not say why it refused")
     pane, pid, dead, mode, off, together, alternate, screen, titled, rest = words
     command, _, front = rest.rpartition(" ")
+    shown = " / ".join(_shown(guard))
     checks = (
         Mismatch("pane", guard.pane, pane or "none"),
         Mismatch("pid", str(guard.pid), pid),
@@ -152,7 +152,7 @@ def mismatch(guard: Guard, found: str) -> Mismatch:
         Mismatch("synchronized", "0", together),
         Mismatch("command", command if guard.command is None else guard.command, command),
         Mismatch("alternate", alternate if guard.alternate is None else str(int(guard.alternate)), alternate),
-        Mismatch("screen", guard.shows, guard.shows if screen == "1" else "not in any row"),
+        Mismatch("screen", shown, shown if screen in ("-", "1" * len(_shown(guard))) else "not in any row"),
         Mismatch("title", guard.title or "", (guard.title or "") if titled == "1" else "another one"),
         Mismatch("front", front if guard.front is None else guard.front, front),
     )
@@ -164,7 +164,7 @@ def mismatch(guard: Guard, found: str) -> Mismatch:
 
 def _found(guard: Guard) -> str:
     """All that a guard asks for, as it is."""
-    screen = _on_screen(guard.shows) if guard.shows else "1"
+    screen = "".join(map(_on_screen, _shown(guard))) or "-"
     titled = "1" if guard.title is None else _titled(guard.title)
     words = "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
     return f"{words} {screen} {titled} {_COMMAND} {_FRONT}"
@@ -194,9 +194,14 @@ def _looked(line: str) -> list[str]:
     return words
 
 
+def _shown(guard: Guard) -> tuple[str, ...]:
+    """All that must stand on the screen."""
+    return (guard.shows, *guard.rows) if guard.shows else guard.rows
+
+
 def _on_screen(text: str) -> str:
     if not _PIECE.fullmatch(text):
-        raise BadRequest("only letters, digits and blanks can be looked for on the screen")
+        raise BadRequest("only letters, digits, blanks and pointers can be looked for on the screen")
     return f"#{{!=:#{{C:{text}}},0}}"
 
 

@@ -12,15 +12,18 @@ from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId
 from termvisor.model.pane import PaneFacts
 from termvisor.mux.base import Thin
-from termvisor.redact import redact
+from termvisor.redact import redact_each
 
 FIELD, RECORD = (f"<{os.urandom(8).hex()}>".encode() for _ in range(2))
 _WORDS = (
-    "pane_id", "pane_pid", "session_id", "session_attached", "window_id", "window_index", "pane_index", "pane_active",
+    "pane_id", "pane_pid", "session_id", "session_attached", "session_attached_list",
+    "window_id", "window_index", "pane_index", "pane_active",
     "pane_tty", "pane_width", "pane_height", "alternate_on", "pane_in_mode", "pane_dead", "pane_dead_status",
     "pane_dead_signal", "pane_pipe", "history_limit", "destroy-unattached", "session_name", "window_name",
     "pane_current_command", "pane_current_path", "pane_title",
 )  # fmt: skip
+_FREE = _WORDS[_WORDS.index("session_name") :]
+"""What anybody may have named."""
 _THIN = ("pane_id", "pane_pid", "pane_pipe", "pane_dead")
 _SERVER = ("pid", "version", "exit-unattached", "socket_path")
 
@@ -46,11 +49,11 @@ def parse_thin(body: tuple[bytes, ...], hidden: frozenset[str] = frozenset()) ->
 
 def parse_full(body: tuple[bytes, ...]) -> list[PaneFacts]:
     """Every pane once, also when its window is linked into several sessions."""
-    found: dict[str, PaneFacts] = {}
+    words: dict[str, dict[str, str]] = {}
     for word in _records(body, _WORDS):
-        facts = _facts(word)
-        found.setdefault(facts.mux_id, facts)
-    return list(found.values())
+        words.setdefault(word["pane_id"], word)
+    shown = iter(redact_each([word[name] for word in words.values() for name in _FREE]))
+    return [_facts(word | {name: next(shown) for name in _FREE}) for word in words.values()]
 
 
 def parse_server(body: tuple[bytes, ...]) -> dict[str, str]:
@@ -70,22 +73,24 @@ def _records(body: tuple[bytes, ...], names: tuple[str, ...]) -> Iterator[dict[s
 
 
 def _facts(word: dict[str, str]) -> PaneFacts:
+    """Of words without secrets."""
     return PaneFacts(
         mux_id=MuxPaneId(word["pane_id"]),
         pid=_number(word["pane_pid"]) or 0,
         session_id=word["session_id"],
-        session_name=redact(word["session_name"]),
+        session_name=word["session_name"],
         session_attached=_number(word["session_attached"]) or 0,
+        session_clients=tuple(filter(None, word["session_attached_list"].split(","))),
         session_ends_unattached=word["destroy-unattached"] not in ("", "0", "off"),
         window_id=word["window_id"],
         window_index=_number(word["window_index"]) or 0,
-        window_name=redact(word["window_name"]),
+        window_name=word["window_name"],
         pane_index=_number(word["pane_index"]) or 0,
         active=word["pane_active"] == "1",
         tty=word["pane_tty"],
-        command=redact(word["pane_current_command"]),
-        cwd=redact(word["pane_current_path"]),
-        title=redact(word["pane_title"]),
+        command=word["pane_current_command"],
+        cwd=word["pane_current_path"],
+        title=word["pane_title"],
         width=_number(word["pane_width"]) or 0,
         height=_number(word["pane_height"]) or 0,
         alternate=word["alternate_on"] == "1",

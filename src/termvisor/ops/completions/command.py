@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from termvisor.model.event import EVENT_KINDS
+from termvisor.model.event_types import EVENT_TYPES
 from termvisor.ops import catalogue
 from termvisor.ops.arguments import Argument, arguments
 from termvisor.ops.base import FACE_COMMANDS, FACE_WORDS, GROUPS, Op
@@ -62,7 +63,7 @@ def _value(argument: Argument) -> str:
     if argument.names == "setting":
         return " ".join(row.name for row in rows())
     if argument.names == "event":
-        return " ".join(EVENT_KINDS)
+        return " ".join((*EVENT_KINDS, *EVENT_TYPES))
     return {"pane": PANE, "path": PATH}.get(argument.names, ANY)
 
 

@@ -1,7 +1,8 @@
 """Agents on the other side of something: behind ssh, in a container, in another multiplexer.
 
 Their process is not below the pane, so only the screen can name them, and the title beside it. That is weak: it counts
-only in a pane whose program carries other terminals, and when two looks in a row name the same agent.
+only in a pane whose program carries other terminals, and when two looks in a row name the same agent. A pane that shows
+another multiplexer which we watch, too, has no agent of its own: the inner pane has it.
 """
 
 from msgspec import Struct
@@ -38,7 +39,7 @@ class Afar:
     def is_due(self, one: Standing) -> bool:
         """Whether a look at this pane would tell anything new."""
         last = self._suspects.get(one.pane)
-        if carrier(one.command):
+        if carrier(one.command) and not one.shows_ours:
             return last is None or self._clock.monotonic() >= last.seen_at + _APART
         self._suspects.pop(one.pane, None)
         return False
@@ -67,7 +68,7 @@ class Afar:
             return
         told = self._knowing.projection(runtime.id)
         is_lost = told is not None and told.state.presence == "unmanaged"
-        if is_lost or not carrier(one.command):
+        if is_lost or one.shows_ours or not carrier(one.command):
             self._suspects.pop(one.pane, None)
             self._knowing.take([RuntimeEnded(at=self._clock.now(), runtime=runtime.id)])
 

@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from termvisor.agents.base import Adapter, Process, Record, Seen, Watch
+from termvisor.agents import ruled
+from termvisor.agents.base import TELLS_VERSION, Adapter, Process, Record, Seen, Watch
+from termvisor.agents.sight import RulesOf
+from termvisor.agents.words import Words
 from termvisor.log import logger
 from termvisor.model.screen import Screen
 from termvisor.model.signal import Signal
-from termvisor.model.source import SOURCES, Source
+from termvisor.model.source import STRANGERS, Source
 
 T = TypeVar("T")
 log = logger("agents")
@@ -27,10 +30,14 @@ class Circle:
     def adapters(self) -> dict[str, Adapter]:
         return {adapter.name: adapter for adapter in self._load()}
 
+    def use(self, rules: RulesOf) -> None:
+        """From now on these are the rules for screens."""
+        self.adapters = {name: ruled(one, rules) for name, one in self.adapters.items()}
+
     @property
     def sources(self) -> dict[str, tuple[Source, ...]]:
         """Where each of them speaks; under the empty name stands what holds for all others."""
-        return {"": SOURCES[""]} | {name: one.sources for name, one in self.adapters.items()}
+        return {"": STRANGERS} | {name: one.sources for name, one in self.adapters.items()}
 
     @property
     def env_names(self) -> tuple[str, ...]:
@@ -56,8 +63,31 @@ class Circle:
     def read(self, agent: str, record: Record) -> Sequence[Signal]:
         return self._ask(agent, lambda one: tuple(one.read(record)), ())
 
-    def look(self, agent: str, screen: Screen) -> Seen | None:
-        return self._ask(agent, lambda one: one.look(screen), None)
+    def words(self, agent: str, record: Record) -> Sequence[Words]:
+        """What was said in a conversation; an adapter need not know."""
+
+        def said(one: Adapter) -> Sequence[Words]:
+            tell = getattr(one, "words", None)
+            return tuple(tell(record)) if tell is not None else ()
+
+        return self._ask(agent, said, ())
+
+    def session(self, agent: str, process: Process) -> str:
+        """The one that its command line takes up; an adapter need not know."""
+
+        def named(one: Adapter) -> str:
+            tell = getattr(one, "session_of", None)
+            return str(tell(process)) if tell is not None else ""
+
+        return self._ask(agent, named, "")
+
+    def look(self, agent: str, screen: Screen, version: str = "") -> Seen | None:
+        """``version`` is the program's, where it is known; older adapters are not told."""
+
+        def look(one: Adapter) -> Seen:
+            return one.look(screen, version) if version and one.contract_version >= TELLS_VERSION else one.look(screen)
+
+        return self._ask(agent, look, None)
 
     def title_matches(self, agent: str, title: str) -> bool:
         return self._ask(agent, lambda one: one.title_matches(title), False)

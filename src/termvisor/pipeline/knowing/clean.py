@@ -1,11 +1,13 @@
 """Facts as they may be stored: free text without secrets, and short. Whoever read it cleaned it; this is the door."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from termvisor.model.event import Scalar
 from termvisor.model.runtime import Fact
 from termvisor.model.signal import Signal
-from termvisor.redact import redact
+from termvisor.redact import redact_each
 
 LONGEST = 2000
 _KEYS = 32
@@ -14,9 +16,11 @@ _KEYS = 32
 def clean(fact: Fact) -> Fact:
     if not isinstance(fact, Signal) or not (fact.payload or fact.title):
         return fact
-    payload = {name[:64]: _value(value) for name, value in list(fact.payload.items())[:_KEYS]}
-    return replace(fact, payload=payload, title=redact(fact.title)[:LONGEST] if fact.title else fact.title)
+    given = list(fact.payload.items())[:_KEYS]
+    shown = iter(redact_each([*_texts(given), *([fact.title] if fact.title else [])]))
+    payload = {name[:64]: next(shown)[:LONGEST] if isinstance(value, str) else value for name, value in given}
+    return replace(fact, payload=payload, title=next(shown)[:LONGEST] if fact.title else fact.title)
 
 
-def _value(value: Scalar) -> Scalar:
-    return redact(value)[:LONGEST] if isinstance(value, str) else value
+def _texts(given: Sequence[tuple[str, Scalar]]) -> list[str]:
+    return [value for _, value in given if isinstance(value, str)]

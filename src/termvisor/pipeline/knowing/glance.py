@@ -24,7 +24,7 @@ def is_news(last: Glance | None, now: Glance, pause: int) -> bool:
     """Another state, or the same for so long that it is time to say so again; the next look comes after ``pause``."""
     if last is None or _gist(last.seen) != _gist(now.seen):
         return True
-    return now.at - last.told_at >= max(_AGAIN_AFTER, pause)
+    return abs(now.at - last.told_at) >= max(_AGAIN_AFTER, pause)  # the clock may have been set back
 
 
 def signal(runtime: Runtime, glance: Glance, moved_at: int | None) -> Signal:
@@ -43,6 +43,7 @@ def signal(runtime: Runtime, glance: Glance, moved_at: int | None) -> Signal:
         state=None if is_absent else seen.state,
         reason="unknown_screen" if seen.state == "unknown" and not is_absent else None,
         flags=seen.flags,
+        tasks=None if seen.tasks is None else tuple(f"shown {at + 1}" for at in range(seen.tasks)),
         moved_at=moved_at,
         look_interval=_BRISK,
         payload={**seen.details, "rule": seen.rule} if seen.rule else dict(seen.details),
@@ -51,4 +52,4 @@ def signal(runtime: Runtime, glance: Glance, moved_at: int | None) -> Signal:
 
 
 def _gist(seen: Seen) -> tuple[object, ...]:
-    return seen.state, seen.rule, seen.flags
+    return seen.state, seen.rule, seen.flags, seen.tasks

@@ -5,12 +5,14 @@ be stored. Marks and looks are of the agent that lives in the pane; all else say
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from termvisor.agents.base import Process, Record, Watch
+from termvisor.agents.base import Process, Record, Seen, Watch
+from termvisor.agents.tool_end import tool_end
+from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.model.mark import Mark, MarkKind
@@ -18,12 +20,15 @@ from termvisor.model.output import Epoch
 from termvisor.model.runtime import Runtime
 from termvisor.model.screen import Screen
 from termvisor.model.signal import Hint, Signal
+from termvisor.model.tool_end import ToolEnd
 from termvisor.pipeline.knowing import glance
 from termvisor.pipeline.knowing.circle import Circle
 from termvisor.pipeline.knowing.glance import Glance
 from termvisor.pipeline.knowing.knowing import Knowing
 from termvisor.pipeline.knowing.origin import Watched, origin
+from termvisor.pipeline.knowing.session_story import BY_ARGV
 from termvisor.state import titles
+from termvisor.state.binding import is_by_folder
 
 MARKS: dict[MarkKind, str] = {
     "agent": "osc",
@@ -38,6 +43,10 @@ _EARLY_FOR = 10 * NS
 """A mark may come before its program is recognised; so many of a pane are kept for so long."""
 
 
+Count = Callable[[str, str], Awaitable[int]]
+"""How many of an agent work in a folder, anywhere on this machine."""
+
+
 class Watching(Protocol):
     """Who reads what agents leave on disk."""
 
@@ -50,25 +59,46 @@ class Hearing:
     def __init__(self, knowing: Knowing, circle: Circle, clock: Clock):
         self._knowing, self._circle, self._clock = knowing, circle, clock
         self.watching: Watching | None = None
+        self.scribe: Callable[[list[tuple[str, Record]]], Awaitable[None]] | None = None
         self.moved_at: Callable[[PaneId], int | None] = lambda pane: None
+        self.count: Count | None = None
         self._watched: dict[RuntimeId, list[Watched]] = {}
         self._titles: dict[RuntimeId, str] = {}
         self._early: dict[PaneId, deque[tuple[EpochId, int, Mark]]] = {}
         self._glances: dict[RuntimeId, Glance] = {}
+        self.tool_ends: Bus[ToolEnd] = Bus()
         self.unclaimed = 0
         """Records that no adapter could be named for."""
 
     async def records(self, records: Sequence[Record]) -> None:
         """Returns when what they say is stored."""
         watched = [one for several in self._watched.values() for one in several]
+        heard: list[tuple[str, Record]] = []
         for record in records:
             living = self._knowing.living.values()
             agent = origin(record, self._circle.speaking(record.source), watched, living)
             self.unclaimed += not agent
-            reached = (record.source, (record.life, record.seq)) if record.seq is not None else None
-            while not self._knowing.take(self._circle.read(agent, record), reached=reached):
+            heard.append((agent, record))
+            number = (record.source, (record.life, record.seq)) if record.seq is not None else None
+            signals = [await self._doubted(one) for one in self._circle.read(agent, record)]
+            while not self._knowing.take(signals, reached=record.bookmark or number):
                 await self._knowing.stored()
         await self._knowing.stored()
+        for _, record in heard:
+            if (end := tool_end(record)) is not None:
+                self.tool_ends.publish(end)
+        if self.scribe is not None:  # whose a session is, is known by now
+            await self.scribe(heard)
+
+    async def _doubted(self, signal: Signal) -> Signal:
+        """One that tells no more than a folder proves nothing where several of the agent work, in panes or not."""
+        hint, roster = signal.hint, self._knowing.standing.knowledge.roster
+        if self.count is None or signal.runtime is not None or not is_by_folder(hint) or hint.is_doubtful:
+            return signal
+        is_known = any(signal.session in tenant.sessions for tenant in roster.tenants.values())
+        if is_known or await self.count(signal.agent, hint.cwd) < 2:
+            return signal
+        return replace(signal, hint=replace(hint, is_doubtful=True))
 
     def marks(self, epoch: Epoch, said: Sequence[tuple[int, Mark]]) -> None:
         """What a pane printed, in order. Called for panes of all kinds, so it does little for most."""
@@ -86,7 +116,7 @@ class Hearing:
             return
         last = self._glances.get(runtime.id)
         is_same = last is not None and last.rows == screen.rows
-        seen = last.seen if is_same and last is not None else self._circle.look(runtime.agent, screen)
+        seen = last.seen if is_same and last is not None else self._seen(runtime, screen)
         if seen is None:
             return
         now = Glance(rows=screen.rows, seen=seen, at=screen.at, told_at=last.told_at if last is not None else 0)
@@ -95,16 +125,35 @@ class Hearing:
             self._knowing.take([glance.signal(runtime, now, self.moved_at(screen.pane))])
         self._glances[runtime.id] = now
 
+    def _seen(self, runtime: Runtime, screen: Screen) -> Seen | None:
+        session = self._knowing.session(runtime.id)
+        return self._circle.look(runtime.agent, screen, session.version if session is not None else "")
+
+    def seen_in(self, runtime: Runtime) -> str:
+        """The agent that its screen names; one of which no process is known is there because its screen said so."""
+        last = self._glances.get(runtime.id)
+        is_known = last is not None and bool(last.seen.rule) and last.seen.state != "unknown"
+        return runtime.agent if is_known or not runtime.pid else ""
+
     def follow(self, runtime: Runtime, process: Process) -> None:
         """An agent lives: its files are read, and what it printed before it was recognised counts."""
         watches = self._circle.watches(runtime.agent, process)
         self._watched[runtime.id] = [Watched(runtime.agent, watch) for watch in watches]
         if self.watching is not None and watches:
             self.watching.watch(runtime.id, watches, runtime.agent)
+        self._take_up(runtime, process)
         oldest = max(runtime.started_at, self._clock.now() - _EARLY_FOR)
         for epoch, at, mark in self._early.pop(runtime.pane, ()):
             if at >= oldest:
                 self._hear(runtime, epoch, at, mark)
+
+    def _take_up(self, runtime: Runtime, process: Process) -> None:
+        """The session that its command line names is its own until it names another itself."""
+        going_on = self._knowing.session(runtime.id)
+        if going_on is None or going_on.external_id:
+            return
+        if name := self._circle.session(runtime.agent, process):
+            self._knowing.take([_taken_up(runtime, name, self._clock.now())])
 
     def leave(self, runtime: Runtime) -> None:
         if self._watched.pop(runtime.id, None) and self.watching is not None:
@@ -139,6 +188,20 @@ def hint_of(runtime: Runtime) -> Hint:
         mux_pane=place.mux_pane,
         pid=runtime.pid,
         pid_started=runtime.pid_started,
+    )
+
+
+def _taken_up(runtime: Runtime, session: str, at: int) -> Signal:
+    return Signal(
+        source=BY_ARGV,
+        tier="heuristic",
+        agent=runtime.agent,
+        runtime=runtime.id,
+        session=session,
+        event_at=at,
+        ingested_at=at,
+        dedupe_key=f"argv {runtime.pid}@{runtime.pid_started}",
+        kind="note",
     )
 
 

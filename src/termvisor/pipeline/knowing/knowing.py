@@ -6,7 +6,7 @@ told; a daemon that was killed goes on from exactly what it had stored.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -17,16 +17,19 @@ from termvisor.clock import NS, Clock
 from termvisor.errors import StorageError
 from termvisor.log import logger
 from termvisor.model.agent import Projection, StateChange
+from termvisor.model.bookmark import Bookmark
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.model.runtime import Fact, Runtime
+from termvisor.model.runtime import ClockSet, Fact, Runtime
 from termvisor.model.session import AgentSession
 from termvisor.pipeline.knowing.clean import clean
+from termvisor.pipeline.knowing.reckoning import Reckoning
 from termvisor.pipeline.knowing.session_story import Story
 from termvisor.pipeline.knowing.turn import Outcome, Standing, Terms, look_again, take_turn
-from termvisor.state.knowledge import Knowledge, told
+from termvisor.pipeline.stay import Stay
+from termvisor.state.knowledge import Knowledge, latest, told
 from termvisor.store import Store
-from termvisor.store.facts import Copy, Kept, Mark
+from termvisor.store.facts import Copy, Kept, Mark, Published
 
 _WAITING = 10_000
 """Facts that may wait to be stored; while there are so many, further ones are refused."""
@@ -35,6 +38,9 @@ _COPY_AFTER = 1000
 _AGAIN_FOR = 2.0
 _ALONE_FOR = 60.0
 """Seconds after which deadlines are reckoned anew: the machine's clock may have been set."""
+_AHEAD = 10 * NS
+"""How far ahead of the clock something known may be before the clock is doubted."""
+_Reached = dict[str | tuple[RuntimeId, str], Mark | Bookmark]
 log = logger("knowing")
 
 
@@ -48,17 +54,23 @@ class Knowing:
         self.standing = Standing()
         self.marks: dict[str, Mark] = {}
         """How far sources are read whose facts are stored."""
+        self._bookmarks: dict[tuple[RuntimeId, str], bytes] = {}
         self.next_runtime = 1
         self.refused = 0
         self.trouble = ""
         """What keeps facts from being stored right now, for a person to read."""
         self._waiting: deque[Fact] = deque()
-        self._reached: dict[str, Mark] = {}
+        self._reached: _Reached = {}
         self._copied = 0
         self._is_ending = False
         self._wake, self._is_done = asyncio.Event(), asyncio.Event()
         self._is_done.set()
+        self.arrived: Callable[[PaneId], None] = lambda pane: None
+        """Told of every pane in which an agent is known from now on."""
         self._here: dict[PaneId, Runtime] = {}
+        self._left: dict[PaneId, Stay] = {}
+        """Who was in a pane last."""
+        self._reckoning = Reckoning(clock.now(), clock.monotonic())
 
     async def open(self) -> None:
         """Take up what an earlier daemon knew."""
@@ -72,23 +84,39 @@ class Knowing:
         story = Story(going_on={one.runtime: one for one in await self._store.sessions.open()}, last=kept.last_session)
         projections = {one.state.runtime: one for one in kept.states}
         self.next_runtime, self.marks = kept.last_runtime + 1, dict(kept.marks)
+        self._bookmarks = {(one.runtime, one.watch): one.body for one in kept.bookmarks}
+        self._left = {one.projection.state.pane: _stay(one) for one in reversed(kept.left)}
         self._adopt(Standing(knowledge=knowledge, projections=projections, story=story, last_fact=kept.last_fact))
+        self._set_back(latest(knowledge))
 
-    def take(self, facts: Iterable[Fact], *, reached: tuple[str, Mark] | None = None) -> bool:
+    def _set_back(self, last: int) -> None:
+        """What is known cannot be of the future: the clock was set back while nobody watched, at least so far."""
+        now = self._clock.now()
+        if last > now + _AHEAD:
+            self.take([ClockSet(at=now, by=now - last)])
+
+    def take(self, facts: Iterable[Fact], *, reached: tuple[str, Mark] | Bookmark | None = None) -> bool:
         """They are stored soon, in this order; False when too many wait already, and then none is taken.
 
-        ``reached``: how far a source is read once these are stored.
+        ``reached``: how far a source, or a place of an agent, is read once these are stored.
         """
         new = [clean(fact) for fact in facts]
         if len(self._waiting) + len(new) > _WAITING:
             self.refused += len(new)
             return False
         self._waiting.extend(new)
-        self._reached.update([reached] if reached else [])
+        if isinstance(reached, Bookmark):
+            self._reached[reached.runtime, reached.watch] = reached
+        elif reached:
+            self._reached[reached[0]] = reached[1]
         if new or reached:
             self._is_done.clear()
             self._wake.set()
         return True
+
+    def bookmark(self, runtime: RuntimeId, watch: str) -> bytes:
+        """How far an earlier daemon had read a place of this agent. It is told once: whoever asked reads on from it."""
+        return self._bookmarks.pop((runtime, watch), b"")
 
     def runtime_in(self, pane: PaneId) -> Runtime | None:
         """The agent that lives in a pane."""
@@ -97,6 +125,21 @@ class Knowing:
     @property
     def living(self) -> dict[PaneId, Runtime]:
         return self._here
+
+    def stays(self, pane: PaneId) -> list[Stay]:
+        """The agent in a pane, and the one that was there before it."""
+        here, left = self._here.get(pane), self._left.get(pane)
+        return ([left] if left is not None else []) + ([self._staying(here)] if here is not None else [])
+
+    def _staying(self, runtime: Runtime) -> Stay:
+        session = self.session(runtime.id)
+        return Stay(
+            runtime=runtime.id,
+            agent=runtime.agent,
+            version=session.version if session is not None else "",
+            began_at=runtime.started_at,
+            has_process=bool(runtime.pid),
+        )
 
     def new_runtime(self) -> RuntimeId:
         """A number that no agent had before."""
@@ -150,6 +193,9 @@ class Knowing:
         self._wake.clear()
 
     async def _turn(self) -> None:
+        if by := self._reckoning.jump(self._clock.now(), self._clock.monotonic()):
+            log.warning("the machine's clock was set by %.1f s", by / NS)
+            self._waiting.appendleft(ClockSet(at=self._clock.now(), by=by))
         facts = [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
         reached, self._reached = ({}, self._reached) if self._waiting else (self._reached, {})
         try:
@@ -176,16 +222,17 @@ class Knowing:
         else:
             await self._clock.sleep(_AGAIN_FOR)
 
-    async def _conclude(self, outcome: Outcome, reached: dict[str, Mark], *, is_copied: bool = False) -> None:
+    async def _conclude(self, outcome: Outcome, reached: _Reached, *, is_copied: bool = False) -> None:
         """Store, then tell."""
         standing, turn = outcome.standing, outcome.turn
         if is_copied or standing.last_fact - self._copied >= _COPY_AFTER:
             turn = replace(turn, copy=Copy(fact=standing.last_fact, at=self._clock.now(), value=standing.knowledge))
+        marks = _of_sources(reached)
         events: list[Event] = []
         if turn.facts or turn.states or turn.copy or reached:
-            events = await self._store.facts.add(replace(turn, marks=reached))
+            events = await self._store.facts.add(replace(turn, marks=marks, bookmarks=_of_living(reached, standing)))
         self._copied = turn.copy.fact if turn.copy else self._copied
-        self.marks |= reached
+        self.marks |= marks
         self._adopt(standing)
         self._tell(outcome, events)
 
@@ -197,10 +244,32 @@ class Knowing:
             self.news.publish(change)
 
     def _adopt(self, standing: Standing) -> None:
+        new: list[PaneId] = []
         if standing.knowledge.roster.tenants is not self.standing.knowledge.roster.tenants:
             tenants = standing.knowledge.roster.tenants.values()
-            self._here = {tenant.runtime.pane: tenant.runtime for tenant in tenants}
+            here = {tenant.runtime.pane: tenant.runtime for tenant in tenants}
+            for pane in [pane for pane, runtime in self._here.items() if runtime != here.get(pane)]:
+                self._left[pane] = replace(self._staying(self._here[pane]), ended_at=self._clock.now())
+            new = [pane for pane, runtime in here.items() if runtime != self._here.get(pane)]
+            self._here = here
         self.standing = standing
+        for pane in new:
+            self.arrived(pane)
+
+
+def _of_sources(reached: _Reached) -> dict[str, Mark]:
+    return {str(name): mark for name, mark in reached.items() if not isinstance(mark, Bookmark)}
+
+
+def _of_living(reached: _Reached, standing: Standing) -> list[Bookmark]:
+    """Those of others went when they ended."""
+    living = standing.knowledge.roster.tenants
+    return [one for one in reached.values() if isinstance(one, Bookmark) and one.runtime in living]
+
+
+def _stay(one: Published) -> Stay:
+    state = one.projection.state
+    return Stay(runtime=state.runtime, agent=state.agent, began_at=one.began_at, ended_at=one.ended_at)
 
 
 def _copy(kept: Kept) -> Knowledge | None:

@@ -1,7 +1,7 @@
 """The conversations of agents, from their beginning to their end: a fold over what was bound to each runtime. Pure.
 
 A runtime always has one session that goes on. Another id that the agent tells begins the next one; an id that it told
-before takes that one up again.
+before takes that one up again. An id that only its command line named gives way to its own word.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,9 @@ from termvisor.model.agent import AgentState
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
 from termvisor.model.runtime import Runtime
-from termvisor.model.session import AgentSession, EndReason, Usage
+from termvisor.model.session import AgentSession, EndReason
 from termvisor.model.signal import Signal
+from termvisor.pipeline.knowing.spending import used
 
 _REASONS: dict[str, EndReason] = {
     "completed": "completed",
@@ -23,9 +24,10 @@ _REASONS: dict[str, EndReason] = {
     "manual": "manual",
     "pane_gone": "pane_gone",
 }
+BY_ARGV = "process"
+"""The source that tells what a command line says."""
 _TOGETHER = 5 * 10**9
 """A pane and its program end within so many nanoseconds, whichever is noticed first."""
-_COUNTS = ("total", "input", "output", "cached", "reasoning")
 
 Resume = Callable[[str, str], tuple[str, ...]]
 """The argv that takes up a session again, for an agent and its id."""
@@ -37,6 +39,8 @@ class Story(Struct, frozen=True, kw_only=True):
     """Sessions that living runtimes had before."""
     broken_off: dict[PaneId, AgentSession] = {}
     """Sessions that ended in the middle of something, nobody said why: perhaps their pane is about to go."""
+    presumed: frozenset[RuntimeId] = frozenset()
+    """Whose session only their command line has named."""
     last: int = 0
     """The last number that was given."""
 
@@ -60,8 +64,11 @@ def heard(story: Story, runtime: RuntimeId, signal: Signal, resume: Resume) -> T
     if session is None:
         return story, ()
     changed: tuple[AgentSession, ...] = ()
-    if signal.session and signal.session != session.external_id:
-        story, changed = _named(story, session, signal, resume)
+    story, was_presumed = _presumed(story, session, signal)
+    is_told = bool(signal.session) and not (signal.source == BY_ARGV and session.external_id)
+    if is_told and signal.session != session.external_id:
+        bare = replace(session, external_id="") if was_presumed else session
+        story, changed = _named(story, bare, signal, resume)
         session = story.going_on[runtime]
     known = _informed(session, signal)
     if known == session:
@@ -81,7 +88,8 @@ def ended(story: Story, runtime: RuntimeId, at: int, reason: EndReason) -> Told:
     recent = {pane: one for pane, one in story.broken_off.items() if at - (one.ended_at or 0) <= _TOGETHER}
     if session.end_reason is None and reason == "manual":
         recent[session.pane] = over
-    return replace(story, going_on=going_on, left=left, broken_off=recent), (over,)
+    presumed = story.presumed - {runtime}
+    return replace(story, going_on=going_on, left=left, broken_off=recent, presumed=presumed), (over,)
 
 
 def pane_closed(story: Story, pane: PaneId, at: int) -> Told:
@@ -108,6 +116,15 @@ def _opened(story: Story, session: AgentSession) -> Told:
     number = story.last + 1
     fresh = replace(session, id=SessionId(number))
     return replace(story, going_on={**story.going_on, fresh.runtime: fresh}, last=number), (fresh,)
+
+
+def _presumed(story: Story, session: AgentSession, signal: Signal) -> tuple[Story, bool]:
+    """After this signal, and whether the session's name was no more than presumed before."""
+    before, own = story.presumed, {session.runtime}
+    if not signal.session or (signal.source == BY_ARGV and session.external_id):
+        return story, False
+    after = before | own if signal.source == BY_ARGV else before - own
+    return (story if after == before else replace(story, presumed=after)), session.runtime in before
 
 
 def _named(story: Story, session: AgentSession, signal: Signal, resume: Resume) -> Told:
@@ -140,41 +157,15 @@ def _named(story: Story, session: AgentSession, signal: Signal, resume: Resume) 
 def _informed(session: AgentSession, signal: Signal) -> AgentSession:
     told = signal.payload
     is_own_title = bool(signal.title) and signal.tier == "deterministic"
-    return replace(
+    known = replace(
         session,
         title=(signal.title or "") if is_own_title else session.title,
         model=_text(told.get("model")) or session.model,
         version=_text(told.get("version")) or session.version,
         end_reason=_REASONS.get(_text(told.get("end_reason"))) or session.end_reason,
-        usage=_used(session.usage, told),
     )
-
-
-def _used(usage: Usage, told: dict[str, Scalar]) -> Usage:
-    """Counts are whole sums, as agents tell them; what is not told stays."""
-    counts = {name: int(value) for name in _COUNTS if (value := _number(told.get(name))) is not None}
-    cost, context = _number(told.get("cost")), _context(told)
-    return replace(
-        usage,
-        **counts,
-        cost=usage.cost if cost is None else cost,
-        context_used=usage.context_used if context is None else context,
-    )
-
-
-def _context(told: dict[str, Scalar]) -> float | None:
-    """As a part of the whole; tokens are set against the size of the window."""
-    used, size = _number(told.get("context_used")), _number(told.get("context_size"))
-    if used is None or used <= 1:
-        return used
-    return min(1.0, used / size) if size else None
+    return used(known, told)
 
 
 def _text(value: Scalar) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _number(value: Scalar) -> float | None:
-    if isinstance(value, bool | str) or value is None or value < 0:
-        return None
-    return float(value)

@@ -15,3 +15,5 @@ class Standing(Struct, frozen=True, kw_only=True):
     title: str = ""
     place: Place
     generation: int = 0
+    shows_ours: bool = False
+    """It shows panes of a multiplexer that is watched as well: what is on its screen belongs to those."""

@@ -3,18 +3,20 @@
 Invariant: the same standing, facts and instant always give the same outcome; nothing is told that is not also stored.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.model.agent import AgentState, Flags, Projection, StateChange
+from termvisor.model.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SignalId
 from termvisor.model.runtime import Fact, PaneClosed, Runtime
-from termvisor.model.session import AgentSession
+from termvisor.model.session import AgentSession, EndReason
 from termvisor.model.signal import Signal
-from termvisor.pipeline.knowing import session_story, telling
+from termvisor.pipeline.knowing import noticing, session_story, telling
+from termvisor.pipeline.knowing.noticing import Rules
 from termvisor.pipeline.knowing.session_story import Resume, Story
 from termvisor.state.knowledge import NOTHING, Knowledge, tell
 from termvisor.state.measure import Measure
@@ -28,6 +30,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     measure: Measure
     resume: Resume = lambda agent, session: ()
+    rules: Rules = lambda name: None
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -62,6 +65,8 @@ class _Course(Struct):
     ended: dict[RuntimeId, int] = {}
     touched: set[RuntimeId] = set()
     bound: list[tuple[RuntimeId, Signal]] = []
+    shown: list[Detection] = []
+    """What screens show that they did not show before."""
 
     def tell(self, fact: Fact) -> None:
         number = self.standing.last_fact + 1
@@ -98,8 +103,17 @@ class _Course(Struct):
             for signal in heard:
                 if isinstance(signal, Signal) and _counted(before, after, number, signal):
                     self.bound.append((number, signal))
+                    self._note_look(before, number, signal)
                     told = session_story.heard(self.standing.story, number, signal, self.terms.resume)
                     self.tell_story(told)
+
+    def _note_look(self, before: Knowledge, runtime: RuntimeId, signal: Signal) -> None:
+        if "rule" not in signal.payload or runtime not in self.lives:
+            return
+        slot = before.ledgers.get(runtime, NOTHING).slots.get(signal.source)
+        last = slot.rule if slot is not None else ""
+        if (found := noticing.of_look(self.lives[runtime], signal, last, self.terms.rules)) is not None:
+            self.shown.append(found)
 
     def _note_ends(self, before: Knowledge, after: Knowledge, fact: Fact) -> None:
         for number in before.roster.tenants.keys() - after.roster.tenants.keys():
@@ -148,6 +162,7 @@ def _concluded(course: _Course, due: set[RuntimeId], now: int) -> Outcome:
         states=[_published(one, course) for one in changes],
         sessions=list(course.sessions.values()),
         events=events,
+        detections=_noticed(course, changes),
     )
     alive = standing.knowledge.roster.tenants
     known = replace(
@@ -156,6 +171,14 @@ def _concluded(course: _Course, due: set[RuntimeId], now: int) -> Outcome:
         deadlines={number: at for number, at in deadlines.items() if number in alive and at},
     )
     return Outcome(standing=known, turn=turn, changes=tuple(changes), bound=tuple(course.bound))
+
+
+def _noticed(course: _Course, changes: Sequence[StateChange]) -> list[Detection]:
+    going_on = (change for change in changes if change.after.runtime not in course.ended)
+    told = [found for change in going_on for found in noticing.of_flags(change)]
+    story = course.standing.story
+    over = (one for one in course.sessions.values() if one.ended_at is not None)
+    return [*course.shown, *told, *(noticing.of_session(one, _proven_end(one, story)) for one in over)]
 
 
 def _change(standing: Standing, runtime: RuntimeId, now: int, measure: Measure) -> StateChange | None:
@@ -212,11 +235,17 @@ def _published(change: StateChange, course: _Course) -> Published:
 def _event(change: StateChange, course: _Course) -> Event | None:
     number = change.after.runtime
     if number in course.ended:
-        over = [one.end_reason for one in course.sessions.values() if one.runtime == number and one.ended_at]
-        return telling.end(change, over[-1] if over else None)
+        over = [one for one in course.sessions.values() if one.runtime == number and one.ended_at]
+        return telling.end(change, _proven_end(over[-1], course.standing.story) if over else None)
     if change.before is None:
         return telling.beginning(change, course.lives[number])
     return telling.change(change)
+
+
+def _proven_end(over: AgentSession, story: Story) -> EndReason | None:
+    """None where nobody has said why it broke off: perhaps its pane is about to go, too. The session tells it then."""
+    broken_off = story.broken_off.get(over.pane)
+    return None if broken_off is not None and broken_off.id == over.id else over.end_reason
 
 
 def _counted(before: Knowledge, after: Knowledge, runtime: RuntimeId, signal: Signal) -> bool:

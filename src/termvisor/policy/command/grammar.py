@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from typing import TYPE_CHECKING, Any
 
 from termvisor.policy.command.mend import LETTER, mendings
 from termvisor.policy.command.part import Part
@@ -62,8 +64,19 @@ def without_comments(text: str) -> str:
 @lru_cache(1)
 def _language() -> Language | None:
     try:
-        import tree_sitter_bash
         from tree_sitter import Language
+
+        return Language(_binding().language())
     except ImportError:  # then every command is one that cannot be read, and is asked about
         return None
-    return Language(tree_sitter_bash.language())
+
+
+def _binding() -> Any:
+    """Bash's grammar alone: its package would load a megabyte to find texts that colour programs."""
+    package = find_spec("tree_sitter_bash")
+    found = package and PathFinder.find_spec("tree_sitter_bash._binding", package.submodule_search_locations)
+    if not found or found.loader is None:
+        raise ImportError("there is no grammar of bash")
+    binding = module_from_spec(found)
+    found.loader.exec_module(binding)
+    return binding

@@ -72,6 +72,8 @@ class AdapterContract:
     """Names of its hooks or events, so that what stands in them is tried, too."""
     session: ClassVar[str] = ""
     """One that can be taken up again; empty where none can."""
+    package: ClassVar[str] = ""
+    """Where its code is; empty where that is the package of its class."""
 
     def test_it_speaks_a_version_that_we_do(self) -> None:
         assert is_supported(self.adapter.contract_version)
@@ -84,12 +86,13 @@ class AdapterContract:
 
     def test_what_it_can_is_what_it_says_that_it_can(self) -> None:
         told = any(source.tier == "deterministic" for source in self.adapter.sources)
-        assert ("signals" in self._can) is told
+        assert ("signals" in self._can) is ("event_driven" in self._can) is told
+        assert ("polling_required" in self._can) is not told
         assert ("resume" in self._can) is bool(self.session)
         assert bool(self.adapter.resume_command(self.session)) is bool(self.session)
 
     def test_it_is_pure(self) -> None:
-        assert {name: found for name, text in _sources(self.adapter) if (found := _IMPURE & _imported(text))} == {}
+        assert {name: found for name, text in _sources(self._package) if (found := _IMPURE & _imported(text))} == {}
 
     def test_a_session_that_is_none_is_no_command(self) -> None:
         assert all(not self.adapter.resume_command(text) for text in ("", "$(reboot)", "; rm -rf .", "--help"))
@@ -147,6 +150,10 @@ class AdapterContract:
     def _can(self) -> frozenset[Capability]:
         return self.adapter.capabilities
 
+    @property
+    def _package(self) -> str:
+        return self.package or type(self.adapter).__module__
+
     def _refusal(self, signal: Signal) -> str | None:
         measure = Measure(sources={self.adapter.name: self.adapter.sources})
         is_short = all(len(value) <= 2000 for value in signal.payload.values() if isinstance(value, str))
@@ -157,9 +164,9 @@ def _screen(rows: Sequence[str]) -> Screen:
     return Screen(pane=PaneId(1), rows=tuple(rows), width=80, height=max(1, len(rows)), at=_NOW)
 
 
-def _sources(adapter: Adapter) -> Iterator[tuple[str, str]]:
-    """The text of every module of the adapter's package."""
-    package = importlib.import_module(type(adapter).__module__)
+def _sources(where: str) -> Iterator[tuple[str, str]]:
+    """The text of every module of a package."""
+    package = importlib.import_module(where)
     below = pkgutil.iter_modules(getattr(package, "__path__", ()))
     for name in (package.__name__, *(f"{package.__name__}.{module.name}" for module in below)):
         with open(str(importlib.import_module(name).__file__), encoding="utf-8") as file:

@@ -4,8 +4,8 @@ import json
 import time
 from collections.abc import Iterator
 
-from tests.live.agents.model.dialect import Frame, Json, Refusal, event, fresh, texts_of
-from tests.live.agents.model.script import Reply, reply_to, saying
+from tests.live.agents.model.dialect import PLAIN, Frame, Json, Refusal, event, fresh, texts_of
+from tests.live.agents.model.script import Reply, Tool, reply_to, saying
 
 _KINDS = {
     400: ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
@@ -19,7 +19,7 @@ _LIMIT_FOR = 3 * 3600
 
 
 class Anthropic:
-    headers: dict[str, str] = {}  # noqa: RUF012
+    headers = PLAIN
 
     def wanted(self, request: Json) -> Reply:
         said = [message for message in request.get("messages", []) if message.get("role") == "user"]
@@ -49,14 +49,14 @@ class Anthropic:
         if reply.is_cut:
             yield None
         yield _event("content_block_stop", index=0)
-        if reply.tool:
-            yield from _tool_frames(reply)
+        for index, tool in enumerate(_tools(reply), 1):
+            yield from _tool_frames(tool, index)
         ended = {"stop_reason": "tool_use" if reply.tool else "end_turn", "stop_sequence": None}
         yield _event("message_delta", delta=ended, usage={"output_tokens": 20})
         yield _event("message_stop")
 
     def whole(self, request: Json, reply: Reply) -> Json:
-        parts = [_tool_block(reply)] if reply.tool else [{"type": "text", "text": reply.text}]
+        parts = [_tool_block(tool) for tool in _tools(reply)] if reply.tool else [{"type": "text", "text": reply.text}]
         ended = "tool_use" if reply.tool else "end_turn"
         return {**_message(request, reply), "content": parts, "stop_reason": ended, "stop_sequence": None}
 
@@ -82,17 +82,19 @@ def _message(request: Json, reply: Reply) -> Json:
     }
 
 
-def _tool_frames(reply: Reply) -> Iterator[Frame]:
-    block = _tool_block(reply)
-    yield _event("content_block_start", index=1, content_block={**block, "input": {}})
+def _tools(reply: Reply) -> list[Tool]:
+    return [reply.tool, *reply.more] if reply.tool else []
+
+
+def _tool_frames(tool: Tool, index: int) -> Iterator[Frame]:
+    block = _tool_block(tool)
+    yield _event("content_block_start", index=index, content_block={**block, "input": {}})
     delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    yield _event("content_block_delta", index=1, delta=delta)
-    yield _event("content_block_stop", index=1)
+    yield _event("content_block_delta", index=index, delta=delta)
+    yield _event("content_block_stop", index=index)
 
 
-def _tool_block(reply: Reply) -> Json:
-    tool = reply.tool
-    assert tool is not None
+def _tool_block(tool: Tool) -> Json:
     name, arguments = {
         "shell": ("Bash", {"command": tool.value, "description": "A scripted command"}),
         "write": ("Write", {"file_path": tool.value, "content": "scripted\n"}),

@@ -4,13 +4,13 @@ import json
 import time
 from collections.abc import Iterator
 
-from tests.live.agents.model.dialect import Frame, Json, Refusal, event, fresh, texts_of
+from tests.live.agents.model.dialect import PLAIN, Frame, Json, Refusal, event, fresh, texts_of
 from tests.live.agents.model.openai import call_of, refusal_of
 from tests.live.agents.model.script import Reply, reply_to, saying
 
 
 class Chat:
-    headers: dict[str, str] = {}  # noqa: RUF012
+    headers = PLAIN
 
     def wanted(self, request: Json) -> Reply:
         messages = request.get("messages", [])

@@ -11,6 +11,8 @@ from tests.live.agents.model.script import Reply
 Json = dict[str, Any]
 Frame = bytes | float | None
 """Bytes to send, seconds to wait, or None: the line is cut here."""
+PLAIN: dict[str, str] = {}
+"""No headers of its own."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from tests.live.agents.model.dialect import Frame, Json, Refusal, event
+from tests.live.agents.model.dialect import PLAIN, Frame, Json, Refusal, event
 from tests.live.agents.model.script import Reply, reply_to, saying
 
 _STATUS = {
@@ -17,7 +17,7 @@ _TYPES = "type.googleapis.com/google.rpc."
 
 
 class Gemini:
-    headers: dict[str, str] = {}  # noqa: RUF012
+    headers = PLAIN
 
     def wanted(self, request: Json) -> Reply:
         contents = request.get("contents", [])

@@ -10,6 +10,7 @@ SHELLS = ("exec_command", "shell_command", "shell", "bash", "Bash", "run_shell_c
 WRITERS = ("apply_patch", "write", "create", "write_file")
 LIMIT_FOR = 3 * 3600
 _KINDS = {
+    400: ("invalid_request_error", "Invalid request: an error in its parameters."),
     401: ("invalid_request_error", "Incorrect API key provided: dummy."),
     429: ("rate_limit_exceeded", "Rate limit reached for scripted-model. Please try again in 20s."),
     500: ("server_error", "The server had an error while processing your request."),
@@ -23,20 +24,20 @@ def refusal_of(reply: Reply) -> Refusal:
             "type": "usage_limit_reached",
             "message": "The usage limit has been reached",
             "plan_type": "pro",
-            "resets_at": int(time.time()) + LIMIT_FOR,
-            "resets_in_seconds": LIMIT_FOR,
+            "resets_at": int(time.time()) + reply.limit_for,
+            "resets_in_seconds": reply.limit_for,
         }
-        return Refusal(429, {"error": error}, windows(100.0))
+        return Refusal(429, {"error": error}, windows(100.0, reply.limit_for))
     kind, message = _KINDS.get(reply.failure, ("server_error", "scripted error"))
     return Refusal(reply.failure, {"error": {"message": message, "type": kind, "code": kind, "param": None}})
 
 
-def windows(used: float) -> dict[str, str]:
+def windows(used: float, ends_in: int = LIMIT_FOR) -> dict[str, str]:
     """How much of the subscription's two windows is used."""
     return {
         "x-codex-primary-used-percent": str(used),
         "x-codex-primary-window-minutes": "300",
-        "x-codex-primary-reset-at": str(int(time.time()) + LIMIT_FOR),
+        "x-codex-primary-reset-at": str(int(time.time()) + ends_in),
         "x-codex-secondary-used-percent": "10.0",
         "x-codex-secondary-window-minutes": "10080",
         "x-codex-secondary-reset-at": str(int(time.time()) + 400_000),

@@ -1,10 +1,11 @@
 """What the model is to do next, said by the prompt itself.
 
     MODEL text <words>      say them                    MODEL fail <status>   an HTTP error of the vendor's kind
-    MODEL slow <seconds>    say a word every half one   MODEL limit           the vendor's usage limit
+    MODEL slow <seconds>    say a word every half one   MODEL limit [seconds] the vendor's usage limit
     MODEL stall <seconds>   begin, then say nothing     MODEL cut             half an answer, then the line is cut
     MODEL shell <command>   ask to run it               MODEL tokens <count>  say that the context is so full
     MODEL write <path>      ask to write a file         MODEL tool <name> <JSON>  ask for any other tool
+    MODEL tools <name> <JSON> ;; <name> <JSON>   ask for all of them at once (Claude Code)
 
 The last such line of the newest prompt counts. Without one the model says hello.
 """
@@ -32,8 +33,12 @@ class Reply:
     pieces: tuple[tuple[float, str], ...] = ((0.0, "Hello from the scripted model."),)
     """How long to wait, then what to say."""
     tool: Tool | None = None
+    more: tuple[Tool, ...] = ()
+    """Further tools, asked for in the same breath."""
     failure: int = 0
     is_limit: bool = False
+    limit_for: int = 3 * 3600
+    """Seconds until the limit ends."""
     is_cut: bool = False
     input_tokens: int = 1500
 
@@ -68,15 +73,21 @@ def _named_tool(rest: str) -> Reply:
     return Reply(tool=Tool(name, arguments=json.loads(arguments or "{}")))
 
 
+def _tools(rest: str) -> Reply:
+    first, *more = (_named_tool(one.strip()).tool for one in rest.split(";;"))
+    return Reply(tool=first, more=tuple(tool for tool in more if tool))
+
+
 _REPLIES = {
     "text": saying,
     "slow": _slowly,
     "stall": lambda rest: saying("It took a while.", _seconds(rest)),
     "shell": lambda rest: Reply(tool=Tool("shell", rest)),
+    "tools": _tools,
     "write": lambda rest: Reply(tool=Tool("write", rest)),
     "tool": _named_tool,
     "fail": lambda rest: Reply(failure=int(rest.split()[0])),
-    "limit": lambda _: Reply(failure=429, is_limit=True),
+    "limit": lambda rest: Reply(failure=429, is_limit=True, limit_for=int(rest.split()[0]) if rest else 3 * 3600),
     "cut": lambda _: Reply(is_cut=True),
     "tokens": lambda rest: Reply(input_tokens=int(rest.split()[0])),
 }

@@ -5,7 +5,7 @@ import pytest
 from termvisor.agents.base import Adapter, Record, is_supported
 from termvisor.agents.claude_code import ADAPTER
 from termvisor.state.admission import refused
-from termvisor.state.measure import DEFAULT
+from tests.declared import DEFAULT
 from tests.unit.agents.claude_code.saying import NOW, SESSION, read
 
 DEEP = '{"event":"Stop","type":"user","pid":1,"message":{"content":' + "[" * 100_000

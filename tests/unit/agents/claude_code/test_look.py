@@ -5,8 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.agents.claude_code import ADAPTER
-from termvisor.agents.claude_code.look import RULES
-from termvisor.match import compile_patterns
 from termvisor.model.screen import Screen
 from tests.recordings.scene import scenes
 from tests.unit.agents.claude_code.saying import RULE, composed, screen
@@ -27,7 +25,7 @@ WAITING = [scene for scene in scenes("claude_code") if ADAPTER.look(scene.screen
 
 
 def rule_of(shown: Screen) -> str:
-    return ADAPTER.look(shown).rule
+    return ADAPTER.look(shown).name
 
 
 @pytest.mark.parametrize(
@@ -126,12 +124,6 @@ def test_a_limit_on_the_screen_tells_its_end_where_its_zone_is_told() -> None:
 
 def test_a_dialog_tells_what_it_asks() -> None:
     assert ADAPTER.look(screen(*DIALOG)).details == {"question": "Do you want to proceed?"}
-
-
-def test_rules_have_names_of_their_own_and_patterns_that_run_in_linear_time() -> None:
-    assert len({rule.id for rule in RULES}) == len(RULES)
-    places = [(rule.where, rule.pattern) for rule in RULES] + [anchor for rule in RULES for anchor in rule.anchors]
-    compile_patterns({str(number): pattern.pattern for number, (_, pattern) in enumerate(places)}, "re2")
 
 
 @given(st.lists(st.text(alphabet="─❯ ●✻·…abc?1.\n", max_size=70), max_size=30))

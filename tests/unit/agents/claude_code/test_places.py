@@ -10,12 +10,13 @@ def process(cwd: str = "/home/dev/my.app", **env: str) -> Process:
 
 
 def test_its_registry_file_is_bound_to_the_process_and_transcripts_to_the_folder() -> None:
-    registry, transcript = watches(process(HOME="/home/dev"))
+    registry, transcript, subagents = watches(process(HOME="/home/dev"))
     assert (registry.folder, registry.pattern) == ("/home/dev/.claude/sessions", "42.json")
     assert registry.hint == Hint(pid=42, pid_started=77)
     assert (transcript.folder, transcript.pattern) == ("/home/dev/.claude/projects/-home-dev-my-app", "*.jsonl")
     assert transcript.hint == Hint(cwd="/home/dev/my.app")
     assert not transcript.from_start
+    assert (subagents.folder, subagents.pattern, subagents.is_deep) == (transcript.folder, "agent-*.jsonl", True)
 
 
 def test_its_folder_may_be_moved() -> None:

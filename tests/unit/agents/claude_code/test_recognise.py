@@ -26,6 +26,7 @@ SHELL = process("bash", "-bash", pid=1)
         process("node", "node", NPM),
         process("MainThread", "node", NPM, "--continue"),
         process("node", "/usr/bin/node", "/usr/local/bin/claude"),
+        process("node", "node", "/home/dev/work/node_modules/.bin/claude"),
         process("bun", "bun", "/x/@anthropic-ai/claude-code/cli-wrapper.cjs"),
         process("claude", "claude", "-p", "what is this"),
         process("claude", "claude", "attach", "b1"),

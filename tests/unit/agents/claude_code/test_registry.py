@@ -55,6 +55,11 @@ def test_before_its_first_status_it_tells_its_session_only() -> None:
     assert (signal.kind, signal.state, signal.payload["version"]) == ("note", None, "2.1.325")
 
 
+def test_what_it_says_before_its_first_status_is_never_newer_than_that() -> None:
+    (signal,) = said(updatedAt=0, statusUpdatedAt=0, startedAt=NOW // 10**6 - 900)
+    assert signal.event_at == NOW - 900 * 10**6
+
+
 def test_the_file_of_a_dead_process_with_the_same_number_says_nothing() -> None:
     assert said(Hint(pid=42, pid_started=99000), status="busy") == []
     assert said(Hint(pid=43), status="busy") == []

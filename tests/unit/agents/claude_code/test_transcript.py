@@ -39,6 +39,7 @@ def test_an_answer_ends_the_turn_and_tells_what_it_used() -> None:
         "message_input": 10,
         "message_cached": 230,
         "message_output": 5,
+        "message_written": 30,
         "message_id": "msg_1",
         "last_message": "hello",
     }

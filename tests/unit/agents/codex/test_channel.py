@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from termvisor.agents.codex import channel
+from termvisor.agents.codex.layout import layout_of
 from termvisor.model.ids import PaneId
 from termvisor.model.screen import Screen
 from tests.unit.agents.codex.test_look import ASKED, FOOT, HITS, LIMIT, MODAL
@@ -36,18 +39,27 @@ def test_only_approvals_are_answered():
 
 def test_turns_are_asked_for_by_thread():
     assert channel.prompt("t", "go on").params == {"threadId": "t", "input": [{"type": "text", "text": "go on"}]}
-    assert channel.interrupt("t", "u").params == {"threadId": "t", "turnId": "u"}
+    assert channel.stop_turn("t", "u").params == {"threadId": "t", "turnId": "u"}
     assert channel.follow("t").method == "thread/resume"
     assert channel.unfollow("t").method == "thread/unsubscribe"
     assert channel.compact("t").method == "thread/compact/start"
 
 
 def test_keys_fit_the_dialog_that_is_open():
-    assert channel.approve_keys(screen(*ASKED)) == channel.Press(keys=("y",), rule="approval_asked")
-    assert channel.deny_keys(screen(*ASKED)) == channel.Press(keys=("Escape",), rule="approval_asked")
+    rule, rows = "codex.screen.approval_asked", layout_of(ASKED).dialog
+    assert channel.answer(screen(*ASKED), "allow") == channel.Press(keys=("y",), rule=rule, rows=rows)
+    assert channel.answer(screen(*ASKED), "deny") == channel.Press(keys=("Escape",), rule=rule, rows=rows)
+    assert any("Yes, proceed" in row for row in rows)
     assert channel.leave_limit_dialog_keys(screen(LIMIT, *MODAL)) == channel.Press(
-        keys=("Escape",), rule="limit_dialog"
+        keys=("Escape",), rule="codex.screen.limit_dialog", rows=layout_of((LIMIT, *MODAL)).dialog
     )
+
+
+def test_the_dialog_about_a_limit_is_left_by_the_choice_that_changes_nothing():
+    press = channel.choose(screen(LIMIT, *MODAL), "Keep current model")
+    assert press is not None
+    assert press.keys[-1] == "Enter"
+    assert set(press.keys[:-1]) <= {"Down"}
 
 
 @pytest.mark.parametrize("name", sorted(set(HITS) - {"approval_asked"}))
@@ -62,9 +74,11 @@ def test_a_dialog_whose_choices_are_others_is_left_alone():
 
 
 def test_work_is_interrupted_only_while_it_shows():
-    assert channel.interrupt_keys(screen(*HITS["working"])) == channel.Press(keys=("Escape",), rule="working")
-    assert channel.interrupt_keys(screen(*HITS["turn_ended"])) is None
-    assert channel.interrupt_keys(screen(*ASKED)) is None
+    assert channel.interrupt(screen(*HITS["working"])) == channel.Press(
+        keys=("Escape",), rule="codex.screen.working", rows=("esc to interrupt",)
+    )
+    assert channel.interrupt(screen(*HITS["turn_ended"])) is None
+    assert channel.interrupt(screen(*ASKED)) is None
 
 
 def test_text_is_typed_only_into_an_empty_composer():
@@ -80,10 +94,28 @@ def test_no_key_is_ever_a_bare_enter():
         for choose in (
             channel.approve_keys,
             channel.deny_keys,
-            channel.interrupt_keys,
+            channel.interrupt,
             channel.leave_limit_dialog_keys,
         )
         for rows in HITS.values()
         if (keys := choose(screen(*rows))) is not None
     ]
     assert {key for keys in offers for key in keys.keys} == {"y", "Escape"}
+
+
+def test_it_leaves_only_from_rest():
+    assert channel.leave(screen(*HITS["turn_ended"])).keys == ("C-c",)
+    assert channel.leave(screen(*HITS["working"])) is None
+    assert channel.leave(screen(*ASKED)) is None
+
+
+def test_a_choice_is_gone_to_step_by_step():
+    shown = screen(*(row.replace("3. No", "2. No") for row in ASKED))
+    assert channel.choose(shown, "No, and tell Codex what to do differently (esc)").keys == ("Down", "Enter")
+    assert channel.choose(shown, "no such choice") is None
+    assert channel.choose(screen(*ASKED), "Yes, proceed (y)") is None
+
+
+def test_what_its_hook_prints():
+    told = json.loads(channel.hook_answer("deny", "Not now."))["hookSpecificOutput"]["decision"]
+    assert told == {"behavior": "deny", "message": "Not now."}

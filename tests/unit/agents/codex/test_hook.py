@@ -36,7 +36,7 @@ def test_an_event_is_a_state(event, payload, state):
 
 def test_the_pane_and_process_of_a_hook_are_those_of_the_server_and_not_believed():
     signal = told("Stop")
-    assert signal.hint == Hint(cwd="/src")
+    assert signal.hint == Hint(cwd="/src", via=4)
     assert (signal.session, signal.event_at) == ("s", AT - 20 * 10**6)
 
 

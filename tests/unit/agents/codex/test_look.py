@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.codex.look import RULES, look
+from termvisor.agents.codex.look import SIGHT, look
 from termvisor.model.ids import PaneId
 from termvisor.model.screen import Screen
 from tests.recordings.scene import scenes
@@ -24,6 +24,7 @@ def seen(*rows: str):
     return look(Screen(pane=PaneId(1), rows=rows, width=100, height=40, at=1_794_773_000 * 10**9))
 
 
+BACKGROUND = "  2 background terminals running · /ps to view · /stop to close"
 HITS = {
     "approval_asked": ASKED,
     "hooks_need_review": ("  Hooks need review", "", "› 1. Review hooks", "", "  enter confirm · esc skip"),
@@ -39,6 +40,7 @@ HITS = {
     "compacting": ("• Compacting context (2s • esc to interrupt)", "  └ Making room to continue.", *FOOT),
     "retrying": ("◦ Reconnecting... 2/5 (1m 3s • esc to interrupt)", "  └ high demand", *FOOT),
     "working": ("› hi", "", "• Working (1h 2m 3s • esc to interrupt)", *FOOT),
+    "background_terminal": ("• Hello.", "", "  Worked for <1s • 04:14", "", BACKGROUND, *FOOT),
     "interrupted": ("› hi", "■ Conversation interrupted - use /feedback if something went wrong", *FOOT),
     "usage_limit_reached": ("› hi", LIMIT, *FOOT),
     "not_signed_in": ("■ unexpected status 401 Unauthorized: no, url: http://h/v1/", "responses", *FOOT),
@@ -59,15 +61,15 @@ NEAR = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", SIGHT.rules, ids=lambda rule: rule.id)
 def test_a_rule_finds_what_it_is_named_for(rule):
-    found = seen(*HITS[rule.name])
-    assert (found.rule, found.state, found.confidence) == (rule.name, rule.state, rule.confidence)
+    found = seen(*HITS[rule.id.removeprefix("codex.screen.")])
+    assert (found.rule, found.state, found.confidence) == (rule.id, rule.state, rule.confidence)
 
 
 @pytest.mark.parametrize("rows", NEAR.values(), ids=NEAR)
 def test_a_near_miss_is_what_it_is(rows):
-    assert seen(*rows).rule == "turn_ended"
+    assert seen(*rows).name == "turn_ended"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,29 @@ def test_a_screen_that_is_not_codex_is_unknown_and_never_idle(rows):
     assert (seen(*rows).state, seen(*rows).rule) == ("unknown", "")
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (HITS["background_terminal"], ("running", 2)),
+        ((*HITS["interrupted"][:2], BACKGROUND, *FOOT), ("running", 2)),
+        ((*HITS["failed"][:1], BACKGROUND, *FOOT), ("error", 0)),
+        (HITS["turn_ended"], ("completed", 0)),
+        (("$ ",), ("unknown", None)),
+    ],
+    ids=["after an answer", "after an interrupt", "an error is more", "none", "another screen tells nothing"],
+)
+def test_commands_that_run_on_are_counted(rows, expected):
+    assert (seen(*rows).state, seen(*rows).tasks) == expected
+
+
+def test_a_folder_that_is_not_trusted_is_asked_for():
+    asked = ("  Folder access", "", "  Trust this folder? Codex can read, edit, and run files here.", "")
+    found = seen(
+        *asked, "› 1. Trust and continue", "  2. Back to Agent Command Center", "", "  enter continue · esc back"
+    )
+    assert (found.name, found.details) == ("folder_not_trusted", {"question": "Trust this folder?"})
+
+
 def test_a_dialog_tells_what_it_asks():
     assert seen(*ASKED).details == {
         "question": "Would you like to run the following command?",
@@ -101,7 +126,7 @@ def test_a_limit_tells_its_end_with_the_dialog_open_and_without():
 
 
 def test_an_offer_to_switch_the_model_without_a_limit_is_a_menu():
-    assert seen("• Hello.", *MODAL).rule == "menu_open"
+    assert seen("• Hello.", *MODAL).name == "menu_open"
 
 
 def test_a_wrapped_error_is_told_whole():

@@ -30,6 +30,7 @@ def process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> Process:
         (BINARY, "exec", "say hello"),
         ("node", "/usr/lib/node_modules/@openai/codex/bin/codex.js"),
         ("node", "/usr/local/bin/codex", "fix it"),
+        ("node", "/home/dev/work/node_modules/.bin/codex"),
         (BINARY, "--disable", "app-server"),
         (BINARY, "--", "app-server"),
     ],

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from termvisor.agents.codex.threads import Threads, thread_of
 from termvisor.model.signal import Hint
 from tests.unit.agents.codex.server_words import BORN, LATER, MS, THREAD, face, thread
@@ -22,9 +24,41 @@ def test_a_thread_from_before_is_not_its_own():
 
 def test_two_in_one_folder_are_a_conflict_that_names_the_folder():
     known, both = knowing(thread()), [face(), face(8)]
-    assert known.hint_of(THREAD, both) == Hint(cwd="/src")
+    assert known.hint_of(THREAD, both) == Hint(cwd="/src", is_doubtful=True)
     assert known.conflicts(both) == ["/src"]
-    assert known.conflicts([face()]) == []
+    assert known.conflicts([]) == []
+
+
+def test_a_thread_that_two_could_have_begun_is_nobodys_when_one_is_gone():
+    known = knowing(thread())
+    known.began(THREAD, [face(), face(8)])
+    assert known.hint_of(THREAD, [face()]) == Hint(cwd="/src", is_doubtful=True)
+    assert known.conflicts([face()]) == ["/src"]
+
+
+def test_who_comes_later_takes_nobodys_thread():
+    known = knowing(thread())
+    known.began(THREAD, [face()])
+    assert known.hint_of(THREAD, [face(), face(8)]) == OWN
+    assert known.hint_of(THREAD, [face(8)]) is None
+
+
+def test_of_two_in_a_folder_only_one_that_was_there_before_can_own_it():
+    assert knowing(thread()).hint_of(THREAD, [face(), face(8, born=BORN + 60_000)]) == OWN
+
+
+def test_one_in_no_pane_of_ours_is_a_rival_and_its_own_threads_are_not_told():
+    stranger = replace(face(8), is_elsewhere=True)
+    assert knowing(thread()).hint_of(THREAD, [face(), stranger]) == Hint(cwd="/src", is_doubtful=True)
+    assert knowing(thread()).hint_of(THREAD, [stranger]) is None
+
+
+def test_another_process_with_the_same_pid_shows_a_thread_of_its_own():
+    known = knowing(thread(), thread(LATER))
+    known.began(THREAD, [face()])
+    reborn = replace(face(), process=replace(face().process, pid_started=78))
+    assert known.hint_of(THREAD, [reborn]) is None
+    assert known.hint_of(LATER, [reborn]) == Hint(pid=7, pid_started=78)
 
 
 def test_one_that_stays_apart_is_no_rival():
@@ -38,7 +72,7 @@ def test_a_command_line_that_names_it_is_a_proof():
 
 def test_two_that_name_it_are_a_conflict():
     both = [face(7, "resume", THREAD), face(8, "resume", THREAD)]
-    assert knowing(thread()).hint_of(THREAD, both) == Hint(cwd="/src")
+    assert knowing(thread()).hint_of(THREAD, both) == Hint(cwd="/src", is_doubtful=True)
 
 
 def test_the_folder_of_the_command_line_counts():

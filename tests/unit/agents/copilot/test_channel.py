@@ -12,7 +12,7 @@ def test_to_allow_is_to_go_to_that_very_choice():
     press, moved = channel.answer(asked(*APPROVAL), "allow"), channel.answer(asked(*OTHER), "allow")
     assert press is not None
     assert moved is not None
-    assert (press.keys, press.rule) == (("Enter",), "approval_asked")
+    assert (press.keys, press.rule) == (("Enter",), "copilot.screen.approval_asked")
     assert moved.keys == ("Up", "Up", "Enter")
 
 
@@ -29,7 +29,8 @@ def test_nothing_is_pressed_where_nothing_is_asked():
 
 
 def test_one_key_interrupts_work():
-    assert channel.interrupt(composed(" ❯ go", below=WORK)) == channel.Press(keys=("C-c",), rule="working")
+    pressed = channel.interrupt(composed(" ❯ go", below=WORK))
+    assert pressed == channel.Press(keys=("C-c",), rule="copilot.screen.working")
 
 
 def test_a_composer_is_empty_or_somebody_writes_in_it():

@@ -11,7 +11,7 @@ PATH = f"/home/you/.copilot/session-state/{SESSION}/events.jsonl"
 ASKED = {"requestId": "r1", "permissionRequest": {"kind": "shell", "fullCommandText": "touch x", "intention": "Make x"}}
 
 
-def event(kind, *, at="2026-11-16T04:15:59.900Z", agent="", **data):
+def event(kind, /, *, at="2026-11-16T04:15:59.900Z", agent="", **data):
     line = {"type": kind, "data": data, "timestamp": at, "id": "e1"} | ({"agentId": agent} if agent else {})
     return read(ADAPTER, "session_file", json.dumps(line), path=PATH, event_id="x@1")
 
@@ -52,6 +52,20 @@ def test_what_tells_no_state_says_nothing(kind):
 
 def test_a_message_that_asks_for_tools_is_not_the_end():
     assert event("assistant.message", content="I will", toolRequests=[{"name": "bash"}]) == []
+
+
+def test_a_command_that_runs_on_is_a_task_until_it_ends():
+    (began,) = event("tool.execution_complete", result={"content": "<command started in background with shellId: 0>"})
+    (ended,) = event("system.notification", kind={"type": "shell_completed", "shellId": "0", "exitCode": 0})
+    (stopped,) = event("tool.execution_start", toolName="stop_bash", arguments={"shellId": "0"})
+    assert [(one.kind, one.task) for one in (began, ended, stopped)] == [
+        ("task_began", "shell 0"),
+        ("task_ended", "shell 0"),
+        ("task_ended", "shell 0"),
+    ]
+    assert event("system.notification", kind={"type": "agent_idle"}) == []
+    (anew,) = event("session.resume")
+    assert anew.tasks == ()
 
 
 def test_errors_set_their_flags():

@@ -36,7 +36,7 @@ LOGIN = " ✗ Authentication failed with provider (HTTP 401)."
 )
 def test_a_screen_is_known(shown, state, rule):
     seen = look(shown)
-    assert (seen.state, seen.rule) == (state, rule)
+    assert (seen.state, seen.name) == (state, rule)
 
 
 @pytest.mark.parametrize(

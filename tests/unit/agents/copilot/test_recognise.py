@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.agents.copilot.recognise import is_session, recognise, watches
+from termvisor.agents.copilot.recognise import LAUNCH, watches
 from tests.unit.agents.saying import SESSION, process
 
 
@@ -15,12 +15,12 @@ from tests.unit.agents.saying import SESSION, process
     ],
 )
 def test_it_is_known(argv):
-    assert recognise([process("bash"), process(*argv)]) is not None
+    assert LAUNCH.found([process("bash"), process(*argv)]) is not None
 
 
 @pytest.mark.parametrize("argv", [("copilot", "--acp"), ("copilot", "login"), ("copilot", "--help"), ("gh", "copilot")])
 def test_its_errands_are_none(argv):
-    assert recognise([process(*argv)]) is None
+    assert LAUNCH.found([process(*argv)]) is None
 
 
 def test_only_the_log_beside_its_own_lock_is_its_own():
@@ -33,8 +33,3 @@ def test_its_folder_may_be_elsewhere_or_unknown():
     (watch,) = watches(process("copilot", cwd="/srv", env={"HOME": "/home/you", "COPILOT_HOME": "state"}))
     assert watch.folder == "/srv/state/session-state"
     assert watches(process("copilot")) == []
-
-
-def test_a_session_is_a_uuid():
-    assert is_session(SESSION)
-    assert not is_session("mine")

@@ -11,7 +11,7 @@ OTHER = (*APPROVAL[:3], "  1. Allow once", "● 2. Allow for this session", "  3
 def test_to_allow_is_to_go_to_that_very_choice():
     press = channel.answer(asked(*APPROVAL), "allow")
     assert press is not None
-    assert (press.keys, press.rule) == (("Enter",), "approval_asked")
+    assert (press.keys, press.rule) == (("Enter",), "gemini.screen.approval_asked")
     assert any("● 1. Allow once" in row for row in press.rows)
     moved = channel.answer(asked(*OTHER), "allow")
     assert moved is not None
@@ -39,7 +39,7 @@ def test_the_limits_dialog_is_left_without_another_try():
 
 def test_only_work_is_interrupted():
     working = composed(" > go", status=" ⠙ Thinking... (esc to cancel, 1s)")
-    assert channel.interrupt(working) == channel.Press(keys=("Escape",), rule="working")
+    assert channel.interrupt(working) == channel.Press(keys=("Escape",), rule="gemini.screen.working")
     assert channel.interrupt(composed(" > go", "✦ words")) is None
 
 
@@ -50,4 +50,5 @@ def test_a_composer_is_empty_or_somebody_writes_in_it():
 
 
 def test_a_hook_can_refuse():
-    assert json.loads(channel.hook_answer("Not now.")) == {"decision": "deny", "reason": "Not now."}
+    assert json.loads(channel.hook_answer("deny", "Not now.")) == {"decision": "deny", "reason": "Not now."}
+    assert channel.hook_answer("allow") == ""

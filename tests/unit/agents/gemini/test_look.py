@@ -7,6 +7,10 @@ from tests.unit.agents.gemini.screens import APPROVAL, FAILED, LIMIT, asked, com
 from tests.unit.agents.saying import box, screen
 
 THINKING = " ⠙ Thinking... (esc to cancel, 1s)                    ? for shortcuts"
+QUESTION = (
+    "Answer Questions", "", "Which database", "", "● 1.  pg", "      large", "  2.  lite", "",
+    "Enter to select · ↑/↓ to navigate · Esc to cancel",
+)  # fmt: skip
 TRUST = ("Do you trust the files in this folder?", "● 1. Trust folder (api)", "  2. Don't trust")
 
 
@@ -28,12 +32,14 @@ TRUST = ("Do you trust the files in this folder?", "● 1. Trust folder (api)", 
         (asked(*APPROVAL), "waiting_approval", "approval_asked"),
         (asked(*LIMIT), "waiting_input", "usage_limit_asked"),
         (asked(*TRUST), "waiting_approval", "folder_not_trusted"),
+        (screen([f" {row}" for row in box(*TRUST)]), "waiting_approval", "folder_not_trusted"),
+        (asked(*QUESTION), "waiting_input", "question_asked"),
         (asked("Select Theme", "● 1. Dark", "  2. Light"), "waiting_input", "choice_open"),
     ],
 )
 def test_a_screen_is_known(shown, state, rule):
     seen = look(shown)
-    assert (seen.state, seen.rule) == (state, rule)
+    assert (seen.state, seen.name) == (state, rule)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_its_end_is_told_beside_the_state():
 )
 def test_the_title_has_a_sign_for_each_state(title, expected):
     (said,) = read(ADAPTER, "title", title)
-    assert (said.state, said.tier, said.moved_at) == (expected, "heuristic", NOW)
+    assert (said.state, said.tier, said.moved_at) == (expected, "deterministic", None)
 
 
 @pytest.mark.parametrize("title", ["", "bash", "Ready (work)", "✳ Claude Code", "◇ Ready"])

@@ -36,7 +36,7 @@ END = "     ▣  Build · Model"
 )
 def test_a_screen_is_known(shown, state, rule):
     seen = look(shown)
-    assert (seen.state, seen.rule) == (state, rule)
+    assert (seen.state, seen.name) == (state, rule)
 
 
 @pytest.mark.parametrize(

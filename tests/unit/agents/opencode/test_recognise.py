@@ -2,20 +2,20 @@
 
 import pytest
 
-from termvisor.agents.opencode.recognise import is_session, recognise, server_of
+from termvisor.agents.opencode.recognise import LAUNCH, server_of
 from tests.unit.agents.saying import process
 
 
 @pytest.mark.parametrize("argv", [("opencode",), ("/opt/opencode", "--port", "4096"), ("opencode", "/home/you/api")])
 def test_it_is_known(argv):
-    assert recognise([process("bash"), process(*argv)]) is not None
+    assert LAUNCH.found([process("bash"), process(*argv)]) is not None
 
 
 @pytest.mark.parametrize(
     "argv", [("opencode", "serve"), ("opencode", "auth", "login"), ("opencode", "--version"), ("oc",)]
 )
 def test_its_server_and_its_errands_are_none(argv):
-    assert recognise([process(*argv)]) is None
+    assert LAUNCH.found([process(*argv)]) is None
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,3 @@ def test_its_server_and_its_errands_are_none(argv):
 )
 def test_it_listens_only_where_it_was_told_to(words, expected):
     assert server_of(process("opencode", *words)) == expected
-
-
-def test_a_session_has_its_form():
-    assert is_session("ses_e1d444cefffeWoQOav4x8UdMr6")
-    assert not is_session("ses_../../x")

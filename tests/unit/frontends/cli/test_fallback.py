@@ -10,6 +10,7 @@ from termvisor.errors import NewerDatabase
 from termvisor.frontends import courier
 from termvisor.frontends.cli import fallback
 from termvisor.wire.face import Asked
+from tests.compiled import lend
 from tests.unit.memory import private_places, visor
 
 
@@ -32,6 +33,7 @@ def test_an_unknown_command_starts_nothing_and_names_the_nearest(folder: str) ->
 
 def test_a_command_that_needs_a_daemon_starts_it_and_goes_on(folder: str) -> None:
     places = private_places(folder)
+    lend(places)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
     try:
         status, out, errors = visor(places, "robot", "state", **nowhere)

@@ -10,11 +10,13 @@ import pytest
 from termvisor.clock import SystemClock
 from termvisor.errors import TimedOut, Unavailable
 from termvisor.ingest.agents.app_server import AppServer
+from termvisor.ingest.agents.thread_line import ThreadLine
 from termvisor.model.signal import Hint
 from termvisor.testing.tmux import short_folder
 from tests.unit.agents.codex.server_words import ACTIVE, IDLE, THREAD, changed, face, started, thread
 from tests.unit.ingest.agents.codex_server import codex_server
 
+ASKING = {"method": "item/commandExecution/requestApproval", "id": 3, "params": {"threadId": THREAD, "itemId": "i"}}
 OWN = Hint(pid=7, pid_started=77)
 
 
@@ -125,18 +127,47 @@ async def test_a_person_may_answer_through_it(home, ear, ours):
         server.answers |= {"thread/resume": {}, "turn/start": {"turn": {"id": "u"}}, "turn/interrupt": {}}
         await server.was_asked("thread/loaded/list")
         server.say(started())
-        await ours.resume(THREAD)
-        server.say({"method": "item/commandExecution/requestApproval", "id": 3, "params": {"threadId": THREAD}})
-        assert (await ours.request_in(THREAD))["id"] == 3
-        await ours.reply(3, {"decision": "accept"})
-        assert await ours.turn_start(THREAD, "go on") == {"turn": {"id": "u"}}
-        await ours.turn_interrupt(THREAD, "u")
-        assert {"id": 3, "result": {"decision": "accept"}} in server.asked
+        line = ThreadLine(ours, THREAD)
+        await line.ask("thread/resume", {"threadId": THREAD})
+        server.say(ASKING)
+        request = await line.request()
+        assert request["id"] == 3
+        assert await line.reply(request, {"decision": "accept"})
+        assert not await line.reply(request, {"decision": "accept"})
+        assert await line.ask("turn/start", {"threadId": THREAD}) == {"turn": {"id": "u"}}
+        server.say({"method": "serverRequest/resolved", "params": {"threadId": THREAD, "requestId": 3}})
+        assert await line.until_resolved(request)
+        assert server.asked.count({"id": 3, "result": {"decision": "accept"}}) == 1
+
+
+async def test_another_request_of_the_same_number_is_not_answered(home, ear, ours):
+    async with codex_server(home) as server, running(ours):
+        await server.was_asked("thread/loaded/list")
+        server.say(started())
+        server.say(ASKING)
+        request = await ours.request_in(THREAD)
+        other = {**request, "params": {**request["params"], "command": "rm -rf build"}}
+        assert not await ours.reply(other, {"decision": "accept"})
+        assert [one for one in server.asked if "result" in one] == []
+
+
+async def test_a_request_of_a_line_that_broke_is_not_answered_on_the_next(home, ear, ours):
+    async with codex_server(home) as server, running(ours):
+        server.answers["thread/list"] = {"data": [thread()]}
+        await ear.until(len)
+        assert ours.thread_of(7) == THREAD
+        server.say(ASKING)
+        request = await ours.request_in(THREAD)
+        server.hang_up()
+        assert not await ours.until_resolved(request)
+        await ear.until(lambda records: len(records) >= 4)
+        assert not await ours.reply(request, {"decision": "accept"})
 
 
 async def test_nothing_to_answer_is_said_so(home, ear, ours):
     with pytest.raises(Unavailable, match="not connected"):
-        await ours.resume(THREAD)
+        await ours.ask("thread/resume", {"threadId": THREAD})
+    assert ours.thread_of(7) == ""
     with pytest.raises(TimedOut, match="nothing waits"):
         await ours.request_in(THREAD, seconds=0.01)
 
@@ -178,8 +209,8 @@ async def test_two_in_one_folder_are_told_in_its_health(home, ear):
     async with codex_server(home) as server, running(ours):
         server.answers["thread/list"] = {"data": [thread()]}
         await ear.until(len)
-    assert ear.records[0].hint == Hint(cwd="/src")
-    assert "more than one Codex works in /src" in ours.health.detail
+    assert ear.records[0].hint == Hint(cwd="/src", is_doubtful=True)
+    assert "more than one Codex may have begun threads in /src" in ours.health.detail
 
 
 async def test_secrets_are_masked_before_they_leave(home, ear, ours):

@@ -45,6 +45,13 @@ def test_a_pane_without_a_process_is_empty():
     assert below(0, one(1, 0), one(2, 0)) == []
 
 
+def test_what_is_below_another_pane_belongs_to_that_one():
+    tree = Tree([one(1, 0), one(10, 1, 10), one(11, 10, 10), one(20, 11, 20), one(21, 20, 20)])
+    roots = frozenset({10, 20})
+    assert [found.pid for found in tree.below(10, roots)] == [10, 11]
+    assert [found.pid for found in tree.below(20, roots)] == [20, 21]
+
+
 def test_a_ring_of_parents_as_a_torn_pass_may_show_it_does_no_harm():
     assert below(10, one(10, 11, 10), one(11, 10, 10)) == [10, 11]
 

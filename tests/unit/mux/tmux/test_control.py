@@ -74,6 +74,7 @@ async def test_a_text_with_a_nul_is_refused_before_anything_is_sent(server, hear
         ({"command": "claude"}, "command", "cat"),
         ({"alternate": True}, "alternate", "0"),
         ({"shows": "not there"}, "screen", "not in any row"),
+        ({"rows": ("ready", "❯ 1. Yes")}, "screen", "not in any row"),
     ],
 )
 async def test_what_is_not_as_expected_is_named_and_nothing_is_written(server, heard, change, what, actual):
@@ -88,6 +89,17 @@ async def test_what_is_not_as_expected_is_named_and_nothing_is_written(server, h
 async def test_what_stands_on_the_screen_may_be_asked_for(server, heard):
     guard, _ = heard
     assert await server.write(replace(guard, shows="ready"), "x") is None
+    assert await server.write(replace(guard, rows=("ready", "eady")), "x") is None
+    with pytest.raises(BadRequest, match="pointers"):
+        await server.write(replace(guard, rows=("#{pane_id}",)), "x")
+
+
+async def test_the_choice_that_is_pointed_at_may_be_asked_for(tmux, server):
+    pane = tmux.window("work", "printf ' ❯ 1. Yes\\n   2. No\\n'; exec cat")
+    await until(lambda: "2. No" in tmux("capture-pane", "-p", "-t", pane))
+    guard = Guard(pane=pane, pid=int(tmux.ask(pane, "#{pane_pid}")))
+    assert await server.press(replace(guard, rows=("❯ 1. Yes", "2. No")), ["Enter"]) is None
+    assert isinstance(await server.press(replace(guard, rows=("❯ 2. No",)), ["Enter"]), Mismatch)
 
 
 async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, heard):

@@ -8,7 +8,28 @@ from termvisor.errors import MuxError
 from termvisor.mux.base import Thin
 from termvisor.mux.tmux.listing import FIELD, RECORD, parse_full, parse_server, parse_thin
 
-WORDS = ["%5", "812", "$1", "0", "@3", "2", "1", "1", "/dev/tty", "80", "24", "0", "0", "0", "", "9", "1", "2000", "0"]
+WORDS = [
+    "%5",
+    "812",
+    "$1",
+    "2",
+    "/dev/pts/7,client-812",
+    "@3",
+    "2",
+    "1",
+    "1",
+    "/dev/tty",
+    "80",
+    "24",
+    "0",
+    "0",
+    "0",
+    "",
+    "9",
+    "1",
+    "2000",
+    "0",
+]
 
 
 def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
@@ -24,6 +45,7 @@ def test_a_pane_has_all_its_facts():
     (facts,) = listed(record("work", "build", "make", "/srv/app", "compiling"))
     assert (facts.mux_id, facts.pid, facts.session_name, facts.window_index) == ("%5", 812, "work", 2)
     assert (facts.command, facts.cwd, facts.title) == ("make", "/srv/app", "compiling")
+    assert (facts.session_attached, facts.session_clients) == (2, ("/dev/pts/7", "client-812"))
     assert (facts.piped, facts.dead_status, facts.dead_signal, facts.history_limit) == (True, None, 9, 2000)
 
 

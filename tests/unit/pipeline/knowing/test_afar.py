@@ -1,6 +1,7 @@
 """Agents behind ssh and the like: only the screen names them, so much is asked of it."""
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.model.ids import PaneId
 from termvisor.model.screen import Screen
@@ -73,3 +74,13 @@ async def test_one_whose_process_is_known_is_not_ended_by_looks(house):
 
 def test_what_carries_terminals_is_known_by_its_bare_name():
     assert (carrier("/usr/bin/ssh"), carrier("docker"), carrier("sshd"), carrier("")) == (True, True, False, False)
+
+
+async def test_a_pane_that_shows_a_tmux_which_is_watched_too_has_no_agent_of_its_own(house):
+    afar = seeing(house)
+    assert not afar.is_due(replace(standing(command="tmux"), shows_ours=True))
+    await look(house, afar, "tmux", "toy working", "toy working")
+    assert house.knowing.runtime_in(PaneId(1)) is not None
+    afar.end(replace(standing(command="tmux"), shows_ours=True))
+    await house.knowing.stored()
+    assert house.knowing.runtime_in(PaneId(1)) is None

@@ -1,6 +1,8 @@
 """Adapters, kept from doing harm."""
 
-from termvisor.agents.base import Process, Record
+from termvisor.agents.base import Process, Record, Seen
+from termvisor.model.ids import PaneId
+from termvisor.model.screen import Screen
 from termvisor.pipeline.knowing import Circle
 from termvisor.testing.world import NOON
 from tests.unit.pipeline.knowing.house import circle
@@ -34,6 +36,21 @@ def test_what_one_raises_counts_as_silence_and_is_told_once(caplog):
     assert (one.read("toy", RECORD), one.read("toy", RECORD)) == ((), ())
     assert one.failures == {"toy": 2}
     assert caplog.text.count("the agent adapter toy failed: RecursionError: too deep") == 1
+
+
+class Knowing(Toy):
+    contract_version = (1, 1)
+
+    def look(self, screen, version=""):
+        return Seen(state="idle", rule=f"toy.{version}")
+
+
+def test_a_look_is_told_the_version_by_those_who_can_hear_it():
+    shown = Screen(pane=PaneId(1), rows=("toy is idle",), width=80, height=1, at=NOON)
+    old, new = circle(), Circle(lambda: [Knowing()])
+    assert old.look("toy", shown, "2.0") == old.look("toy", shown)
+    assert old.failures == {}
+    assert (new.look("toy", shown, "2.0").name, new.look("toy", shown).rule) == ("0", "toy.")
 
 
 def test_who_speaks_where_and_which_variables_are_asked_for():

@@ -38,6 +38,16 @@ def test_a_look_names_its_rule_and_when_the_pane_moved():
     assert (told.payload, told.runtime) == ({"seconds": 4, "rule": "toy.running"}, RUNTIME.id)
 
 
+def test_a_look_lists_the_tasks_that_the_screen_counts():
+    two, none = replace(RUNNING, tasks=2), replace(RUNNING, tasks=0)
+    assert [signal(RUNTIME, glance(3, one), NOON).tasks for one in (two, none, RUNNING)] == [
+        ("shown 1", "shown 2"),
+        (),
+        None,
+    ]
+    assert is_news(glance(0, two), glance(1, none), 2 * NS)
+
+
 def test_a_strange_screen_is_unknown_and_of_one_that_was_only_seen_perhaps_no_agent_at_all():
     strange = glance(3, Seen())
     told = signal(RUNTIME, strange, None)

@@ -132,3 +132,36 @@ async def test_how_far_a_log_is_read_is_stored_also_when_a_record_says_nothing(h
     await hearing.records([record, replace(record, text="?", seq=99)])
     assert house.knowing.marks == {"hook": (2, 99)}
     assert hearing.unclaimed == 1
+
+
+async def test_what_names_only_a_folder_in_which_several_work_is_not_believed(house):
+    await house.tell(began(house.now()))
+    hearing, asked = ears(house), []
+    here = Hint(cwd=house.knowing.runtime_in(PaneId(1)).cwd or "/src")
+
+    async def several(agent: str, cwd: str) -> int:
+        asked.append((agent, cwd))
+        return 2
+
+    hearing.count = several
+    record = Record(source="notes", text="state=working:id=abc", at=house.now(1), hint=here, event_id="a@1")
+    await hearing.records([record])
+    assert (house.states[0].value, asked) == ("unknown", [("toy", here.cwd)])
+    named = replace(record, hint=Hint(pid=101, pid_started=9), event_id="a@2")
+    await hearing.records([named])
+    assert (house.states[0].value, len(asked)) == ("running", 1), "a process is proof"
+
+
+async def test_the_session_that_its_command_line_takes_up_is_known_at_once_and_says_nothing_of_its_state(house):
+    await house.tell(began(house.now()))
+    hearing, runtime = ears(house), house.knowing.runtime_in(PaneId(1))
+    taking_up = replace(PROCESS, argv=("toy-agent", "--resume", "s1"))
+    hearing.follow(runtime, taking_up)
+    assert await value(house) == "unknown"
+    assert house.knowing.session(ONE).resume == ("toy-agent", "--resume", "s1")
+    count = await facts(house)
+    hearing.follow(runtime, taking_up)
+    assert await facts(house) == count
+    hearing.marks(epoch(house), [(house.now(1), mark("state=working:id=s2", 10))])
+    assert await value(house) == "running"
+    assert house.knowing.session(ONE).external_id == "s2"

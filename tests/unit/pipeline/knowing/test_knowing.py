@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
+from termvisor.clock import NS
 from termvisor.errors import StorageError
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.model.runtime import PaneClosed, RuntimeEnded
@@ -169,3 +170,25 @@ async def test_runtimes_of_which_nothing_is_known_any_more_are_over(house, facts
     await house.open()
     await house.tell(says(house.now(3), None, kind="heartbeat"))
     assert (len(house.knowing.living), len(await house.store.sessions.open())) == ((0, 0) if facts == 0 else (1, 1))
+
+
+async def test_a_clock_that_is_set_back_freezes_nothing(house, monkeypatch):
+    await house.tell(began(house.now()), says(house.now(), "running"))
+    now = house.clock.now
+    monkeypatch.setattr(house.clock, "now", lambda: now() - 7200 * NS)
+    await house.tell(says(house.now(1), "completed"))
+    assert house.states[0].value == "completed"
+    await house.pass_time(122)
+    assert house.states[0].value == "idle"
+
+
+async def test_a_clock_that_was_set_back_while_nobody_watched_is_noticed(house, monkeypatch):
+    await house.tell(began(house.now()), says(house.now(), "completed"))
+    now = house.clock.now
+    await house.kill()
+    monkeypatch.setattr(house.clock, "now", lambda: now() - 7200 * NS)
+    await house.open()
+    await house.knowing.stored()
+    assert house.states[0].since == house.now()
+    await house.pass_time(122)
+    assert house.states[0].value == "idle"

@@ -122,3 +122,35 @@ def test_one_that_had_finished_stays_finished_though_its_pane_goes():
 )
 def test_why_it_ended_follows_from_the_last_that_was_known(state, is_pane_gone, why):
     assert why_ended(state, is_pane_gone=is_pane_gone) == why
+
+
+def named_by_argv(session: str, second: int = 0):
+    return replace(saying(second, session=session), source="process", tier="heuristic", kind="note", state=None)
+
+
+def test_the_session_that_a_command_line_names_can_be_taken_up_before_the_agent_says_a_word():
+    session = told(named_by_argv("a")).going_on[ONE]
+    assert (session.external_id, session.resume) == ("a", ("toy", "a"))
+
+
+def test_the_agents_own_word_takes_the_place_of_what_its_command_line_named():
+    story = told(named_by_argv("a"), saying(1, session="b"))
+    session = story.going_on[ONE]
+    assert (session.id, session.external_id, session.resume) == (1, "b", ("toy", "b"))
+    assert (story.left, story.presumed) == ({}, frozenset())
+
+
+def test_a_session_that_the_agent_confirmed_ends_where_it_names_another():
+    story = told(named_by_argv("a"), saying(1, session="a"), saying(2, session="b"))
+    assert [one.external_id for one in story.left[ONE]] == ["a"]
+    assert story.going_on[ONE].external_id == "b"
+
+
+def test_a_command_line_does_not_take_back_what_the_agent_said():
+    story = told(saying(session="b"), named_by_argv("a", 1))
+    assert (story.going_on[ONE].external_id, story.presumed) == ("b", frozenset())
+
+
+def test_what_was_presumed_of_an_agent_goes_with_it():
+    story, _ = ended(told(named_by_argv("a")), ONE, NOON, "manual")
+    assert story.presumed == frozenset()

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS
 from termvisor.model.ids import MuxPaneId, RuntimeId, TargetName
-from termvisor.model.runtime import RuntimeEnded, TargetReached
+from termvisor.model.runtime import PaneClosed, RuntimeEnded, TargetReached
 from termvisor.model.signal import Hint
 from termvisor.pipeline.knowing.turn import Standing, look_again, take_turn
 from termvisor.testing.world import NOON
@@ -62,6 +62,21 @@ def test_one_that_began_and_ended_at_once_is_stored_and_told_as_over():
     assert (stored.began_at, stored.ended_at) == (NOON, NOON + 1)
     assert [event.kind for event in outcome.turn.events] == ["agent_ended"]
     assert outcome.standing.projections == {}
+
+
+def test_nobody_says_why_one_that_broke_off_ended_before_it_is_known_whether_its_pane_ends_too():
+    running = turn([began(NOON), says(NOON, "running")]).standing
+    outcome = turn([RuntimeEnded(at=NOON + 1, runtime=ONE)], running)
+    assert [event.data["end_reason"] for event in outcome.turn.events] == [None]
+    pane = outcome.changes[0].after.pane
+    (session,) = turn([PaneClosed(at=NOON + NS, pane=pane)], outcome.standing).turn.sessions
+    assert session.end_reason == "pane_gone"
+
+
+def test_one_that_ended_at_rest_has_ended_well():
+    resting = turn([began(NOON), says(NOON, "completed")]).standing
+    (event,) = turn([RuntimeEnded(at=NOON + 1, runtime=ONE)], resting).turn.events
+    assert event.data["end_reason"] == "completed"
 
 
 def test_a_newcomer_in_the_same_place_ends_the_one_before():

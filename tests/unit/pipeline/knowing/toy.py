@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from termvisor.agents.base import CONTRACT_VERSION, Process, Record, Seen, Watch
+from termvisor.agents.base import Process, Record, Seen, Watch
 from termvisor.model.agent import StateName
 from termvisor.model.screen import Screen
 from termvisor.model.signal import FlagsTold, Hint, Signal
@@ -33,7 +33,8 @@ for line in sys.stdin:
 
 class Toy:
     name = "toy"
-    contract_version = CONTRACT_VERSION
+    contract_version = (1, 0)
+    """The first one: its looks are not told the version of its program."""
     capabilities = frozenset({"recognise", "signals", "look", "resume"})
     sources: tuple[Source, ...] = (OSC, told("hook", 3, has_holes=True), told("notes", 4), *LOOKS)
     env_names = ("TOY_HOME",)
@@ -78,6 +79,9 @@ class Toy:
 
     def resume_command(self, session: str) -> tuple[str, ...]:
         return (NAME, "--resume", session)
+
+    def session_of(self, process: Process) -> str:
+        return process.argv[-1] if "--resume" in process.argv else ""
 
 
 ADAPTER = Toy()

@@ -1,0 +1,118 @@
+"""The environment in which a program works under an account.
+
+Invariant: what is read here stays in the process that is about to become that program. Errors name files and programs,
+never what these said.
+"""
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from termvisor.errors import ConfigError
+from termvisor.model.account import Account, Service
+from termvisor.spawn import ask
+
+MARK = "VISOR_ACCOUNT"
+"""Names the account in the environment of who works under it."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PATIENCE = 30.0
+
+
+class Home(Struct, frozen=True):
+    """Where the agents of a service keep their things: the variable that names the folder, the usual folder, and the
+    part of it that holds conversations."""
+
+    variable: str
+    usual: str
+    sessions: str
+
+
+HOMES: dict[Service, Home] = {
+    "openai": Home("CODEX_HOME", ".codex", "sessions"),
+    "anthropic": Home("CLAUDE_CONFIG_DIR", ".claude", "projects"),
+    "google": Home("GEMINI_CLI_HOME", "", ".gemini/tmp"),
+}
+
+
+def environment(account: Account, home: str) -> dict[str, str]:
+    """What is added to a program's environment. Raises ``ConfigError`` where the credentials are not to be had."""
+    found: dict[str, str] = {}
+    if account.env_file:
+        found = pairs(_read(account, _absolute(account.env_file, home)), account.ref)
+    elif account.command:
+        found = pairs(_asked(account), account.ref)
+    elif account.config_dir:
+        folder = _absolute(account.config_dir, home)
+        if not os.path.isdir(folder):
+            raise ConfigError(f"account {account.ref}: there is no folder {folder}")
+        found = {HOMES[account.service].variable: folder}
+    return {**found, MARK: account.ref}
+
+
+def shares_sessions(account: Account, home: str) -> bool:
+    """Whether what was begun under the usual folder can be taken up under this account."""
+    place = HOMES[account.service]
+    usual = os.path.realpath(os.path.join(home, place.usual, place.sessions))
+    return not account.config_dir or usual == os.path.realpath(
+        os.path.join(_absolute(account.config_dir, home), place.sessions)
+    )
+
+
+def is_home(account: Account, env: Mapping[str, str]) -> bool:
+    """Whether an agent with this environment keeps its things in the folder of the account."""
+    place, home = HOMES[account.service], env.get("HOME", "")
+    used = env.get(place.variable) or os.path.join(home, place.usual)
+    return os.path.realpath(used) == os.path.realpath(_absolute(account.config_dir, home))
+
+
+def pairs(text: str, ref: str) -> dict[str, str]:
+    """The variables in lines ``NAME=value``, as shells write them; ``#`` begins a comment."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, sign, value = line.strip().removeprefix("export ").partition("=")
+        if not name or line.lstrip().startswith("#"):
+            continue
+        words = _words(value)
+        if not sign or not _NAME.fullmatch(name) or words is None:
+            raise ConfigError(f"account {ref}: line {number} of its credentials is not NAME=value")
+        found[name] = words
+    if not found:
+        raise ConfigError(f"account {ref}: its credentials hold no variable")
+    return found
+
+
+def _words(value: str) -> str | None:
+    try:
+        return "".join(shlex.split(value, comments=True)[:1])
+    except ValueError:
+        return None
+
+
+def _read(account: Account, path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = os.fstat(file.fileno())
+            if found.st_uid != os.getuid() or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise ConfigError(f"account {account.ref}: others may read {path}", hint=f"`chmod 600 {path}`")
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigError(f"account {account.ref}: cannot read {path}: {why}") from None
+
+
+def _asked(account: Account) -> str:
+    status, out, _ = ask(account.command, timeout=_PATIENCE)
+    if status:
+        raise ConfigError(f"account {account.ref}: {account.command[0]} failed with status {status}")
+    try:
+        return out.decode()
+    except UnicodeDecodeError:
+        raise ConfigError(f"account {account.ref}: {account.command[0]} prints something else than text") from None
+
+
+def _absolute(path: str, home: str) -> str:
+    return os.path.join(home, path.removeprefix("~/")) if path.startswith("~/") else os.path.abspath(path)

@@ -1,0 +1,113 @@
+"""An Attempt is an action on its way through the gate, with all that was found out about it; and what ends it early."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from termvisor.act.approval import Inbox
+from termvisor.act.belief import Belief, Refusal, Wish
+from termvisor.act.judging import Judge, Judged
+from termvisor.act.line import Line
+from termvisor.act.perform import Perform
+from termvisor.act.record import Case
+from termvisor.act.send import Witness
+from termvisor.clock import Clock
+from termvisor.errors import Conflict, Detail, Refused, StaleSnapshot, VisorError
+from termvisor.model.action import Actor, Notify
+from termvisor.model.event import Scalar
+from termvisor.model.ids import PaneId
+from termvisor.model.pane import PaneView
+from termvisor.model.terms import Terms
+from termvisor.model.verdict import Verdict
+from termvisor.mux.control import PaneControl
+from termvisor.store import Store
+
+
+class Panes(Witness, Protocol):
+    """What the gate may know of panes."""
+
+    async def view(self, pane: PaneId) -> PaneView:
+        """The pane as it is on record; raises ``NotFound``."""
+
+    async def believe(self, pane: PaneId, terms: Terms) -> Belief:
+        """What is known of the pane now; raises ``NotFound``."""
+
+    def control(self, pane: PaneId) -> PaneControl:
+        """The way to change it."""
+
+    def line(self, pane: PaneId) -> Line | None:
+        """The server of the agent there, in the conversation that the pane is proven to show."""
+
+    async def last_command_line(self, pane: PaneId, since: int) -> str | None:
+        """The command that the shell there, with proof, last started since then."""
+
+
+class Means(Struct):
+    """What the gate works with."""
+
+    store: Store
+    panes: Panes
+    judge: Judge
+    inbox: Inbox
+    perform: Perform
+    clock: Clock
+    secret: bytes
+    """Keys the hashes by which a text is known again."""
+
+
+class Attempt(Struct, frozen=True):
+    """An action that may be done now, with all that was found out about it."""
+
+    case: Case
+    wish: Wish
+    judged: Judged
+    belief: Belief | None
+
+    @property
+    def is_not_worth_asking(self) -> bool:
+        """Nobody is asked about a notification: the question would be told by one. Nobody is told then."""
+        return isinstance(self.case.action, Notify) and self.judged.verdict.answer == "ask"
+
+    def observed(self) -> dict[str, Scalar]:
+        """What the record says of the pane as it was."""
+        if self.belief is None:
+            return {}
+        sight, view = self.belief.sight, self.belief.view
+        return {
+            "pid": sight.pid,
+            "command": sight.command,
+            "alternate": sight.alternate,
+            "activity": view.activity.kind,
+            "is_proven": view.activity.is_proven,
+            "observed_at": self.belief.observed_at,
+            "force_stale": self.wish.terms.force_stale,
+        }
+
+
+def wish_of(actor: Actor, terms: Terms, judged: Judged) -> Wish:
+    return Wish(
+        action=judged.action,
+        actor=actor,
+        terms=terms,
+        allows_unproven=judged.allows_unproven,
+        allows_typing_beside_people=judged.allows_typing_beside_people,
+    )
+
+
+def denied(verdict: Verdict, case: Case) -> Refused:
+    details: dict[str, Detail] = {
+        "outcome": "denied",
+        "correlation": case.correlation,
+        "reasons": [f"{reason.source} {reason.id}: {reason.answer}" for reason in verdict.reasons],
+        "retry_at": verdict.retry_at,
+    }
+    return Refused(f"the policy says no: {verdict.why}", details=details)
+
+
+def refused(found: Refusal, case: Case) -> VisorError:
+    details: dict[str, Detail] = {"outcome": "refused", "why": found.why, "correlation": case.correlation}
+    if found.expected or found.actual:
+        details |= {"expected": found.expected, "actual": found.actual}
+    told = f"{found.text} (expected {found.expected}, found {found.actual})" if found.expected else found.text
+    kind = Conflict if found.why == "reserved" else StaleSnapshot
+    return kind(f"nothing was done: {told}", details=details)

@@ -1,0 +1,251 @@
+"""Workflows in the daemon: what the engine stands on, and what operations see of it."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from termvisor.bus import Bus, Subscription
+from termvisor.clock import NS
+from termvisor.daemon.code_search import LiveCode
+from termvisor.daemon.conversations import LiveConversations
+from termvisor.daemon.parts import Parts
+from termvisor.daemon.preferences import LivePreferences
+from termvisor.daemon.run_sight import LiveSight
+from termvisor.errors import Conflict, NoWorkflow, Refused
+from termvisor.model.action import Action, Actor
+from termvisor.model.audit import AuditEntry, AuditFilter
+from termvisor.model.detection import Detection, DetectionFilter, Handling
+from termvisor.model.event import Event
+from termvisor.model.ids import EventId, PaneId
+from termvisor.model.outcome import Outcome
+from termvisor.model.run import Mode, Run, RunFilter, RunId, RunSignal, Step
+from termvisor.model.send import Send
+from termvisor.model.terms import Terms
+from termvisor.model.verdict import Verdict
+from termvisor.model.workflow_info import Rehearsed, RunChange, WorkflowInfo, WorkflowTrouble
+from termvisor.model.workflow_settings import mode_of
+from termvisor.ops.world import Watched
+from termvisor.store.runs import Runs
+from termvisor.workflow.base import Workflow
+from termvisor.workflow.choice import Chosen, choose, run_for
+from termvisor.workflow.engine import Engine, Ground
+from termvisor.workflow.failover import Failover
+from termvisor.workflow.rehearsal import Rehearsal, rehearse
+from termvisor.workflow.shelf import Shelf
+from termvisor.workflow.surroundings import Around
+
+if TYPE_CHECKING:
+    from termvisor.daemon.door import Behind
+
+FOLDER = "workflows"
+_BACK = 200
+"""How many of a pane's detections are looked through for one that a workflow answers."""
+
+
+class LiveDetected:
+    def __init__(self, parts: Parts):
+        self._found, self._events, self._news = parts.store.detections, parts.store.events, parts.chronicle.news
+
+    async def unhandled(self, after: int) -> Sequence[Detection]:
+        return await self._found.unhandled(after)
+
+    async def since(self, pane: PaneId, at: int) -> Sequence[Detection]:
+        return await self._found.list(DetectionFilter(pane=pane, since=at, limit=_BACK))
+
+    async def one(self, event: EventId) -> Detection | None:
+        return await self._found.one(event)
+
+    async def handle(self, event: EventId, handling: Handling) -> None:
+        await self._found.handle(event, handling)
+
+    async def newest(self) -> EventId:
+        return EventId(await self._events.newest())
+
+    def news(self) -> AbstractContextManager[Subscription[Event]]:
+        return self._news.subscribe()
+
+
+class LiveHands:
+    """What stands behind the door is loaded when a run acts for the first time."""
+
+    def __init__(self, parts: Parts, behind: "Callable[[], Behind]"):
+        self._store, self._behind = parts.store, behind
+
+    async def do(self, action: Action, actor: Actor, terms: Terms) -> Outcome:
+        return await self._behind().gate.do(action, actor, terms)
+
+    async def try_out(self, action: Action, actor: Actor, terms: Terms) -> tuple[Verdict, str]:
+        verdict, refused, _ = await self._behind().gate.try_out(action, actor, terms)
+        return verdict, refused.text if refused else ""
+
+    async def story(self, correlation: str) -> list[AuditEntry]:
+        return await self._store.audit.list(only=AuditFilter(correlation=correlation))
+
+    async def send(self, key: str) -> Send | None:
+        return await self._store.sends.one(key)
+
+    async def withdraw(self, correlation: str) -> None:
+        for question in await self._store.approvals.list():
+            if question.correlation == correlation:
+                withdrawn = await self._store.approvals.withdraw(question.id)
+                self._behind().inbox.news.publish(withdrawn or question)
+
+
+class LiveWords:
+    def __init__(self, runs: Runs, bus: Bus[RunSignal]):
+        self._runs, self._bus = runs, bus
+
+    async def said(self, run: int) -> list[RunSignal]:
+        return await self._runs.signals(RunId(run))
+
+    def news(self) -> AbstractContextManager[Subscription[RunSignal]]:
+        return self._bus.subscribe()
+
+
+class LiveModes:
+    def __init__(self, parts: Parts, shelf: Shelf):
+        self._parts, self._shelf = parts, shelf
+
+    def of(self, workflow: str) -> Mode:
+        found = self._shelf.find(workflow)
+        return "off" if found is None else mode_of(self._parts.settings.workflow_modes, workflow, found.mode)
+
+
+class LiveRuns:
+    """``engine`` runs for as long as the daemon does."""
+
+    def __init__(self, parts: Parts, world: Watched, behind: "Callable[[], Behind]", failover: Failover):
+        self._parts, self._runs, self._clock = parts, parts.store.runs, parts.clock
+        self._shelf = Shelf(f"{parts.places.config_dir}/{FOLDER}")
+        words: Bus[RunSignal] = Bus()
+        self._around = Around(
+            sight=LiveSight(world, parts.clock),
+            detected=LiveDetected(parts),
+            hands=LiveHands(parts, behind),
+            words=LiveWords(parts.store.runs, words),
+            modes=LiveModes(parts, self._shelf),
+            preferences=LivePreferences(parts),
+            conversations=LiveConversations(parts),
+            code=LiveCode(),
+            clock=parts.clock,
+            failover=failover,
+        )
+        ground = Ground(
+            runs=parts.store.runs,
+            around=self._around,
+            shelf=self._shelf,
+            clock=parts.clock,
+            words=words,
+            questions=parts.questions,
+            events=parts.chronicle.news,
+            most=lambda: parts.settings.workflow_max_concurrent,
+        )
+        self.engine = Engine(ground)
+        self.recovered = asyncio.Event()
+        """Set once the sends that an earlier daemon left open were looked at."""
+
+    async def run(self) -> None:
+        """Begins once the panes are known, and once it is known what became of texts that were on their way."""
+        await self._parts.lookout.has_looked.wait()
+        await self.recovered.wait()
+        await self.engine.run()
+
+    def workflows(self) -> tuple[Sequence[WorkflowInfo], Sequence[WorkflowTrouble]]:
+        found = [_info(one, self._around.modes.of(one.name)) for one in self._shelf.all()]
+        return found, [WorkflowTrouble(file=one.file, why=one.why) for one in self._shelf.troubles]
+
+    def answering(self, found: Detection) -> str | None:
+        chosen = choose(found, self._shelf.all(), self._around.modes.of, self._clock.now())
+        return chosen.workflow.name if chosen is not None else None
+
+    async def list(self, only: RunFilter, limit: int = 20) -> list[Run]:
+        return await self._runs.list(only, limit)
+
+    async def one(self, number: RunId) -> tuple[Run, Sequence[Step]]:
+        found = await self._runs.one(number)
+        if found is None:
+            raise NoWorkflow(f"there is no run {number}")
+        return found, await self._runs.steps(number)
+
+    async def begin(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
+        found = self._found(workflow)
+        if self._around.modes.of(workflow) == "off":
+            raise Refused(f"{workflow} is off", hint=f"`visor config set workflow_modes {workflow}=ask` lets it run.")
+        return await self.engine.begin(await self._run(found, pane, actor, force=force))
+
+    async def rehearse(self, workflow: str, pane: PaneId) -> tuple[Sequence[Rehearsed], str]:
+        found = self._found(workflow)
+        run = _bare(found, pane, self._clock.now(), self._around.modes.of(workflow))
+        rehearsal = Rehearsal(run, self.engine.steps, self._around.hands, self._clock)
+        ending = await rehearse(found, rehearsal, run)
+        return ending.steps, ending.why
+
+    async def change(self, number: RunId, change: RunChange, actor: Actor) -> Run:
+        by = f"{actor.kind}:{actor.uid}"
+        if change.kind == "cancel":
+            return await self.engine.cancel(number, change.word or f"cancelled by {by}", by)
+        if change.kind == "pause":
+            return await self.engine.pause(number, change.word)
+        if change.kind == "resume":
+            return await self.engine.resume(number, by)
+        return await self.engine.signal(number, change.word, change.value, by)
+
+    def _found(self, name: str) -> Workflow:
+        found = self._shelf.find(name)
+        if found is None:
+            troubles = [one.why for one in self._shelf.troubles if name in one.file]
+            raise NoWorkflow(f"there is no workflow {name!r}", details={"troubles": troubles})
+        return found
+
+    async def _run(self, workflow: Workflow, pane: PaneId, actor: Actor, *, force: bool) -> Run:
+        now, mode = self._clock.now(), self._around.modes.of(workflow.name)
+        origin = "person" if actor.kind == "human" else "robot"
+        if force or not workflow.trigger.events:
+            seen = await self._around.sight.observe(pane, 0)
+            fresh = _bare(workflow, pane, now, mode)
+            return replace(fresh, origin=origin, runtime=seen.runtime, agent=seen.agent)
+        since = now - int(workflow.trigger.fresh_for * NS)
+        fitting = [one for one in await self._around.detected.since(pane, since) if workflow.trigger.fits(one)]
+        if not fitting:
+            raise Conflict(
+                f"nothing that {workflow.name} answers was seen in pane {pane} lately",
+                hint="`--force` starts it all the same; policy and guards hold as ever.",
+            )
+        return replace(run_for(fitting[-1], Chosen(workflow), mode, now), origin=origin)
+
+
+def _bare(workflow: Workflow, pane: PaneId, now: int, mode: Mode) -> Run:
+    return Run(
+        workflow=workflow.name,
+        version=workflow.version,
+        pane=pane,
+        at=now,
+        status="waiting",
+        why="it waits for its turn",
+        correlation=os.urandom(8).hex(),
+        mode=mode,
+    )
+
+
+def _info(workflow: Workflow, mode: Mode) -> WorkflowInfo:
+    trigger = workflow.trigger
+    return WorkflowInfo(
+        name=workflow.name,
+        version=workflow.version,
+        summary=workflow.summary,
+        origin=workflow.origin,
+        mode=mode,
+        events=trigger.events,
+        agents=trigger.agents,
+        rules=trigger.rules,
+        severity=trigger.severity,
+        fresh_for=trigger.fresh_for,
+        priority=workflow.priority,
+        timeout=workflow.timeout,
+        takes_pane=workflow.takes_pane,
+        steps=workflow.steps,
+    )

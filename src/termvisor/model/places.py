@@ -1,0 +1,69 @@
+"""Where an instance of the product keeps its files."""
+
+from msgspec import Struct
+
+
+class Places(Struct, frozen=True):
+    """Where this instance keeps its files. Two instances with different places never meet."""
+
+    config_dir: str
+    data_dir: str
+    runtime_dir: str
+
+    @property
+    def config_file(self) -> str:
+        return f"{self.config_dir}/config.toml"
+
+    @property
+    def database(self) -> str:
+        return f"{self.data_dir}/visor.db"
+
+    @property
+    def raw_dir(self) -> str:
+        return f"{self.data_dir}/raw"
+
+    @property
+    def snapshot_file(self) -> str:
+        return f"{self.data_dir}/snapshot.db"
+
+    @property
+    def log_file(self) -> str:
+        return f"{self.data_dir}/log/daemon.log"
+
+    @property
+    def cache_dir(self) -> str:
+        return f"{self.data_dir}/cache"
+
+    @property
+    def nonce_file(self) -> str:
+        return f"{self.data_dir}/nonce"
+
+    @property
+    def spool_dir(self) -> str:
+        """Where agents' hooks leave word."""
+        return f"{self.data_dir}/spool"
+
+    @property
+    def hook_file(self) -> str:
+        """The program that they run."""
+        return f"{self.data_dir}/hook.sh"
+
+    @property
+    def daemon_socket(self) -> str:
+        return f"{self.runtime_dir}/daemon"
+
+    @property
+    def daemon_lock(self) -> str:
+        return f"{self.runtime_dir}/lock"
+
+    @property
+    def recorder_socket(self) -> str:
+        return f"{self.runtime_dir}/rec"
+
+    @property
+    def demo_socket(self) -> str:
+        return f"{self.runtime_dir}/demo"
+
+    @property
+    def render_socket(self) -> str:
+        return f"{self.runtime_dir}/render"

@@ -1,0 +1,18 @@
+"""A tool that an agent used came to its end, as the agent's own hook tells it: whoever asked about it was answered."""
+
+import msgspec
+from msgspec import Struct
+
+
+class ToolEnd(Struct, frozen=True, kw_only=True):
+    """``given`` is what the tool was given, redacted and as `spelled` writes it."""
+
+    session: str
+    tool: str
+    given: str
+    at: int
+
+
+def spelled(given: object) -> str:
+    """The same text for the same thing, however its keys are ordered."""
+    return msgspec.json.encode(given, order="sorted").decode()

@@ -1,0 +1,23 @@
+"""An Utterance is what a person or an agent said in a conversation, as the agent itself wrote it down."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from termvisor.model.ids import PaneId, RuntimeId
+
+Role = Literal["user", "assistant"]
+ROLES: tuple[Role, ...] = ("user", "assistant")
+
+
+class Utterance(Struct, frozen=True, kw_only=True):
+    """``key`` is the same for the same words of a session, however often they are read."""
+
+    pane: PaneId
+    runtime: RuntimeId
+    agent: str
+    session: str
+    role: Role
+    key: str
+    at: int
+    text: str

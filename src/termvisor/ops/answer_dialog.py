@@ -1,0 +1,62 @@
+"""The op `answer_dialog`: pick a choice of the dialog that an agent shows, by keys that fit exactly that dialog."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from termvisor.model.action import AnswerDialog as Action
+from termvisor.ops.base import Example, Op
+from termvisor.ops.deed import Wish
+from termvisor.ops.door import ActingWorld
+from termvisor.ops.guards import Guarded, PaneReference, terms_of
+from termvisor.ops.speaking import EXITS, Spoken, exit_status, listener, plain, spoken
+
+
+class AnswerDialog(Guarded, frozen=True, kw_only=True):
+    """Which dialog, and what to pick."""
+
+    pane: PaneReference
+    choice: Annotated[
+        str,
+        Meta(
+            description="`allow` (this once), `deny`, or the label of a choice, as it is shown.",
+            extra={"positional": "rest"},
+            min_length=1,
+        ),
+    ]
+
+
+async def wish(world: ActingWorld, wanted: AnswerDialog) -> Wish:
+    found = await listener(world, wanted.pane)
+    action = Action(pane=found.pane.id, agent=found.agent, choice=wanted.choice)
+    return Wish(action=action, terms=terms_of(wanted), pane=found.pane)
+
+
+async def run(world: ActingWorld, wanted: AnswerDialog) -> Spoken:
+    return await spoken(world, wanted, await wish(world, wanted))
+
+
+OP = Op(
+    name="answer_dialog",
+    aliases=("answer",),
+    robot="answer",
+    summary="Answer the dialog that an agent shows in its pane.",
+    doc="""For dialogs that nothing but the keyboard answers. A permission request stands in `visor inbox` as a rule,
+and is answered there. What is judged, asked about and recorded is the very dialog that is shown; every key is pressed
+only while its rows still stand on the screen, the choice that is pointed at among them, and the dialog must be seen to
+go away. Never is Enter pressed on whatever happens to be marked. `details.why` of a refusal: `no_such_choice` (it is
+not offered, or what the keys would do cannot be said surely), `dialog_changed` (another one is shown by now).""",
+    Input=AnswerDialog,
+    Output=Spoken,
+    run=run,
+    plain=plain,
+    wish=wish,
+    effect="change",
+    exit_status=exit_status,
+    exits=EXITS,
+    examples=(
+        Example("answer 7 allow", "yes, this once"),
+        Example("answer 7 deny", "no"),
+        Example("robot answer 7 SQLite", "the choice of this name, as JSON"),
+    ),
+)

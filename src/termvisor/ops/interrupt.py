@@ -1,0 +1,46 @@
+"""The op `interrupt`: an agent stops what it is at, and stays."""
+
+from termvisor.model.action import Interrupt as Action
+from termvisor.ops.base import Example, Op
+from termvisor.ops.deed import Wish
+from termvisor.ops.door import ActingWorld
+from termvisor.ops.guards import Guarded, PaneReference, terms_of
+from termvisor.ops.speaking import EXITS, Spoken, exit_status, listener, plain, spoken
+
+
+class Interrupt(Guarded, frozen=True, kw_only=True):
+    """Whom to interrupt."""
+
+    pane: PaneReference
+
+
+async def wish(world: ActingWorld, wanted: Interrupt) -> Wish:
+    found = await listener(world, wanted.pane)
+    action = Action(pane=found.pane.id, agent=found.agent)
+    return Wish(action=action, terms=terms_of(wanted), pane=found.pane)
+
+
+async def run(world: ActingWorld, wanted: Interrupt) -> Spoken:
+    return await spoken(world, wanted, await wish(world, wanted))
+
+
+OP = Op(
+    name="interrupt",
+    robot="interrupt",
+    summary="Have an agent stop what it is doing.",
+    doc="""By the agent's own server where it has one (Codex); else its own key is pressed, and only while its screen
+shows that it works: at rest the same key would do something else. It is done when the agent was seen to stop.
+`details.why` is `not_at_work` where there is nothing to interrupt. For other programs there is `visor kill`.""",
+    Input=Interrupt,
+    Output=Spoken,
+    run=run,
+    plain=plain,
+    wish=wish,
+    effect="change",
+    exit_status=exit_status,
+    exits=EXITS,
+    examples=(
+        Example("interrupt 7", "stop its turn"),
+        Example("robot interrupt 7 --dry-run", "what would be said of it"),
+    ),
+)

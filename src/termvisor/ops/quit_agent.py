@@ -1,0 +1,44 @@
+"""The op `quit_agent`: an agent that rests leaves in its own way."""
+
+from termvisor.model.action import QuitAgent as Action
+from termvisor.ops.base import Example, Op
+from termvisor.ops.deed import Wish
+from termvisor.ops.door import ActingWorld
+from termvisor.ops.guards import Guarded, PaneReference, terms_of
+from termvisor.ops.speaking import EXITS, Spoken, exit_status, listener, plain, spoken
+
+
+class QuitAgent(Guarded, frozen=True, kw_only=True):
+    """Who is to leave."""
+
+    pane: PaneReference
+
+
+async def wish(world: ActingWorld, wanted: QuitAgent) -> Wish:
+    found = await listener(world, wanted.pane)
+    action = Action(pane=found.pane.id, agent=found.agent)
+    return Wish(action=action, terms=terms_of(wanted), pane=found.pane)
+
+
+async def run(world: ActingWorld, wanted: QuitAgent) -> Spoken:
+    return await spoken(world, wanted, await wish(world, wanted))
+
+
+OP = Op(
+    name="quit_agent",
+    aliases=("quit",),
+    robot="quit",
+    summary="Have an agent leave in its own way.",
+    doc="""Its own keys for that are pressed, and only while it rests with an empty composer; it is done when its
+process has ended. `details.why` of a refusal: `at_work` (interrupt it first), `dialog_open`, `composer_not_empty`. The
+pane stays if a shell is under it. `visor resume` takes the conversation up again.""",
+    Input=QuitAgent,
+    Output=Spoken,
+    run=run,
+    plain=plain,
+    wish=wish,
+    effect="change",
+    exit_status=exit_status,
+    exits=EXITS,
+    examples=(Example("quit 7", "it leaves, and its session can be resumed"), Example("robot quit 7", "as JSON")),
+)

@@ -1,0 +1,82 @@
+"""What the rules ops share: the packs of this instance, read in the caller's own process, and how a rule is shown.
+
+An op itself knows values only; what it needs of `termvisor.packs` passes through here.
+"""
+
+import asyncio
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from termvisor.errors import NotFound
+from termvisor.model.rule import Rule
+from termvisor.ops.arguments import nearest
+from termvisor.ops.configuration import where
+from termvisor.ops.world import World
+from termvisor.packs import Packs, Trouble, load
+from termvisor.packs.lint import Linted, lint
+from termvisor.packs.place import CARD, user_folder
+from termvisor.packs.template import pack_file, rule_file
+from termvisor.packs.trial import Trial, tried
+
+__all__ = ["Packs", "RuleItem", "Trial", "Trouble", "blanks", "item", "linted", "one", "packs_of", "tried"]
+
+
+class RuleItem(Struct, frozen=True, kw_only=True):
+    """``agent`` is empty for a rule that holds in every pane; ``is_disabled``: the settings switched it off."""
+
+    id: str
+    pack: str
+    agent: str
+    scope: str
+    severity: str
+    event: str
+    remedy: str
+    why: str
+    is_disabled: bool
+
+
+async def packs_of(world: World) -> tuple[Packs, frozenset[str]]:
+    """All rules, also those that are switched off, and the ids of these."""
+    places, settings = world.configuration
+    folders = (user_folder(places.config_dir),)
+    packs = await asyncio.to_thread(load, folders, settings.patterns_order, settings.patterns_disabled)
+    if not packs.disabled:
+        return packs, frozenset()
+    whole = await asyncio.to_thread(load, folders, settings.patterns_order)
+    return replace(whole, troubles=packs.troubles, disabled=packs.disabled), frozenset(packs.disabled)
+
+
+def item(rule: Rule, off: frozenset[str]) -> RuleItem:
+    return RuleItem(
+        id=rule.id,
+        pack=rule.pack,
+        agent=rule.agent,
+        scope=rule.scope,
+        severity=rule.severity,
+        event=rule.event,
+        remedy=rule.remedy,
+        why=rule.why,
+        is_disabled=rule.id in off,
+    )
+
+
+def one(packs: Packs, name: str) -> Rule:
+    rule = packs.rule(name)
+    if rule is not None:
+        return rule
+    near = nearest(name, [rule.id for rule in packs.rules])
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows all."
+    raise NotFound(f"there is no rule {name!r}", hint=hint, details={"nearest": near})
+
+
+async def linted(world: World, path: str | None) -> Linted:
+    """What is wrong there; without a path, with all packs of this instance."""
+    places = where(world)
+    return await asyncio.to_thread(lint, path, (user_folder(places.config_dir),), cache=places.cache_dir)
+
+
+def blanks(world: World, pack: str, name: str, agent: str) -> list[tuple[str, str]]:
+    """The files to start a pack and a rule from, each as path and text; the rule's is the last."""
+    folder = f"{user_folder(where(world).config_dir)}/{pack}"
+    return [(f"{folder}/{CARD}", pack_file(pack)), (f"{folder}/{name}.toml", rule_file(name, agent))]

@@ -1,0 +1,89 @@
+"""The op `workflow_show`: one workflow with all that is declared of it."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from termvisor.errors import NoWorkflow
+from termvisor.model.rule import Severity
+from termvisor.model.run import Mode
+from termvisor.ops.base import Example, Op
+from termvisor.ops.look import Column, Look, clean, table
+from termvisor.ops.world import World
+from termvisor.redact import redact
+
+WorkflowName = Annotated[str, Meta(description="The workflow's name.", extra={"positional": "one"})]
+
+
+class ShowWorkflow(Struct, frozen=True, kw_only=True):
+    """Which one."""
+
+    name: WorkflowName
+
+
+class WorkflowFacts(Struct, frozen=True, kw_only=True):
+    """What starts it: ``events`` of at least this ``severity``, by these ``agents`` and ``rules`` where any are named,
+    not older than ``fresh_for`` seconds. ``steps`` are those of a file.
+    """
+
+    name: str
+    version: int
+    summary: str
+    origin: str
+    mode: Mode
+    events: tuple[str, ...]
+    agents: tuple[str, ...]
+    rules: tuple[str, ...]
+    severity: Severity
+    fresh_for: float
+    priority: int
+    timeout: float
+    takes_pane: bool
+    steps: tuple[str, ...]
+
+
+async def run(world: World, wanted: ShowWorkflow) -> WorkflowFacts:
+    found, _ = world.runs.workflows()
+    info = next((one for one in found if one.name == wanted.name), None)
+    if info is None:
+        raise NoWorkflow(f"there is no workflow {wanted.name!r}")
+    fields = {name: getattr(info, name) for name in WorkflowFacts.__struct_fields__}
+    fields |= {"summary": redact(info.summary), "steps": tuple(map(redact, info.steps))}
+    return WorkflowFacts(**fields)
+
+
+_FACTS = (
+    Column("WHAT", lambda fact: fact[0], style="bold"),
+    Column("HOW IT IS", lambda fact: fact[1], may_shrink=True),
+)
+
+
+def plain(facts: WorkflowFacts, look: Look) -> str:
+    rows = [
+        ("name", f"{facts.name}, version {facts.version}, from {facts.origin}"),
+        ("does", facts.summary),
+        ("mode", facts.mode),
+        ("events", " ".join(facts.events) or "none: it is started by people and programs"),
+        ("agents", " ".join(facts.agents) or "all"),
+        ("priority", str(facts.priority)),
+        ("time", f"{facts.timeout:g} s of work; events up to {facts.fresh_for:g} s old"),
+        *((f"step {number}", step) for number, step in enumerate(facts.steps)),
+    ]
+    return table(_FACTS, [(name, clean(text)) for name, text in rows], look)
+
+
+OP = Op(
+    name="workflow_show",
+    summary="One workflow: what starts it, what it may do, its steps.",
+    doc="""The steps of a file are shown as they were understood; those of a built-in workflow are in its code.
+`visor workflow dry-run` shows what it would do in a pane.""",
+    Input=ShowWorkflow,
+    Output=WorkflowFacts,
+    run=run,
+    plain=plain,
+    exits=((4, "There is no such workflow."),),
+    examples=(
+        Example("workflow show handle_compaction", "for people"),
+        Example("robot workflow show handle_compaction", "as JSON"),
+    ),
+)

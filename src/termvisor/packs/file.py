@@ -1,0 +1,120 @@
+"""One TOML file of a pack becomes a Rule, or a Trouble that says where and why not."""
+
+import os
+import re
+import tomllib
+from typing import Any
+
+import msgspec
+
+from termvisor.model.event_types import is_event_type
+from termvisor.model.rule import Rule
+from termvisor.packs.base import Trouble
+from termvisor.packs.template import BLANK
+from termvisor.packs.version import is_range
+
+LONGEST = 64 << 10
+"""Bytes of a rule's file. Whatever is larger is not a rule."""
+_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
+_LISTS = {"hit": "hits", "miss": "misses"}
+_BACKWARDS = {"hits": "hit", "misses": "miss"}
+_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`")
+_QUOTED = re.compile(r"(?:field|key) `(?P<key>\w+)`")
+_AT_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+def read_rule(path: str, pack: str) -> Rule | Trouble:
+    text = read_text(path)
+    if isinstance(text, Trouble):
+        return text
+    values = parse(text, path)
+    return values if isinstance(values, Trouble) else _rule(values, text, path, pack)
+
+
+def read_text(path: str) -> str | Trouble:
+    try:
+        if os.path.getsize(path) > LONGEST:
+            return Trouble(file=path, why=f"is larger than {LONGEST >> 10} KB")
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except UnicodeDecodeError:
+        return Trouble(file=path, why="is not UTF-8")
+    except OSError as error:
+        return Trouble(file=path, why=f"cannot be read: {error.strerror}")
+
+
+def parse(text: str, path: str) -> dict[str, Any] | Trouble:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        place = _AT_LINE.search(str(error))
+        why = _AT_LINE.sub("", str(error)).strip() or "is nested too deeply"
+        return Trouble(file=path, line=int(place[1]) if place else None, why=f"is not TOML: {why}")
+
+
+def line_of(key: str, text: str) -> int | None:
+    """Where a key, or the first table of its name, stands in a file."""
+    pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)), None)
+
+
+def _rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | Trouble:
+    name = values.get("id")
+    rule_id = name if isinstance(name, str) else ""
+    for wrong in ("pack", "hits", "misses"):
+        if wrong in values:
+            why = f"is not a key of a rule's file; write {_wanted(wrong)}"
+            return Trouble(file=path, line=line_of(wrong, text), key=wrong, rule=rule_id, why=why)
+    given = {_LISTS.get(key, key): value for key, value in values.items()}
+    try:
+        rule = msgspec.convert({"hits": (), "misses": (), **given, "pack": pack}, Rule)
+    except msgspec.ValidationError as error:
+        return _refused(str(error), text, path, rule_id)
+    for key, why in _complaints(rule):
+        return Trouble(file=path, line=line_of(key, text), key=key, rule=rule.id, why=why)
+    return rule
+
+
+def _wanted(key: str) -> str:
+    return f"[[{_BACKWARDS[key]}]] tables" if key in _BACKWARDS else "it in pack.toml, as name"
+
+
+def _refused(error: str, text: str, path: str, rule_id: str) -> Trouble:
+    """What the decoder said, in the words of the file."""
+    why = _PATH.sub("", error)
+    place = _PATH.search(error)
+    inner = _QUOTED.search(why)
+    key = re.sub(r"\[.*", "", place["path"]).partition(".")[0] if place else inner["key"] if inner else ""
+    key = _BACKWARDS.get(key, key)
+    for word, plain in (("Object contains unknown", "unknown"), ("Object missing required", "missing")):
+        why = why.replace(word, plain)
+    shown = inner["key"] if inner and "unknown" in why else key
+    return Trouble(file=path, line=line_of(shown, text), key=key, rule=rule_id, why=why.replace("`array`", "a list"))
+
+
+def _complaints(rule: Rule) -> list[tuple[str, str]]:
+    """What the types do not say, as (key, why)."""
+    checks = [
+        (
+            "id",
+            bool(_NAME.fullmatch(rule.id)),
+            "is words of a-z, 0-9 and _, joined by dots, such as tool.limit.reached",
+        ),
+        ("hit", bool(rule.hits), "is missing: a rule names at least one text that it must find"),
+        ("miss", bool(rule.misses), "is missing: a rule names at least one text that it must leave alone"),
+        ("hit", all(hit.text != BLANK for hit in rule.hits), "is not filled in yet"),
+        ("miss", all(miss.text != BLANK for miss in rule.misses), "is not filled in yet"),
+        ("why", not rule.why.startswith(BLANK), "is not filled in yet"),
+        ("why", bool(rule.why.strip()), "is empty: say what it means, for a person"),
+        ("event", not rule.event or is_event_type(rule.event), "is two words or more, such as usage.reached"),
+        ("event", bool(rule.event or rule.scope == "screen"), "is missing: outside of a screen, a rule tells an event"),
+        ("part", bool(rule.part) or rule.scope != "screen", "is missing: the part of the screen to look in"),
+        ("part", not (rule.part or rule.also) or rule.scope == "screen", "is for rules whose scope is screen"),
+        ("versions", is_range(rule.versions), "is bounds joined by commas, such as >=0.150,<1"),
+        ("versions", bool(rule.agent) or not rule.versions, "is of an agent, and the rule names none"),
+        ("confidence", 0 < rule.confidence <= 1, "is more than 0 and at most 1"),
+        ("cooldown", 0 <= rule.cooldown <= 86_400, "is between 0 and 86400 seconds"),
+        ("anchors", all(rule.anchors), "has an empty text, which stands in everything"),
+        ("agent", re.fullmatch(r"[a-z][a-z0-9_]*|", rule.agent) is not None, "is a name such as claude_code"),
+    ]
+    return [(key, why) for key, is_right, why in checks if not is_right]

@@ -1,0 +1,45 @@
+"""Whether one agent's witnesses still speak as they used to: looks that know nothing, an agent that fell silent. Pure.
+
+A person may open a menu that no rule knows, and an agent may think for long without a word; so what counts is what
+lasts, and only beside another witness who goes on.
+"""
+
+from collections.abc import Iterator
+
+from termvisor.model.drift import DriftKind
+from termvisor.state.ledger import Ledger, Slot
+from termvisor.state.measure import SECOND, Measure
+from termvisor.state.witness import Witness, witnesses
+
+LASTS = 60 * SECOND
+_LOOKED_WITHIN = 90 * SECOND
+_SCREEN = "screen"
+
+
+def signs(ledger: Ledger, agent: str, now: int, measure: Measure) -> list[tuple[DriftKind, int]]:
+    """What is strange about it, and since when."""
+    screen = ledger.slots.get(_SCREEN)
+    if screen is None or screen.said is None or now - screen.heard_at > _LOOKED_WITHIN:
+        return []
+    found = witnesses(ledger, agent, now, measure)
+    own = [one for one in found if one.source.tier == "deterministic" and one.slot.said is not None]
+    return [*_strange(screen, own, now), *_silent(screen, own, found, now)]
+
+
+def _strange(screen: Slot, own: list[Witness], now: int) -> Iterator[tuple[DriftKind, int]]:
+    said = screen.said
+    if said is None or said.state != "unknown" or now - said.since < LASTS:
+        return
+    if any(one.slot.heard_at >= said.since for one in own):
+        yield "strange_screens", said.since
+
+
+def _silent(screen: Slot, own: list[Witness], found: list[Witness], now: int) -> Iterator[tuple[DriftKind, int]]:
+    """Ends that are not told are known holes of some sources; work that is not told is none."""
+    look = next((one for one in found if one.source.name == _SCREEN and one.is_usable), None)
+    if look is None or look.state != "running" or not own or any(one.state == "running" for one in own):
+        return
+    heard = max(one.slot.heard_at for one in own)
+    since = max(heard, look.since)
+    if now - since >= LASTS and (screen.look.moved_at or 0) > heard:
+        yield "silent_signals", since

@@ -1,0 +1,88 @@
+"""Who comes after another one in the same place has nothing of it: no late word, no picture, no file of a dead pid."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.live.agents.lab import CLAUDE, CODEX
+from tests.live.agents.room import Room, Seat, command, room
+from tests.live.looking import look
+from tests.live.waiting import until
+
+pytestmark = pytest.mark.live
+
+HOUR = 3600
+
+
+@pytest.fixture(scope="module")
+def one() -> Iterator[Room]:
+    with room() as found:
+        yield found
+
+
+def test_a_pane_that_is_used_again(one):
+    place = one.place("reuse", CLAUDE)
+    CODEX.settle(place)
+    seat = one.start(CLAUDE, place)
+    seat.becomes("idle", seconds=60)
+    seat.prompt("MODEL shell touch made")
+    seat.becomes("waiting_approval")
+    seat.shows("Do you want to")
+    first, picture = seat.began[-1]["pid"], seat.screen
+    left = (place.home / ".claude/sessions" / f"{first}.json").read_text()
+    one.scene.tmux("respawn-pane", "-k", "-t", seat.mux_id, "bash --norc")
+    until(lambda: seat.row["agent"] is None)
+
+    (place.folder / "picture").write_text(picture)
+    seat.type(f"clear; cat {place.folder}/picture; sleep 3")
+    seat.shows("Do you want to")
+    assert seat.row["agent"] is None, "a picture is nobody"
+
+    seat.type(command(CLAUDE, place))
+    seat.becomes("idle", seconds=60)
+    second = seat.began[-1]["pid"]
+    assert second != first
+    own = place.home / ".claude/sessions" / f"{second}.json"
+    kept = own.read_text()
+    heard = hooks_heard(one)
+    late(one, seat, first, time.time())
+    late(one, seat, second, time.time() - HOUR)
+    (place.home / ".claude/sessions" / f"{first}.json").write_text(left)
+    own.write_text(left.replace(f'"pid":{first}', f'"pid":{second}'))
+    until(lambda: hooks_heard(one) == heard + 2)
+    assert {seat.row["state"] for _ in range(20)} == {"idle"}, "words of the dead, and of another life of the pid"
+    own.write_text(kept)
+    seat.prompt("MODEL slow 3")
+    assert seat.becomes("running")["source"] == "registry"
+    seat.becomes("idle", "completed")
+
+    seat.type("/exit")
+    seat.press("Enter")
+    until(lambda: seat.row["agent"] is None)
+    seat.type(command(CODEX, place))
+    assert seat.becomes("idle", seconds=60)["agent"] == "codex"
+    late(one, seat, second, time.time())
+    assert {seat.row["agent"] for _ in range(10)} == {"codex"}
+
+
+def late(one: Room, seat: Seat, pid: int, at: float) -> None:
+    """A hook's line of a process in that pane, which asks for leave."""
+    line = {
+        "v": 1,
+        "agent": "claude_code",
+        "event": "PermissionRequest",
+        "at": int(at * 1000),
+        "pane": seat.mux_id,
+        "tmux": f"{one.scene.tmux.socket},1,0",
+        "pid": pid,
+        "payload": {"hook_event_name": "PermissionRequest", "session_id": "late", "tool_name": "Bash"},
+    }
+    with (Path(one.scene.visor.places.spool_dir) / "hooks.jsonl").open("a") as spool:
+        spool.write(json.dumps(line) + "\n")
+
+
+def hooks_heard(one: Room) -> int:
+    return sum(item["records"] for item in look(one.scene.visor, "list-sources")["items"] if item["source"] == "hook")

@@ -1,0 +1,125 @@
+"""The real agents are killed, their panes closed, their tmux ended: their conversations come back, each once."""
+
+import json
+import os
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.live.agents.lab import CLAUDE, CODEX, Program
+from tests.live.agents.room import Room, Seat, room
+from tests.live.shells import BASH, BASH_MARKS
+from tests.live.waiting import until
+
+pytestmark = pytest.mark.live
+
+POLICY = 'unproven_prompt = true\n[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot", "workflow"] }\n'
+ENDED = ("completed", "failed", "cancelled")
+NAMES = {"claude": "claude_code", "codex": "codex"}
+RESUME = {"claude": "--resume {session}", "codex": "resume {session}"}
+
+
+class Stall:
+    """One agent at work in a shell that tells its prompts, and can be started by one word."""
+
+    def __init__(self, own: Room, program: Program, folder: Path):
+        self.room, self.program = own, program
+        self._rc = folder / "rc"
+        self._rc.write_text(f"{BASH}{BASH_MARKS}")
+        self.word = str(folder / program.name)
+
+    def start(self, words: str) -> Seat:
+        tmux = self.room.scene.tmux
+        seat = Seat(self.room.scene, tmux.start("work", f"bash --noprofile --rcfile {self._rc}", width=110, height=36))
+        assert seat.id
+        seat.type(self.word)
+        seat.becomes("idle", seconds=60)
+        seat.prompt(f"MODEL text {words}")
+        until(lambda: seat.screen.count(words) > 1, seconds=30)  # said, and answered
+        seat.becomes("completed", "idle")
+        until(lambda: self.session()["external_id"])
+        return seat
+
+    def session(self) -> dict:
+        """The newest one."""
+        found = self.room.scene.visor.robot("agents", "sessions", "--limit", "100")["items"]
+        return found[-1] if found else {"external_id": ""}
+
+    def state(self, pane: int) -> str:
+        rows = self.room.scene.panes()
+        return next((row["state"] for row in rows if row["identity"]["id"] == pane), "")
+
+    def runs(self, workflow: str) -> list[dict]:
+        found = self.room.scene.visor.robot("workflow", "status", "--all")["items"]
+        return [run for run in found if run["workflow"] == workflow]
+
+
+@contextmanager
+def stall(program: Program, tmp_path: Path) -> Iterator[Stall]:
+    word = tmp_path / program.name
+    resume = f"{NAMES[program.name]} :: {shlex.quote(str(word))} {RESUME[program.name]}"
+    modes = "restart_crashed=on,handle_session_end=on"
+    with room(VISOR_AGENT_RESUME=resume, VISOR_WORKFLOW_MODES=modes) as own:
+        word.write_text(f'#!/bin/sh\n{program.command(own.place("home", program))} "$@"\n')
+        word.chmod(0o755)
+        config = Path(own.scene.visor.places.config_dir)
+        config.mkdir(parents=True, exist_ok=True)
+        (config / "policy.toml").write_text(POLICY)
+        yield Stall(own, program, tmp_path)
+
+
+@pytest.mark.parametrize("program", [CLAUDE, CODEX], ids=lambda one: one.name)
+def test_an_agent_that_is_killed_comes_back_in_its_pane_and_one_that_leaves_does_not(program, tmp_path):
+    with stall(program, tmp_path) as one:
+        seat = one.start("remember me")
+        session, pid = one.session(), seat.began[-1]["pid"]
+        os.kill(pid, signal.SIGKILL)
+        run = until(lambda: [run for run in one.runs("restart_crashed") if run["status"] in ENDED], seconds=90)[0]
+        known = f"{NAMES[program.name]} is up again with session {session['external_id']}"
+        assert (run["status"], run["why"].partition(", in pane")[0]) == ("completed", known)
+        now = one.session()
+        assert (now["external_id"], now["ended_at"]) == (session["external_id"], None)
+        back = now["identity"]["id"]
+        until(lambda: [run for run in one.runs("handle_session_end") if run["status"] in ENDED])
+        until(lambda: one.state(back) in ("idle", "completed"))
+        assert one.room.scene.visor.robot("quit", str(back))["why"] == "left"
+        until(lambda: one.session()["ended_at"])
+        until(lambda: len([run for run in one.runs("handle_session_end") if run["status"] in ENDED]) == 2)
+        assert len(one.runs("restart_crashed")) == 1
+
+
+@pytest.mark.parametrize("program", [CLAUDE, CODEX], ids=lambda one: one.name)
+def test_a_session_is_revived_once_and_all_of_them_after_their_tmux_is_gone(program, tmp_path):
+    with stall(program, tmp_path) as one:
+        visor, tmux = one.room.scene.visor, one.room.scene.tmux
+        first = one.start("remember me").id
+        number, name = str(one.session()["id"]), one.session()["external_id"]
+        status, out, _ = visor.run("robot", "revive", number)
+        assert (status, "goes on in pane" in out) == (75, True)
+        tmux("kill-session", "-t", "work")
+        until(lambda: one.session()["ended_at"])
+        (item,) = visor.robot("revive", number)["items"]
+        assert (item["status"], item["where"], item["external_id"]) == ("revived", "session", name)
+        assert item["pane"] != first
+
+        tmux("kill-server")
+        until(lambda: all(item["ended_at"] for item in visor.robot("agents", "sessions")["items"]))
+        tmux.start("keep", "sleep 1000")
+        until(lambda: visor.robot("state")["items"])
+        until(lambda: _plan(visor) == [("planned", "session")])
+        assert visor.run("robot", "revive", "--all")[0] == 2
+        (item,) = visor.robot("revive", "--all", "--yes", timeout=90)["items"]
+        assert (item["status"], item["external_id"]) == ("revived", name)
+        assert "work" in tmux("list-sessions")
+        (item,) = visor.robot("revive", "--all", "--yes")["items"] or [{"status": "skipped"}]
+        assert item["status"] == "skipped"
+
+
+def _plan(visor) -> list[tuple[str, str]]:
+    """Empty while the daemon is between two servers of one socket."""
+    status, out, _ = visor.run("robot", "revive", "--all", "--dry-run")
+    return [] if status else [(item["status"], item["where"]) for item in json.loads(out)["data"]["items"]]

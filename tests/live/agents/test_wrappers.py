@@ -1,0 +1,64 @@
+"""An agent that something else started: it is known as itself, whatever stands around it."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.live.agents.lab import CLAUDE, GEMINI, PARTS
+from tests.live.agents.room import Room, Seat, command, room
+from tests.live.waiting import until
+
+pytestmark = pytest.mark.live
+
+NODE = """node -e 'require("child_process").spawnSync("sh", ["-c", process.argv[1]], {{stdio: "inherit"}})' {quoted}"""
+WRAPPERS = {
+    "env": "env FOO=1 {}",
+    "timeout": "timeout --foreground 900 {}",
+    "script": "script -q -c {quoted} /dev/null",
+    "bash": "bash -c {quoted}'; true'",
+    "node": NODE,
+    "sudo": "sudo -n --preserve-env -u nobody {}",
+    "alias": "{}",
+    "function": "{}",
+}
+"""What stands around the agent's own words."""
+DEFINED = {"alias": 'alias c="{}"', "function": "c() {{ {}; }}"}
+
+
+@pytest.fixture(scope="module")
+def seats() -> Iterator[dict[str, Seat]]:
+    """All at once."""
+    with room() as one:
+        yield {name: seated(one, name) for name in WRAPPERS} | {"npx": by_npx(one)}
+
+
+def seated(one: Room, name: str) -> Seat:
+    place, seat = one.place(name, CLAUDE), one.seat()
+    for path in (place.folder, *place.folder.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)  # for whoever sudo makes of us
+    line = command(CLAUDE, place, wrap=WRAPPERS[name])
+    if name in DEFINED:
+        seat.type(DEFINED[name].format(line.replace("$", "\\$") if name == "alias" else line))
+    seat.type("c" if name in DEFINED else line)
+    return seat
+
+
+def by_npx(one: Room) -> Seat:
+    return one.start(GEMINI, one.place("npx", GEMINI), wrap=f"npx --no-install --prefix {PARTS.parent} gemini")
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_what_is_around_an_agent_is_not_the_agent(seats, name):
+    seat = seats[name]
+    assert seat.becomes("idle", seconds=90)["agent"] == "claude_code"
+    until(lambda: seat.row["evidence_mode"] == "deterministic")  # its screen may be seen first
+    (began,) = seat.began
+    assert os.readlink(f"/proc/{began['pid']}/exe") == os.path.realpath(CLAUDE.path)
+
+
+def test_npx_is_not_the_agent(seats):
+    row = seats["npx"].becomes("idle", seconds=90)
+    assert row["agent"] == "gemini"
+    with open(f"/proc/{seats['npx'].began[-1]['pid']}/cmdline") as words:
+        assert words.read().split("\0")[0].endswith("node")

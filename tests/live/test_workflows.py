@@ -1,0 +1,170 @@
+"""Workflows in the real daemon, with a real shell in a real tmux: killed at every step, they end the same."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from termvisor.client import AsyncVisor, connect
+from termvisor.client.start import greet
+from termvisor.errors import VisorError
+from termvisor.testing.instance import Instance
+from tests.live.crashing import NEVER
+from tests.live.taking import Record
+from tests.unit.waiting import until
+
+ROOT = Path(__file__).resolve().parents[2]
+POLICY = """
+unproven_prompt = true
+[rates]
+per_minute = 100_000
+[[rule]]
+id = "tests"
+when = { kind = ["send_text", "send_keys", "run_workflow"] }
+answer = "allow"
+"""
+TAKES = """
+name: takes
+summary: Two words, one after the other.
+mode: on
+steps:
+  - wait_for: {prompt: true, timeout: 30s}
+  - send: take first
+  - note: one is there
+  - wait_for: {prompt: true, timeout: 30s}
+  - send: take second
+"""
+SHORT = """
+name: short
+mode: on
+steps:
+  - wait_for: {prompt: true, timeout: 30s}
+  - send: take first
+"""
+ASKS = """
+name: asks
+mode: ask
+steps:
+  - ask: Shall it go on?
+  - send: take asked
+"""
+BROKEN = "name: broken\nsteps:\n  - wait_stable: 2s\n  - wait_fro: x\n"
+END = ("completed", "failed", "cancelled")
+
+
+class House:
+    """A shell that keeps a record, and the daemons that come and go beside it."""
+
+    def __init__(self, tmux, visor: Instance):
+        self._visor, self.record, self._tmux = visor, Record(visor.places), tmux
+        config = Path(visor.places.config_dir)
+        (config / "policy.toml").write_text(POLICY)
+        (config / "workflows").mkdir()
+        for name, text in (("takes", TAKES), ("short", SHORT), ("asks", ASKS), ("broken", BROKEN)):
+            (config / "workflows" / f"{name}.yaml").write_text(text)
+        self._mux_id = tmux.start("s", self.record.shell)
+
+    @asynccontextmanager
+    async def daemon(self, moment: str = NEVER, nth: int = 1) -> AsyncIterator[AsyncVisor]:
+        argv = [sys.executable, "-m", "tests.live.run_crashing", moment, str(nth)]
+        with subprocess.Popen(argv, cwd=ROOT, env=self._visor.env) as self.process:
+            try:
+                await until(lambda: greet(self._visor.places), seconds=30)
+                async with connect(self._visor.places, start=False) as visor:
+                    yield visor
+            finally:
+                self.process.kill()
+
+    async def pane(self, visor: AsyncVisor) -> str:
+        """Our number of it, once it is heard and shows its prompt."""
+        async with asyncio.timeout(30):
+            while True:
+                for item in (await visor.list_panes())["items"]:
+                    if item["heard_by"] == "pipe" and item["activity"]["kind"] == "prompt":
+                        return str(item["identity"]["id"])
+                self._tmux("send-keys", "-t", self._mux_id, "Enter")  # the first prompt may have come before
+                await asyncio.sleep(0.1)
+
+    def approve(self, number: int) -> None:
+        """A person at a terminal says yes."""
+        env = " ".join(f"{name}={value}" for name, value in self._visor.env.items() if name.startswith("VISOR_"))
+        self._tmux.window("s", f"env {env} {sys.executable} -m termvisor approve {number}")
+
+    async def ended(self, visor: AsyncVisor, number: int) -> dict:
+        async with asyncio.timeout(60):
+            while True:
+                told = await visor.workflow_history(run=number)
+                if told["run"]["status"] in END:
+                    return told
+                await asyncio.sleep(0.02)
+
+    async def until_dead(self, visor: AsyncVisor, number: int) -> bool:
+        """Until this daemon dies, or the run is over; whether it died."""
+        try:
+            await self.ended(visor, number)
+        except VisorError:
+            return True
+        return False
+
+
+AFTER, BEFORE = ("after a step is written", 1), ("before a step is written", 2)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("name", "death", "words"),
+    [
+        pytest.param("short", BEFORE, ["first"], id="short"),
+        pytest.param("takes", BEFORE, ["first", "second"], id="before", marks=pytest.mark.live),
+        pytest.param("takes", AFTER, ["first", "second"], id="after", marks=pytest.mark.live),
+    ],
+)
+async def test_a_run_whose_daemon_is_killed_at_every_step_ends_the_same_and_types_once(tmux, visor, name, death, words):
+    house, kills = House(tmux, visor), 0
+    moment, nth = death
+    async with house.daemon() as client:
+        pane = await house.pane(client)
+    async with house.daemon(moment, nth) as client:
+        run = (await client.workflow_run(name=name, pane=pane, force=True))["run"]["id"]
+        kills += await house.until_dead(client, run)
+    while True:
+        async with house.daemon(moment, nth) as client:
+            if not await house.until_dead(client, run):
+                break
+            kills += 1
+    async with house.daemon() as client:
+        told = await house.ended(client, run)
+    assert told["run"]["status"] == "completed"
+    assert {step["status"] for step in told["steps"]} == {"completed"}
+    assert house.record.taken() == dict.fromkeys(words, 1)
+    assert kills >= len(told["steps"]) - 1
+
+
+async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobody(tmux, visor):
+    house = House(tmux, visor)
+    async with house.daemon() as client:
+        pane = await house.pane(client)
+        listed = await client.workflow_list()
+        assert [item["name"] for item in listed["items"] if item["origin"] != "built-in"] == ["asks", "short", "takes"]
+        assert "broken.yaml:4: there is no step 'wait_fro'; did you mean wait_for?" in listed["broken"][0]["why"]
+        told = await client.workflow_dry_run(name="asks", pane=pane)
+        assert [step["verdict"] for step in told["steps"]] == [None, "ask"]
+        run = (await client.workflow_run(name="asks", pane=pane))["run"]["id"]
+        asked = (await client.inbox(wait=20.0))["items"][0]
+        assert (asked["kind"], asked["what"].startswith("Shall it go on?")) == ("ask_person", True)
+        assert (await client.workflow_status())["items"][0]["status"] == "waiting"
+        house.approve(asked["id"])
+        await until(lambda: _open(visor, "send_text"), seconds=20)
+        house.approve(_open(visor, "send_text"))
+        assert (await house.ended(client, run))["run"]["status"] == "completed"
+    assert house.record.taken() == {"asked": 1}
+
+
+def _open(visor: Instance, kind: str) -> int:
+    found = json.loads(visor.run("robot", "inbox")[1])["data"]["items"]
+    return next((item["id"] for item in found if item["kind"] == kind), 0)

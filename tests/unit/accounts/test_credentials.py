@@ -1,0 +1,93 @@
+"""The environment under an account. What is read is in no error."""
+
+import sys
+
+import pytest
+
+from termvisor.accounts.credentials import environment, pairs, shares_sessions
+from termvisor.errors import ConfigError
+from termvisor.model.account import Account
+
+SECRET = "hush-4711"
+
+
+def account(**more) -> Account:
+    return Account(**({"service": "openai", "name": "work"} | more))
+
+
+@pytest.fixture
+def env_file(tmp_path):
+    path = tmp_path / "work.env"
+    path.write_text(f"# mine\n\nexport OPENAI_API_KEY='{SECRET}'\nORG=a b # more\nEMPTY=\n")
+    path.chmod(0o600)
+    return path
+
+
+def test_an_env_file_gives_its_variables_and_the_name_of_the_account(env_file):
+    assert environment(account(env_file=str(env_file)), "/") == {
+        "OPENAI_API_KEY": SECRET,
+        "ORG": "a",
+        "EMPTY": "",
+        "VISOR_ACCOUNT": "openai/work",
+    }
+    assert environment(account(env_file="~/work.env"), str(env_file.parent))["OPENAI_API_KEY"] == SECRET
+
+
+def test_a_file_that_others_may_read_is_refused(env_file):
+    env_file.chmod(0o640)
+    with pytest.raises(ConfigError, match="others may read"):
+        environment(account(env_file=str(env_file)), "/")
+
+
+def test_a_command_prints_variables():
+    command = (sys.executable, "-c", f"print('KEY={SECRET}')")
+    assert environment(account(command=command), "/")["KEY"] == SECRET
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (sys.executable, "-c", f"import sys; print('KEY={SECRET}'); sys.exit('{SECRET}')"),
+        (sys.executable, "-c", f"print('{SECRET}')"),
+        (sys.executable, "-c", f"import sys; sys.stdout.buffer.write(b'KEY={SECRET}' + bytes([255]))"),
+        (sys.executable, "-c", ""),
+        ("/no/such/program",),
+    ],
+)
+def test_what_fails_is_told_without_what_it_said(command):
+    with pytest.raises(ConfigError) as caught:
+        environment(account(command=command), "/")
+    assert SECRET not in f"{caught.value.message}{caught.value.hint}{caught.value.__cause__}"
+
+
+def test_a_folder_of_its_own_is_named_by_the_variable_of_the_service(tmp_path):
+    assert environment(account(config_dir=str(tmp_path)), "/")["CODEX_HOME"] == str(tmp_path)
+    claude = account(service="anthropic", config_dir=str(tmp_path))
+    assert environment(claude, "/")["CLAUDE_CONFIG_DIR"] == str(tmp_path)
+    with pytest.raises(ConfigError, match="there is no folder"):
+        environment(account(config_dir=str(tmp_path / "gone")), "/")
+
+
+def test_the_agents_own_login_needs_nothing():
+    assert environment(account(), "/") == {"VISOR_ACCOUNT": "openai/work"}
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(ConfigError, match="cannot read"):
+        environment(account(env_file=str(tmp_path / "none")), "/")
+
+
+@pytest.mark.parametrize("text", ["KEY", "1KEY=x", "K-Y=x", "KEY='x", f"{SECRET}"])
+def test_a_line_that_is_no_variable_is_told_by_its_number(text):
+    with pytest.raises(ConfigError, match="line 2") as caught:
+        pairs(f"A=1\n{text}\n", "openai/work")
+    assert SECRET not in caught.value.message
+
+
+def test_conversations_are_there_under_another_login_or_by_a_link(tmp_path):
+    assert shares_sessions(account(env_file="x"), str(tmp_path))
+    (tmp_path / ".codex" / "sessions").mkdir(parents=True)
+    (tmp_path / "apart").mkdir()
+    assert not shares_sessions(account(config_dir="~/apart"), str(tmp_path))
+    (tmp_path / "apart" / "sessions").symlink_to(tmp_path / ".codex" / "sessions")
+    assert shares_sessions(account(config_dir="~/apart"), str(tmp_path))

@@ -1,0 +1,25 @@
+"""Accounts as people and programs see them."""
+
+from termvisor.testing.asking import ask, lively
+
+
+async def test_accounts_are_listed_with_what_is_left_and_where_credentials_are() -> None:
+    data = (await ask(await lively(), "robot", "accounts", "list")).envelope["data"]
+    assert [(one["service"], one["name"], one["percent_remaining"], one["credentials"]) for one in data["items"]] == [
+        ("openai", "work", 80.0, "env_file ~/work.env"),
+        ("anthropic", "second", None, "config_dir ~/.claude-2"),
+    ]
+    assert data["summary"] == {"accounts": 2, "by_service": {"anthropic": 1, "openai": 1}}
+
+
+async def test_those_of_one_service() -> None:
+    shown = (await ask(await lively(), "accounts", "--service", "anthropic")).out
+    assert "second" in shown
+    assert "unknown" in shown
+    assert "work" not in shown
+
+
+async def test_without_any_that_is_said() -> None:
+    world = await lively()
+    world.accounts.known.clear()
+    assert "There are no accounts." in (await ask(world, "accounts", "list")).out

@@ -1,0 +1,44 @@
+from pathlib import Path
+
+from termvisor.testing.asking import ask
+from tests.unit.ops.test_rules_list import world
+from tests.unit.packs.making import GOOD, pack
+
+
+async def test_the_rules_that_match_are_told_with_their_captures(tmp_path: Path) -> None:
+    answered = await ask(world(tmp_path), "rules", "test", "bash: gti: command not found")
+    assert answered.status == 0
+    assert "shell.command_not_found  line 1  info  command.not_found\n  command = gti" in answered.out
+
+
+async def test_nothing_that_matches_is_a_status_of_its_own(tmp_path: Path) -> None:
+    answered = await ask(world(tmp_path), "rules", "test", "all is well")
+    assert (answered.status, "None of" in answered.out) == (1, True)
+
+
+async def test_one_rule_says_where_it_gave_up(tmp_path: Path) -> None:
+    asked = ("robot", "rules", "test", "--rule", "codex.compaction", "--trace", "Context compacted")
+    (item,) = (await ask(world(tmp_path), *asked)).envelope["data"]["items"]
+    assert item["matched"] is False
+    assert item["match_trace"]["eval_path"][-1] == {"stage": "regex", "matched": False, "hits": []}
+
+
+async def test_rules_of_another_agent_and_scope_are_left_out(tmp_path: Path) -> None:
+    text = "• Context compacted"
+    found = [
+        (await ask(world(tmp_path), "rules", "test", *options, text)).status
+        for options in (("--agent", "codex"), ("--agent", "gemini"), ("--scope", "stream"), ("--scope", "line"))
+    ]
+    assert found == [0, 1, 1, 0]
+
+
+async def test_secrets_are_redacted_before_rules_see_them(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    pack(tmp_path, greedy=GOOD.replace(r"(?P<left>\d+) left", "(?P<left>.+) left"))
+    answered = await ask(world(tmp_path), "rules", "test", f"tool: limit reached, {secret} left")
+    assert "tool.limit.reached" in answered.out
+    assert secret not in answered.out
+
+
+async def test_no_text_is_an_error(tmp_path: Path) -> None:
+    assert "no text" in (await ask(world(tmp_path), "rules", "test")).err

@@ -1,0 +1,15 @@
+from termvisor.testing.asking import ask, lively
+
+
+async def test_every_step_is_told_with_what_it_was_given() -> None:
+    data = (await ask(await lively(), "robot", "workflow", "history", "3")).envelope["data"]
+    assert [(step["kind"], step["status"], step["attempt"]) for step in data["steps"]] == [
+        ("wait_for", "running", 1),
+        ("act", "retry", 2),
+    ]
+    assert data["steps"][1]["given"] == {"wish": {"text": "hello"}}
+
+
+async def test_a_run_without_steps_and_one_that_there_is_not() -> None:
+    assert "No step was taken." in (await ask(await lively(), "workflow", "history", "1")).out
+    assert (await ask(await lively(), "robot", "workflow", "history", "99")).status == 4

@@ -1,0 +1,14 @@
+from termvisor.testing.asking import ask, lively
+
+
+async def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_are_listed() -> None:
+    data = (await ask(await lively(), "robot", "workflow", "list")).envelope["data"]
+    assert [item["name"] for item in data["items"]] == ["handle_compaction", "nightly"]
+    assert data["summary"] == {"workflows": 2, "by_mode": {"ask": 1, "on": 1}, "broken": 1}
+    assert data["broken"][0]["why"].endswith("broken.yaml:3: there is no step 'sned'; did you mean send?")
+
+
+async def test_without_any_that_is_said() -> None:
+    world = await lively()
+    world.runs.known.clear()
+    assert "There are no workflows." in (await ask(world, "workflow", "list")).out

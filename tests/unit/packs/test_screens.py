@@ -1,0 +1,89 @@
+"""Rules for screens: ours do what their files say, and a person's own count beside them."""
+
+import os
+
+import pytest
+
+from termvisor import agents
+from termvisor.agents.composed import Composed
+from termvisor.agents.sight import Sight
+from termvisor.model.event_types import is_event_type
+from termvisor.model.rule import Rule
+from termvisor.packs import load
+from termvisor.packs.find import find
+from termvisor.packs.proof import complaints
+from termvisor.packs.screens import in_force, screen_rules
+from termvisor.packs.version import is_range
+from tests.recordings.scene import scenes
+from tests.unit.agents.saying import NOW, screen
+from tests.unit.packs.own_rule import OWN
+
+SIGHTS = {one.name: one.sight for one in agents.load() if isinstance(one, Composed)}
+RULES = [rule for rule in load().rules if rule.scope == "screen"]
+NAMED = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+
+
+@NAMED
+def test_a_rule_does_what_its_file_says(rule: Rule) -> None:
+    assert complaints(rule) == []
+
+
+@NAMED
+def test_a_rule_is_found_where_its_name_says(rule: Rule) -> None:
+    pack = f"core.{rule.agent}"
+    assert (rule.pack, rule.id.rpartition(".")[0]) == (pack, f"{rule.agent}.screen")
+    folder = next(pack.folder for pack in load().packs if pack.name == rule.pack)
+    assert os.path.exists(f"{folder}/screen_{rule.id.rpartition('.')[2]}.toml")
+
+
+@NAMED
+def test_a_rule_tells_a_state_for_versions_that_can_be_read(rule: Rule) -> None:
+    assert rule.state not in (None, "unknown")
+    assert is_range(rule.versions)
+    assert not rule.event or is_event_type(rule.event)
+
+
+@pytest.mark.parametrize("agent", SIGHTS)
+def test_parts_are_those_of_the_layout_and_no_two_rules_are_tried_at_once(agent: str) -> None:
+    rules = [rule for rule in RULES if rule.agent == agent]
+    named = {part for rule in rules for part in (rule.part, *(one.part for one in (*rule.also, *rule.unless)))}
+    cut = {part for scene in scenes(agent) for part in SIGHTS[agent].parts_of(scene.screen)}
+    assert not cut or named <= cut
+    assert len({rule.order for rule in rules}) == len(rules)
+
+
+@pytest.mark.parametrize("agent", SIGHTS)
+def test_what_was_recorded_stands_in_the_recordings(agent: str) -> None:
+    """A hit with a version was seen on the real program."""
+    shown = ["\n".join(rows) for scene in scenes(agent) for rows in SIGHTS[agent].parts_of(scene.screen).values()]
+    versions = {scene.version for scene in scenes(agent)}
+    hits = [hit for rule in RULES if rule.agent == agent for hit in rule.hits if hit.version in versions]
+    assert [hit.text for hit in hits if not any(hit.text in text for text in shown)] == []
+
+
+@NAMED
+def test_no_other_screen_of_the_agent_holds_a_near_miss(rule: Rule) -> None:
+    assert all(find(rule, miss.text) is None for miss in rule.misses)
+
+
+def test_they_are_kept_without_their_examples_in_the_order_in_which_they_are_tried() -> None:
+    rules = screen_rules("codex")
+    assert {(rule.hits, rule.misses) for rule in rules} == {((), ())}
+    assert [rule.order for rule in rules] == sorted(rule.order for rule in rules)
+    assert screen_rules("nobody") == ()
+
+
+def test_a_persons_own_rule_counts_beside_ours_and_may_switch_one_off(tmp_path) -> None:
+    folder = tmp_path / "packs" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "done.toml").write_text(OWN.format(name="mine.screen.done"))
+    packs = load((str(tmp_path / "packs"),), disabled=("codex.screen.menu_open",))
+    assert packs.troubles == ()
+    rules = in_force(packs, "codex")
+    assert rules[0].id == "mine.screen.done"
+    assert "codex.screen.menu_open" not in {rule.id for rule in rules}
+    sight = SIGHTS["codex"].with_rules(lambda agent: in_force(packs, agent))
+    assert isinstance(sight, Sight)
+    shown = screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
+    assert (sight.look(shown).rule, SIGHTS["codex"].look(shown).name) == ("mine.screen.done", "text_without_an_end")
+    assert shown.at == NOW

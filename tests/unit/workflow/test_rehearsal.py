@@ -1,0 +1,66 @@
+"""A rehearsal shows every step and does nothing."""
+
+import pytest
+
+from termvisor.testing.runs import Scene
+from termvisor.workflow.base import Workflow
+from termvisor.workflow.call import WaitFor
+from termvisor.workflow.context import StepBack
+from termvisor.workflow.rehearsal import Rehearsal, rehearse
+from tests.unit.workflow.test_engine import asked_for
+
+
+async def rehearsed(work):
+    scene = Scene()
+    run, engine = asked_for(scene), scene.engine()
+    rehearsal = Rehearsal(run, engine.steps, scene.hands, scene.clock)
+    ending = await rehearse(Workflow(name="refresh", summary="", run=work), rehearsal, run)
+    assert scene.hands.done == []
+    return ending
+
+
+async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
+    async def work(context) -> str:
+        await context.observe()
+        await context.wait_for(WaitFor(text="x"))
+        await context.sleep(3600)
+        assert (await context.ask_person("go?")).choice == "yes"
+        assert (await context.pause("later")).why == "due"
+        await context.note("n")
+        await context.send("hello")
+        return "done"
+
+    ending = await rehearsed(work)
+    assert ending.why == "done"
+    assert [step.kind for step in ending.steps] == [
+        "observe",
+        "wait_for",
+        "now",
+        "sleep_until",
+        "ask_person",
+        "pause",
+        "note",
+        "act",
+    ]
+    assert ending.steps[-1].verdict.answer == "ask"
+    assert ending.steps[4].assumed == "a person says yes"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(StepBack("no"), "it would step back: no"), (KeyError("k"), "it would fail: KeyError: 'k'")]
+)
+async def test_how_it_would_end_is_told(error, told):
+    async def work(_context) -> None:
+        raise error
+
+    assert (await rehearsed(work)).why == told
+
+
+async def test_an_endless_one_ends():
+    async def work(context) -> None:
+        while True:
+            await context.note("again")
+
+    ending = await rehearsed(work)
+    assert len(ending.steps) == 100
+    assert "ends after 100 steps" in ending.why
