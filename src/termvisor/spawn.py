@@ -44,14 +44,19 @@ def detached(argv: Sequence[str], *, log: IO[bytes] | None = None, env: Mapping[
 
 
 def ask(
-    argv: Sequence[str], *, timeout: float = 10.0, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    argv: Sequence[str],
+    *,
+    timeout: float = 10.0,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
 ) -> tuple[int, bytes, bytes]:
     """Run a short program to its end: exit status, output, errors. A missing program is status 127.
 
     At the timeout it is killed: status 124, with what it said until then.
     """
     try:
-        done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout, env=env, check=False)
+        done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout, env=env, cwd=cwd, check=False)
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
     except subprocess.TimeoutExpired as error:

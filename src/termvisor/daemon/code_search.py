@@ -1,7 +1,8 @@
 """Where names stand in code, asked of `ast-grep`: a program that knows the structure of many languages, if it is there.
 
-It only reads, below one folder, within a few seconds. Names are plain identifiers: nothing that a screen shows becomes
-an option or a pattern of its own.
+It only reads, below one folder, within a few seconds. It starts in the root folder: its settings, which may name
+libraries to load, are looked for from there, and never in a project of strangers. Names are plain identifiers: nothing
+that a screen shows becomes an option or a pattern of its own.
 """
 
 import asyncio
@@ -76,7 +77,7 @@ def _program(environ: Mapping[str, str]) -> str | None:
 
 def _asked(program: str, name: str, folder: str, environ: Mapping[str, str]) -> tuple[list[str], str]:
     argv = [program, "run", "--json=compact", "--pattern", name, folder]
-    status, out, errors = ask(argv, timeout=_PATIENCE, env=environ)
+    status, out, errors = ask(argv, timeout=_PATIENCE, env=environ, cwd="/")
     if status not in (0, 1) or len(out) > _LARGEST:  # 1 means that nothing was found
         words = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return [], redact(f"ast-grep: {words or 'its answer is too long'}")[:_WIDEST]

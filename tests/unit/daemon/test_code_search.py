@@ -66,3 +66,13 @@ async def test_a_missing_program_is_no_trouble_and_another_sg_is_not_taken_for_i
     os.chmod(tmp_path / "sg", 0o755)
     told = await LiveCode({"PATH": str(tmp_path)}).search(["name"], "/src")
     assert told.trouble == "ast-grep is not installed, so no code was searched"
+
+
+async def test_it_never_starts_where_a_project_could_set_it_up(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    around = program(tmp_path, "[]")
+    (tmp_path / "ast-grep").write_text(
+        (tmp_path / "ast-grep").read_text().replace("cat ", f"pwd > {tmp_path}/place; cat ")
+    )
+    await LiveCode(around).search(["parse_rule"], str(tmp_path))
+    assert (tmp_path / "place").read_text() == "/\n"
