@@ -46,7 +46,7 @@ bench: ## measure against the budgets; fails when one is missed
 
 accuracy: ## how well agents' states are known, on recordings of the real programs; fails when a budget is missed
 	@.ci/setup dev
-	$(BIN)/python tests/accuracy/run.py
+	$(BIN)/python -m tests.accuracy.run
 
 golden: ## write the golden files anew, on purpose, and show what changed
 	@.ci/setup dev
@@ -62,7 +62,7 @@ record: ## record the real agents' scenes anew, on purpose, and show what change
 
 latency: ## how long the real agents' changes take to be their states here; a table, nothing fails
 	@.ci/setup live
-	$(BIN)/python tests/live/agents/latency.py
+	$(BIN)/python -m tests.live.agents.latency
 
 docs: ## write the generated pages: docs/reference and docs/json-schema
 	@.ci/setup dev

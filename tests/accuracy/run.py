@@ -5,15 +5,11 @@ missed, or when a scene has no truth to be compared with.
 """
 
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from termvisor.agents import BUILTIN, load  # noqa: E402
-from tests.accuracy.moment import without_truth  # noqa: E402
-from tests.accuracy.verdict import verdicts  # noqa: E402
-from tests.bench.figure import table  # noqa: E402
+from termvisor.agents import BUILTIN, load
+from tests.accuracy.moment import without_truth
+from tests.accuracy.verdict import verdicts
+from tests.bench.figure import table
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from termvisor.clock import NS
 from termvisor.model.account import ALL, Account, Allowance
@@ -83,11 +83,11 @@ class Tracked(Struct, frozen=True, kw_only=True):
     id: str = ""
     email: str = ""
     percent_remaining: float | None = None
-    percentRemaining: float | None = None  # noqa: N815 - the tracker's spelling
+    percent_remaining_too: float | None = field(name="percentRemaining", default=None)
     limit_hours: float | None = None
-    limitHours: float | None = None  # noqa: N815 - the tracker's spelling
+    limit_hours_too: float | None = field(name="limitHours", default=None)
     reset_at: str | None = None
-    resetAt: str | None = None  # noqa: N815 - the tracker's spelling
+    reset_at_too: str | None = field(name="resetAt", default=None)
     resets_at: str | None = None
     usage_type: str = "rate"
     limit: float | None = None
@@ -120,19 +120,19 @@ def _known(told: list[Tracked], own: list[Account], source: str, at: int) -> Ite
 def _tracked(one: Tracked, source: str, at: int) -> Allowance | None:
     most = _first(one.limit, one.tokens_limit)
     current = _first(one.current, one.tokens_used)
-    left = _first(one.percent_remaining, one.percentRemaining)
+    left = _first(one.percent_remaining, one.percent_remaining_too)
     if left is None and most and current is not None:
         left = 100.0 * (1 - current / most)
     if left is None:
         return None
-    hours, is_credit = _first(one.limit_hours, one.limitHours), one.usage_type == "credits"
+    hours, is_credit = _first(one.limit_hours, one.limit_hours_too), one.usage_type == "credits"
     return Allowance(
         span="credits" if is_credit else span(round(hours)) if hours else "tracked",
         usage_type="credits" if is_credit else "rate",
         limit=most,
         current=current,
         percent_remaining=min(100.0, max(0.0, left)),
-        resets_at=_instant(one.reset_at or one.resetAt or one.resets_at),
+        resets_at=_instant(one.reset_at or one.reset_at_too or one.resets_at),
         checked_at=at,
         source=source,
     )

@@ -44,6 +44,17 @@ TELLS: frozenset[Capability] = frozenset(
     {"event_driven", "supports_waiting_approval", "supports_waiting_input", "supports_completed"}
 )
 """An agent that tells all that it waits for, and when it is done."""
+WELL_KNOWN: frozenset[Capability] = TELLS | {
+    "recognise",
+    "signals",
+    "look",
+    "subtasks",
+    "usage_limit",
+    "compaction",
+    "auth",
+    "resume",
+}
+"""One of which nothing is missing but a way to answer it without its keyboard."""
 
 
 class Process(Struct, frozen=True, kw_only=True):

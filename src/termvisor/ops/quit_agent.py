@@ -4,8 +4,8 @@ from termvisor.model.action import QuitAgent as Action
 from termvisor.ops.base import Example, Op
 from termvisor.ops.deed import Wish
 from termvisor.ops.door import ActingWorld
-from termvisor.ops.guards import Guarded, PaneReference, terms_of
-from termvisor.ops.speaking import EXITS, Spoken, exit_status, listener, plain, spoken
+from termvisor.ops.guards import Guarded, PaneReference
+from termvisor.ops.speaking import EXITS, Spoken, exit_status, plain, spoken, wished
 
 
 class QuitAgent(Guarded, frozen=True, kw_only=True):
@@ -15,9 +15,7 @@ class QuitAgent(Guarded, frozen=True, kw_only=True):
 
 
 async def wish(world: ActingWorld, wanted: QuitAgent) -> Wish:
-    found = await listener(world, wanted.pane)
-    action = Action(pane=found.pane.id, agent=found.agent)
-    return Wish(action=action, terms=terms_of(wanted), pane=found.pane)
+    return await wished(world, wanted, wanted.pane, lambda found: Action(pane=found.pane.id, agent=found.agent))
 
 
 async def run(world: ActingWorld, wanted: QuitAgent) -> Spoken:

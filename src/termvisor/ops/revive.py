@@ -4,6 +4,7 @@ import shlex
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, Conflict, NotFound, Unconfirmed, VisorError
 from termvisor.model.action import SendText
@@ -132,7 +133,7 @@ async def _foreseen(world: ActingWorld, wanted: Revive, plan: Return) -> Revived
     if plan.action is None:
         return _told(plan, "skipped", why=plan.skipped)
     told = await foretold(world, _wish(wanted, plan))
-    return _told(plan, "planned", why=told.refused_why, verdict=told.answer)
+    return replace(_told(plan, "planned", why=told.refused_why), verdict=told.answer)
 
 
 async def _lives(world: ActingWorld, plan: Return, outcome: Outcome, seconds: float) -> PaneId | None:
@@ -157,10 +158,9 @@ async def _is_there(world: ActingWorld, pane: PaneId, plan: Return, outcome: Out
     return view is not None and view.facts.mux_id == outcome.mux_pane
 
 
-def _told(plan: Return, status: Status, **more: object) -> Revived:
+def _told(plan: Return, status: Status, *, pane: PaneId | None = None, why: str = "", correlation: str = "") -> Revived:
     session = plan.session
-    known: dict[str, object] = {"pane": plan.beside.id if plan.where == "pane" and plan.beside else None}
-    fields = {name: redact(value) if isinstance(value, str) else value for name, value in (known | more).items()}
+    there = plan.beside.id if plan.where == "pane" and plan.beside else None
     return Revived(
         session=session.id,
         agent=session.agent,
@@ -169,7 +169,9 @@ def _told(plan: Return, status: Status, **more: object) -> Revived:
         command=redact(shlex.join(plan.command)),
         status=status,
         where=plan.where,
-        **fields,  # type: ignore[arg-type]
+        pane=pane or there,
+        why=redact(why),
+        correlation=correlation,
     )
 
 

@@ -1,12 +1,21 @@
 """What the operations share that change a run."""
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from termvisor.model.run import RunId
 from termvisor.model.workflow_info import RunChange
 from termvisor.ops.door import ActingWorld
 from termvisor.ops.look import Look
-from termvisor.ops.run_item import RunItem, headline, run_item
+from termvisor.ops.run_item import RunItem, RunNumber, headline, run_item
+
+
+class Reasoned(Struct, frozen=True, kw_only=True):
+    """Which run, and why."""
+
+    run: RunNumber
+    why: Annotated[str, Meta(description="The reason, for the record.", max_length=500)] = ""
 
 
 class ChangedRun(Struct, frozen=True, kw_only=True):

@@ -1,13 +1,16 @@
 """What the ops have in common that say something to an agent."""
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from termvisor.errors import NotFound
+from termvisor.model.action import Action
 from termvisor.model.outcome import Channel, Outcome
 from termvisor.model.pane import PaneView
 from termvisor.ops.deed import Deed, Wish, carried_out, grown, said
 from termvisor.ops.door import ActingWorld
-from termvisor.ops.guards import Acting
+from termvisor.ops.guards import Acting, Guarded, terms_of
 from termvisor.ops.listing import named
 from termvisor.ops.look import Look
 
@@ -34,6 +37,12 @@ async def listener(world: ActingWorld, reference: str) -> Listener:
     if view is None:
         raise NotFound(f"no agent is known to be in pane {pane.id}", hint="`visor panes` shows where agents are.")
     return Listener(pane, view.state.agent)
+
+
+async def wished(world: ActingWorld, wanted: Guarded, reference: str, make: Callable[[Listener], Action]) -> Wish:
+    """What is wanted of the agent in that pane."""
+    found = await listener(world, reference)
+    return Wish(action=make(found), terms=terms_of(wanted), pane=found.pane)
 
 
 async def spoken(world: ActingWorld, wanted: Acting, wish: Wish) -> Spoken:

@@ -1,21 +1,13 @@
 """The op `workflow_cancel`: end a run of a workflow now."""
 
-from typing import Annotated
-
-from msgspec import Meta, Struct
-
 from termvisor.model.workflow_info import RunChange
 from termvisor.ops.base import Example, Op
 from termvisor.ops.door import ActingWorld
-from termvisor.ops.run_change import EXITS, ChangedRun, changed, plain
-from termvisor.ops.run_item import RunNumber
+from termvisor.ops.run_change import EXITS, ChangedRun, Reasoned, changed, plain
 
 
-class CancelRun(Struct, frozen=True, kw_only=True):
+class CancelRun(Reasoned, frozen=True, kw_only=True):
     """Which run, and why."""
-
-    run: RunNumber
-    why: Annotated[str, Meta(description="The reason, for the record.", max_length=500)] = ""
 
 
 async def run(world: ActingWorld, wanted: CancelRun) -> ChangedRun:

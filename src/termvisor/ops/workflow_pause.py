@@ -1,21 +1,13 @@
 """The op `workflow_pause`: hold a run where it is, until somebody lets it go on."""
 
-from typing import Annotated
-
-from msgspec import Meta, Struct
-
 from termvisor.model.workflow_info import RunChange
 from termvisor.ops.base import Example, Op
 from termvisor.ops.door import ActingWorld
-from termvisor.ops.run_change import EXITS, ChangedRun, changed, plain
-from termvisor.ops.run_item import RunNumber
+from termvisor.ops.run_change import EXITS, ChangedRun, Reasoned, changed, plain
 
 
-class PauseRun(Struct, frozen=True, kw_only=True):
+class PauseRun(Reasoned, frozen=True, kw_only=True):
     """Which run, and why."""
-
-    run: RunNumber
-    why: Annotated[str, Meta(description="The reason, for the record.", max_length=500)] = ""
 
 
 async def run(world: ActingWorld, wanted: PauseRun) -> ChangedRun:

@@ -12,18 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from termvisor.clock import SystemClock  # noqa: E402
-from termvisor.model.event import Event  # noqa: E402
-from termvisor.model.signal import Signal  # noqa: E402
-from termvisor.store import Store  # noqa: E402
-from tests.bench.figure import percentile  # noqa: E402
-from tests.live.agents.lab import PROGRAMS, Workplace  # noqa: E402
-from tests.live.agents.model.server import model_server  # noqa: E402
-from tests.live.agents.test_states import AT_REST, Desk, end_all_of  # noqa: E402
-from tests.live.conftest import watched_tmux  # noqa: E402
+from termvisor.clock import SystemClock
+from termvisor.model.event import Event
+from termvisor.model.signal import Signal
+from termvisor.store import Store
+from tests.bench.figure import percentile
+from tests.live.agents.lab import PROGRAMS, Workplace
+from tests.live.agents.model.server import model_server
+from tests.live.agents.test_states import AT_REST, Desk, end_all_of
+from tests.live.conftest import watched_tmux
 
 ROUNDS = 2
 _FORM = "{:<14} {:<14} {:>8} {:>10} {:>10} {:>10}"

@@ -4,27 +4,14 @@ It speaks in a registry file for each process (best, and without any set-up), in
 7501 where the terminal asked for it. Its screens are known as well, as an independent witness.
 """
 
-from termvisor.agents.base import TELLS
+from termvisor.agents.base import WELL_KNOWN
 from termvisor.agents.claude_code import hook, look, osc, places, recognise, registry, title, transcript, words
 from termvisor.agents.composed import Composed
 from termvisor.model.source import LOOKS, OSC, Source, told
 
 ADAPTER = Composed(
     name=recognise.AGENT,
-    capabilities=frozenset(
-        {
-            *TELLS,
-            "recognise",
-            "signals",
-            "look",
-            "subtasks",
-            "usage_limit",
-            "compaction",
-            "auth",
-            "resume",
-            "native_approve",
-        }
-    ),
+    capabilities=WELL_KNOWN | {"native_approve"},
     sources=(
         told("registry", 2, blind_to=("error", "completed")),
         OSC,

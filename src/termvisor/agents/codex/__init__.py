@@ -4,7 +4,7 @@ It prints its state into its own pane; a server that all of its panes share tell
 a notify program and the rollout file tell of threads only. See `threads` for how a thread's pane is proven.
 """
 
-from termvisor.agents.base import TELLS
+from termvisor.agents.base import WELL_KNOWN
 from termvisor.agents.codex import hook, look, osc, recognise, rollout, server, title
 from termvisor.agents.composed import Composed
 from termvisor.agents.words import of_hooks
@@ -12,21 +12,7 @@ from termvisor.model.source import LOOKS, OSC, Source, told
 
 ADAPTER = Composed(
     name=recognise.AGENT,
-    capabilities=frozenset(
-        {
-            *TELLS,
-            "recognise",
-            "signals",
-            "look",
-            "subtasks",
-            "usage_limit",
-            "compaction",
-            "auth",
-            "resume",
-            "native_approve",
-            "native_send",
-        }
-    ),
+    capabilities=WELL_KNOWN | {"native_approve", "native_send"},
     sources=(
         told("app_server", 1, blind_to=("completed",)),
         OSC,

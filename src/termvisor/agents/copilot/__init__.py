@@ -4,27 +4,14 @@ It keeps a log of events for each session, without any set-up and without holes;
 Its hooks say less, but sooner than the first prompt's log, and can answer for a person.
 """
 
-from termvisor.agents.base import TELLS
+from termvisor.agents.base import WELL_KNOWN
 from termvisor.agents.composed import Composed
 from termvisor.agents.copilot import events, hooks, look, recognise, words
 from termvisor.model.source import LOOKS, told
 
 ADAPTER = Composed(
     name="copilot",
-    capabilities=frozenset(
-        {
-            *TELLS,
-            "recognise",
-            "signals",
-            "look",
-            "subtasks",
-            "usage_limit",
-            "compaction",
-            "auth",
-            "resume",
-            "native_approve",
-        }
-    ),
+    capabilities=WELL_KNOWN | {"native_approve"},
     sources=(told("session_file", 1), told("hook", 2, has_holes=True), *LOOKS),
     env_names=recognise.ENV_NAMES,
     found=recognise.LAUNCH.found,
