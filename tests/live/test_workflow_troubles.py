@@ -153,6 +153,9 @@ def test_the_words_for_it_name_the_file_the_line_and_what_is_wrong(trouble: tupl
 
 def test_a_request_that_hangs_is_given_up_and_on_record(trouble: tuple[Scene, Deaf]) -> None:
     scene = trouble[0]
+    shell = scene.tmux.start("hanging", command="sh")
+    scene.heard(shell)
+    scene.tmux.type(shell, "echo GO''OD: web")
     entries = until(lambda: [one for one in _outcomes(scene) if one["why"] == "timeout"], seconds=40)
     assert entries[0]["outcome"] == "failed"
 

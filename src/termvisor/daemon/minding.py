@@ -32,6 +32,8 @@ _AROUND = 15 * NS
 _UNHEARD = 60.0
 """Seconds that an agent may wait for a permission before it counts that nobody is asked."""
 _A_DAY = 86_400.0
+_REMEMBERED = 1000
+"""Troubles that were told and need not be offered to the store again; it tells none twice by itself."""
 _KILLS = ("process.killed", "process.crashed", "process.out_of_memory")
 _GOODBYES = ("session.resume_hint", "session.summary")
 log = logger("minding")
@@ -133,6 +135,8 @@ class Minding:
             return
         for event in await self._store.detections.add([found]):
             self._parts.chronicle.news.publish(event)
+        if len(self._told) >= _REMEMBERED:
+            self._told.clear()
         self._told.add(found.key)
 
 
