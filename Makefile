@@ -11,12 +11,12 @@ run: ## set up what is missing, start the daemon and show all panes
 	@.ci/setup run
 	@$(BIN)/visor up --demo-if-empty
 
-demo: ## start a private tmux server with five lively panes to try things on
+demo: ## start a private tmux server with six lively panes to try things on
 	@.ci/setup run
 	@$(BIN)/visor demo
 
 test: check ## everything that needs only Python and tmux
-	$(BIN)/pytest -m "not live" -n 6 --dist worksteal $(ARGS) || $(AGAIN) -m "not live" $(ARGS)
+	$(BIN)/pytest -m "not live" -n 4 --dist worksteal $(ARGS) || $(AGAIN) -m "not live" $(ARGS)
 
 test-live: ## what needs further parts installed, and the full sizes
 	@.ci/setup live
@@ -25,7 +25,7 @@ test-live: ## what needs further parts installed, and the full sizes
 test-all: ## both, and a longer search for what breaks a law, as continuous integration runs them
 	$(MAKE) test
 	$(MAKE) test-live
-	FUZZ=5 $(BIN)/pytest tests/property tests/fuzz -n 3 -o timeout=600
+	FUZZ=5 $(BIN)/pytest tests/property tests/fuzz tests/contract -n 3 -o timeout=600
 
 check: ## lint, format, types, import contracts, generated pages fresh
 	@.ci/setup dev
@@ -40,9 +40,9 @@ fix: ## let the tools mend what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: ## measure against the budgets; fails when one is missed
+bench: ## measure against the budgets; fails when one is missed; ARGS="rules chatty" for some
 	@.ci/setup dev
-	$(BIN)/python tests/bench/run.py
+	$(BIN)/python -m tests.bench.run $(ARGS)
 
 accuracy: ## how well agents' states are known, on recordings of the real programs; fails when a budget is missed
 	@.ci/setup dev

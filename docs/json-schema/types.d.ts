@@ -507,6 +507,7 @@ export interface CommandItem {
 
 export interface CommandLine {
   command: string;
+  chapter: string;
   aliases: Array<string>;
   robot: string | null;
   usage: string;
@@ -662,6 +663,10 @@ export interface DbCheck {
 export interface DbPrune {
   /** Tell what would be done, and do nothing. */
   dry_run?: boolean;
+}
+
+/** Nothing to choose. */
+export interface DbReindex {
 }
 
 /** Which copy, and whether to go through with it. */
@@ -916,7 +921,8 @@ export interface Finding {
   hint?: string;
 }
 
-/** What is true beside the state. ``resets_in`` is seconds until the usage limit ends. */
+/** What is true beside the state. ``resets_in`` is seconds until the usage limit ends. ``ambiguous``: something that
+    was told may be about this agent or about another in its folder; it was left out, and `explain` says more. */
 export interface FlagItem {
   usage_limited: boolean;
   resets_at: string | null;
@@ -925,6 +931,7 @@ export interface FlagItem {
   auth_needed: boolean;
   subtasks: number;
   contradicted: ContradictionItem | null;
+  ambiguous: boolean;
 }
 
 /** What would be said of it now: the policy's ``answer`` with its ``path``, and ``refused``, the first thing about
@@ -2328,6 +2335,13 @@ export interface SessionItem {
   by_agent: Record<string, number>;
   server: string;
   panes: Array<number>;
+  representative: number;
+  title: string;
+  state_age: number | null;
+  tokens: number | null;
+  cost: number | null;
+  cost_is_estimated: boolean;
+  context_used: number | null;
   by_activity: Record<string, number>;
   last_output_at: string | null;
   last_output_age: number | null;
@@ -2427,6 +2441,8 @@ export interface SetupAgents {
   scope?: "project" | "user";
   /** Take our hooks out again. */
   remove?: boolean;
+  /** Also a status line of Claude Code that shows nothing and tells cost and context. */
+  status_line?: boolean;
   /** Do it without asking. */
   yes?: boolean;
   /** Only show the change to each file. */
@@ -3046,6 +3062,13 @@ export interface WindowItem {
   by_agent: Record<string, number>;
   server: string;
   panes: Array<number>;
+  representative: number;
+  title: string;
+  state_age: number | null;
+  tokens: number | null;
+  cost: number | null;
+  cost_is_estimated: boolean;
+  context_used: number | null;
   by_activity: Record<string, number>;
   last_output_at: string | null;
   last_output_age: number | null;
@@ -3166,6 +3189,9 @@ export interface Ops {
   search_history: { input: SearchHistory; output: HitListing };
   wait_for: { input: WaitFor; output: Waited };
   list_commands: { input: ListCommands; output: CommandListing };
+  list_gaps: { input: ListGaps; output: GapListing };
+  export: { input: Export; items: Piece };
+  replay: { input: Replay; items: FrameItem };
   list_events: { input: ListEvents; output: EventListing };
   watch_events: { input: WatchEvents; items: EventItem };
   report_event: { input: ReportEvent; output: ReportedEvent };
@@ -3208,11 +3234,6 @@ export interface Ops {
   rules_test: { input: TestRules; output: RulesTried };
   rules_lint: { input: LintRules; output: RulesLinted };
   rules_new: { input: RuleStart; output: RuleMade };
-  accounts_list: { input: ListAccounts; output: AccountListing };
-  accounts_show: { input: ShowAccount; output: AccountShown };
-  accounts_pick: { input: PickAccount; output: AccountPicked };
-  accounts_use: { input: UseAccount; output: AccountUsed };
-  accounts_refresh: { input: RefreshAccounts; output: AccountsRefreshed };
   workflow_list: { input: ListWorkflows; output: WorkflowListing };
   workflow_show: { input: ShowWorkflow; output: WorkflowFacts };
   workflow_run: { input: StartRun; output: StartedRun };
@@ -3223,12 +3244,11 @@ export interface Ops {
   workflow_pause: { input: PauseRun; output: ChangedRun };
   workflow_resume: { input: ResumeRun; output: ChangedRun };
   workflow_cancel: { input: CancelRun; output: ChangedRun };
-  list_gaps: { input: ListGaps; output: GapListing };
-  export: { input: Export; items: Piece };
-  replay: { input: Replay; items: FrameItem };
-  health: { input: GetHealth; output: HealthReport };
-  doctor: { input: RunDoctor; output: Diagnosis };
-  logs: { input: ReadLogs; output: LogLines };
+  accounts_list: { input: ListAccounts; output: AccountListing };
+  accounts_show: { input: ShowAccount; output: AccountShown };
+  accounts_pick: { input: PickAccount; output: AccountPicked };
+  accounts_use: { input: UseAccount; output: AccountUsed };
+  accounts_refresh: { input: RefreshAccounts; output: AccountsRefreshed };
   setup_shell: { input: SetupShell; output: ShellSetup };
   setup_tmux: { input: SetupTmux; output: TmuxAdvice };
   setup_agents: { input: SetupAgents; output: AgentsSetup };
@@ -3240,9 +3260,13 @@ export interface Ops {
   config_reload: { input: ConfigReload; output: ConfigReloaded };
   config_validate: { input: ConfigValidate; output: ConfigVerdict };
   config_path: { input: ConfigPath; output: ConfigPlaces };
+  health: { input: GetHealth; output: HealthReport };
+  doctor: { input: RunDoctor; output: Diagnosis };
+  logs: { input: ReadLogs; output: LogLines };
   db_status: { input: DbStatus; output: StorageStatus };
   db_prune: { input: DbPrune; items: UpkeepStep };
   db_vacuum: { input: DbVacuum; items: UpkeepStep };
+  db_reindex: { input: DbReindex; items: UpkeepStep };
   db_check: { input: DbCheck; output: CheckReport };
   db_backup: { input: DbBackup; output: BackupMade };
   db_restore: { input: DbRestore; output: Restored };

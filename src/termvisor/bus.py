@@ -6,7 +6,7 @@ and the listener re-reads the store from its own cursor.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -18,8 +18,12 @@ class Subscription(Generic[T]):
         self._news: deque[T] = deque(maxlen=size)
         self._wake = asyncio.Event()
         self.missed = 0
+        self.wants: Callable[[T], bool] = lambda item: True
+        """Whoever wants little is not woken for the rest."""
 
     def put(self, item: T) -> None:
+        if not self.wants(item):
+            return
         if len(self._news) == self._news.maxlen:
             self.missed += 1
         self._news.append(item)

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import os
-import sys
 from typing import TextIO
 
 from termvisor.redact import redact
@@ -17,22 +16,15 @@ def logger(name: str) -> logging.Logger:
 
 
 def to_file(path: str, settings: Settings) -> None:
-    """Send the log to a private, rotated file."""
-    _install(_Rotating(path, settings.log_bytes), settings.log_level)
-
-
-def to_stderr(level: str) -> None:
-    _install(logging.StreamHandler(sys.stderr), level)
-
-
-def _install(handler: logging.Handler, level: str) -> None:
+    """Send the log to a private, rotated file, and no longer to where it went before."""
+    handler = _Rotating(path, settings.log_bytes)
     handler.setFormatter(_Redacting(_FORMAT))
     root = logging.getLogger("visor")
     for old in list(root.handlers):
         root.removeHandler(old)
         old.close()
     root.addHandler(handler)
-    root.setLevel(level.upper())
+    root.setLevel(settings.log_level.upper())
     root.propagate = False
 
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO
+from typing import IO, Literal, NamedTuple
 
 _TIED = (
     "import ctypes, os, sys\n"
@@ -102,6 +102,125 @@ async def ask_apart(
         finally:
             status = _reaped(process)
         return status, _tail(out, kept), _tail(errors, kept)
+
+
+class Said(NamedTuple):
+    """What came of a program: with ``trouble`` it did not end by itself, or never began."""
+
+    status: int = 0
+    out: bytes = b""
+    errors: bytes = b""
+    trouble: Literal["", "missing", "cannot_start", "timed_out", "too_much"] = ""
+
+
+async def ask_bounded(argv: Sequence[str], *, timeout: float, most: int, env: Mapping[str, str]) -> Said:
+    """Like `ask_apart`, for programs that are trusted less: no input, the root folder, this environment, so many bytes.
+
+    It is ended with all that it started: at the timeout, once it says more, when nobody waits for it, and at its end.
+    """
+    import asyncio
+
+    try:
+        process = _piped(argv, env)
+    except OSError as error:
+        said = f"{argv[0]}: {error.strerror}".encode()
+        return Said(errors=said, trouble="missing" if isinstance(error, FileNotFoundError) else "cannot_start")
+    is_late = False
+    with _Heard(process, most) as heard:
+        try:
+            async with asyncio.timeout(timeout):
+                with heard.meanwhile():
+                    await _end_of(process)
+        except TimeoutError:
+            is_late = True
+        finally:
+            status = _all_ended(process)
+        heard.rest()
+        trouble: Literal["", "timed_out", "too_much"] = (
+            "too_much" if heard.is_too_much else "timed_out" if is_late else ""
+        )
+        return Said(status, bytes(heard.out), bytes(heard.errors[-_KEPT:]), trouble)
+
+
+def _piped(argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        bufsize=0,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=env,
+        cwd="/",
+        start_new_session=True,
+    )
+
+
+def _all_ended(process: subprocess.Popen[bytes]) -> int:
+    """While it is not reaped the number of its group is its own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+class _Heard:
+    """What a program says, as it says it; one that says too much is ended at once."""
+
+    def __init__(self, process: subprocess.Popen[bytes], most: int):
+        self._process, self._most = process, most
+        self.out, self.errors = bytearray(), bytearray()
+        self.is_too_much = False
+        pairs = ((process.stdout, self.out), (process.stderr, self.errors))
+        self._pipes = {pipe.fileno(): (pipe, into) for pipe, into in pairs if pipe is not None}
+        for handle in self._pipes:
+            os.set_blocking(handle, False)
+
+    def __enter__(self) -> "_Heard":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pipe, _into in self._pipes.values():
+            pipe.close()
+
+    @contextlib.contextmanager
+    def meanwhile(self) -> Iterator[None]:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+
+        def hear(handle: int) -> None:
+            if not self._hear(handle):
+                loop.remove_reader(handle)
+
+        for handle in self._pipes:
+            loop.add_reader(handle, hear, handle)
+        try:
+            yield
+        finally:
+            for handle in self._pipes:
+                loop.remove_reader(handle)
+
+    def rest(self) -> None:
+        """What it said last is still in its pipes."""
+        for handle in self._pipes:
+            while self._hear(handle):
+                pass
+
+    def _hear(self, handle: int) -> bool:
+        """Whether there may be more."""
+        try:
+            data = os.read(handle, 1 << 16)
+        except BlockingIOError:
+            return False
+        self._pipes[handle][1].extend(data)
+        if len(self.out) + len(self.errors) > self._most:
+            self.is_too_much = True
+            self._end()
+        return bool(data) and not self.is_too_much
+
+    def _end(self) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
 
 def _apart(argv: Sequence[str], given: IO[bytes], out: IO[bytes], errors: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -141,22 +141,23 @@ def test_the_layers_and_contracts_are_kept() -> None:
     assert (result.returncode, "0 broken" in result.stdout) == (0, True), result.stdout
 
 
-@pytest.mark.parametrize(
-    ("path", "line"),
-    [
-        ("stream/bad.py", "import time"),
-        ("ingest/bad.py", "import apsw"),
-        ("model/bad.py", "import termvisor.errors"),
-        ("stream/bad.py", "import termvisor.detect"),
-        ("ops/bad.py", "import termvisor.store"),
-        ("recorder/bad.py", "import termvisor.model"),
-        ("daemon/bad.py", "import termvisor.act.notify.webhook"),
-        ("daemon/bad.py", "import termvisor.agents.codex.channel"),
-        ("utilities.py", ""),
-    ],
-)
-def test_a_broken_contract_is_found(tmp_path: Path, path: str, line: str) -> None:
+BAD = {
+    "stream/bad_clock.py": "import time",
+    "ingest/bad_driver.py": "import apsw",
+    "model/bad_height.py": "import termvisor.errors",
+    "stream/bad_sibling.py": "import termvisor.detect",
+    "ops/bad_store.py": "import termvisor.store",
+    "recorder/bad_friend.py": "import termvisor.model",
+    "daemon/bad_notifier.py": "import termvisor.act.notify.webhook",
+    "daemon/bad_typist.py": "import termvisor.agents.codex.channel",
+}
+
+
+@pytest.mark.parametrize("files", [BAD, {"utilities.py": ""}], ids=["imports", "place"])
+def test_a_broken_contract_is_found(tmp_path: Path, files: dict[str, str]) -> None:
     shutil.copytree(SOURCE / "termvisor", tmp_path / "termvisor", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "termvisor" / path).write_text(line + "\n")
+    for path, line in files.items():
+        (tmp_path / "termvisor" / path).write_text(line + "\n")
     result = lint(tmp_path)
-    assert (result.returncode, Path(path).stem in result.stdout) == (1, True), result.stdout
+    assert result.returncode == 1, result.stdout
+    assert [path for path in files if Path(path).stem not in result.stdout] == [], result.stdout

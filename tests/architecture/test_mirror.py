@@ -22,10 +22,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "tests/unit/workflow/builtin/test_handle_usage_limits.py",
         "it is the second half of that workflow",
     ),
-    "termvisor.ingest.agents.thread_line": (
-        "tests/unit/ingest/agents/test_app_server.py",
-        "it is the server, for one of its threads",
-    ),
 }
 """Module → the test that covers it, and why it is not the mirrored one."""
 

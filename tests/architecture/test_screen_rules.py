@@ -28,6 +28,7 @@ ELSEWHERE = {
     "codex.rollout": "_NAME",
     "copilot.events": "_BACKGROUND",
     "opencode.recognise": "_PORT",
+    "opencode.served.sse": "_ENDS",
 }
 """No texts of a screen: titles, paths, command lines, and words in the agents' own records."""
 

@@ -31,9 +31,7 @@ def scanned() -> list[Figure]:
     plain = _plain(rules, texts[:2000])
     return [
         Figure(f"scan with {COUNT} rules", speed, 500, "MB/s", f"a loop of re: {plain:.2g} MB/s", is_floor=True),
-        Figure(
-            "detection on 4 KB, miss", _missed(scan, data[:4096].decode().split("\n")), 10, "us", "the middle of 2,000"
-        ),
+        Figure("detection on 4 KB, miss", _missed(scan, data[:4096].decode().split("\n")), 10, "us", "the middle run"),
         Figure("detection on 4 KB, hit, p99", _hit(scan, own, texts[:60]), 1, "ms"),
         Figure("events in 20 MB of noise", _false(RuleScan(own, cache=kept()), own), 0, ""),
     ]
@@ -73,8 +71,8 @@ def _plain(rules: list[Rule], texts: list[str]) -> float:
 
 
 def _missed(scan: RuleScan, texts: list[str]) -> float:
-    """The middle of many: what the code costs, not what else the machine was doing."""
-    return 1e6 * percentile([_timed(scan, texts) for _ in range(2000)], 0.5)
+    """The middle of many runs of many: what the code costs, not the reading of a clock or what else a machine did."""
+    return 1e6 * percentile([_timed(scan, texts, 20) / 20 for _ in range(1000)], 0.5)
 
 
 def _hit(scan: RuleScan, own: list[Rule], texts: list[str]) -> float:
@@ -82,9 +80,10 @@ def _hit(scan: RuleScan, own: list[Rule], texts: list[str]) -> float:
     return 1e3 * percentile([_timed(scan, [*texts, *hit, *texts[:5]]) for hit in hits for _ in range(10)], 0.99)
 
 
-def _timed(scan: RuleScan, texts: list[str]) -> float:
+def _timed(scan: RuleScan, texts: list[str], times: int = 1) -> float:
     start = time.process_time()
-    scan.lines(texts)
+    for _ in range(times):
+        scan.lines(texts)
     return time.process_time() - start
 
 

@@ -9,10 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tests.bench import (  # noqa: E402
+from tests.bench import (
     agents,
     find,
     heard,
@@ -28,7 +25,7 @@ from tests.bench import (  # noqa: E402
     told,
     upkeep,
 )
-from tests.bench.figure import Figure, table  # noqa: E402
+from tests.bench.figure import Figure, table
 
 BENCHES = {
     "robot": robot.state,

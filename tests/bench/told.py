@@ -22,8 +22,8 @@ from tests.bench.figure import Figure, percentile
 from tests.live.waiting import until
 from tests.recordings.actor import HEIGHT, WIDTH, Actor, replaced
 from tests.recordings.scene import scenes
+from tests.unit.agents.codex.served.codex_server import codex_server
 from tests.unit.agents.codex.server_words import ACTIVE, ASKS, changed, started
-from tests.unit.ingest.agents.codex_server import codex_server
 
 Step = tuple[str, Callable[[], Awaitable[None]]]
 """The state that is to come, and what the agent does for it."""

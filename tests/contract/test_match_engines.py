@@ -4,12 +4,13 @@ import re
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.errors import ConfigError
 from termvisor.match import Matcher, compile_patterns
 from termvisor.match.base import as_utf8
+from tests.fuzz.effort import examples
 
 ENGINES = ["hyperscan", "re2"]
 PATTERNS = {
@@ -102,7 +103,7 @@ def test_a_pattern_that_cannot_be_used_is_named(engine, pattern):
     assert error.value.details == {"id": "bad_one"}
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.text(alphabet=ALPHABET, max_size=60))
 def test_both_engines_see_on_every_line_what_python_sees(both, text):
     expected = sorted(
@@ -114,7 +115,7 @@ def test_both_engines_see_on_every_line_what_python_sees(both, text):
     assert [matcher.lines(text.encode()) for matcher in both] == [expected, expected]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.binary(max_size=40))
 def test_both_engines_agree_on_any_bytes(both, data):
     first, second = both

@@ -62,10 +62,17 @@ class Scene:
 
 
 @contextmanager
+def second_start(folder: str, *sockets: str) -> Iterator[Instance]:
+    """A Termvisor that finds its patterns compiled."""
+    with instance(folder, *sockets) as visor:
+        lend(visor.places)
+        yield visor
+
+
+@contextmanager
 def watched_tmux() -> Iterator[Scene]:
     """A server that is being watched, for as many tests as like; each takes a session of its own."""
-    with short_folder() as folder, private_tmux(folder) as tmux, instance(folder, tmux.socket) as visor:
-        lend(visor.places)
+    with short_folder() as folder, private_tmux(folder) as tmux, second_start(folder, tmux.socket) as visor:
         yield Scene(tmux, visor)
 
 
@@ -83,8 +90,7 @@ def tmux(folder):
 
 @pytest.fixture
 def visor(folder, tmux):
-    with instance(folder, tmux.socket) as one:
-        lend(one.places)
+    with second_start(folder, tmux.socket) as one:
         yield one
 
 

@@ -1,12 +1,13 @@
 """What `visor robot` says, asked from this process: a look costs a millisecond, so that waiting costs little.
 
-The courier is the command's own; where no daemon listens, the command itself is run, which starts one.
+The courier is the command's own. A daemon is started where there is none; what fails is asked by the command itself.
 """
 
 from typing import Any
 
 import msgspec
 
+from termvisor.client import start
 from termvisor.frontends import courier
 from termvisor.testing.instance import Instance
 from termvisor.wire import face
@@ -14,6 +15,8 @@ from termvisor.wire import face
 
 def look(visor: Instance, *words: str) -> Any:
     """The data of a robot call that must succeed."""
+    if not start.is_running(visor.places):
+        visor.up()
     said = bytearray()
     asked = face.Asked(words, True, "/")
     status = courier.collect(visor.places.daemon_socket, asked, lambda _kind, data: said.extend(data))

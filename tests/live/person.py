@@ -37,7 +37,7 @@ class Person:
         self.visor, self._scene, self._own, self.folder = scene.visor, scene, own, folder
         os.makedirs(self.visor.places.config_dir, exist_ok=True)
         _write(f"{self.visor.places.config_dir}/policy.toml", POLICY.encode())
-        self.visor.visor("list-panes")
+        self.visor.up()
         _write(f"{folder}/rc", RC.encode() + snippet("bash", self.visor.places.nonce_file))
         self.shell = scene.tmux.start("watched", f"exec bash --noprofile --rcfile {folder}/rc -i")
         self.pane = scene.heard(self.shell)
@@ -64,6 +64,10 @@ class Person:
 
     def press(self, *keys: str) -> None:
         self._own("send-keys", "-t", self._terminal, *keys)
+
+    def press_there(self, *keys: str) -> None:
+        """At the watched pane itself."""
+        self._scene.tmux("send-keys", "-t", self.shell, *keys)
 
     def answers(self, *keys: str) -> None:
         """A question, once it is there."""

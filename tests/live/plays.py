@@ -28,6 +28,8 @@ class Play(NamedTuple):
     """Nobody answers its questions."""
     is_resumed: bool = False
     """A person has it go on when it pauses."""
+    event: str = ""
+    """What its run answers, where the same thing is told in two ways, and the other run leaves it to this one."""
     minded: str = ""
     """The state in which the daemon finds the agent to be in trouble, by and by."""
 
@@ -51,6 +53,7 @@ PLAYS = (
         cue="login ABCD-12345",
         then=(Then("ask_person", 1, "welcome"),),
         is_silent=True,
+        event="auth.device_code",
     ),
     Play(workflow="handle_session_end", cue="leave"),
     Play(workflow="restart_crashed", cue="crash", started=2),

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from sqlite3 import OperationalError
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.live.plays import Play, Then
 from tests.live.theatre import Role, Theatre
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Came(NamedTuple):
@@ -36,10 +36,16 @@ class Part:
         if self._left and _has_come(theatre, self.play.workflow, self.role.pane, self._left[0]):
             self.role.cue(self._left.pop(0).cue)
 
-    def run(self, theatre: Theatre) -> list[tuple[int, str, int | None]]:
+    def runs(self, theatre: Theatre) -> list[tuple[int, str, int | None, str]]:
         return theatre.rows(
-            "SELECT id, status, ended_at FROM run WHERE pane = ? AND workflow = ?", self.role.pane, self.play.workflow
+            "SELECT run.id, run.status, run.ended_at, detection.type FROM run"
+            " LEFT JOIN detection ON detection.event = run.event WHERE run.pane = ? AND run.workflow = ?",
+            self.role.pane,
+            self.play.workflow,
         )
+
+    def run(self, theatre: Theatre) -> list[tuple[int, str, int | None, str]]:
+        return [one for one in self.runs(theatre) if self.play.event in ("", one[3])]
 
     def came(self, theatre: Theatre) -> Came:
         runs = self.run(theatre)
@@ -59,9 +65,10 @@ class Show:
         self._theatre, self._plays = theatre, plays
         self.lives = 0
 
-    def open(self) -> list[Part]:
-        """The understudies come on."""
-        return [Part(play, self._theatre.open(play.workflow)) for play in self._plays]
+    def open(self, names: Collection[str] = ()) -> list[Part]:
+        """The understudies come on; with ``names`` only those of these plays."""
+        wanted = [play for play in self._plays if not names or play.workflow in names]
+        return [Part(play, self._theatre.open(play.workflow)) for play in wanted]
 
     def known(self, parts: Sequence[Part]) -> None:
         """Once every understudy is known for the agent that it plays."""
@@ -109,8 +116,9 @@ class Show:
         return True
 
     def _is_over(self, parts: Sequence[Part]) -> bool:
-        runs = [part.run(self._theatre) for part in parts]
-        return all(runs) and all(ended is not None for found in runs for _, _, ended in found)
+        runs = [part.runs(self._theatre) for part in parts]
+        is_begun = all(part.run(self._theatre) for part in parts)
+        return is_begun and all(ended is not None for found in runs for _, _, ended, _ in found)
 
 
 def _has_come(theatre: Theatre, workflow: str, pane: int, then: Then) -> bool:

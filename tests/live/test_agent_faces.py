@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from subprocess import PIPE, Popen
 
 import msgspec
@@ -43,10 +44,10 @@ class Agent:
             spool.write(line + b"\n")
 
 
-@pytest.fixture(scope="module")
-def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
     with watched_tmux() as scene:
-        yield Agent(scene, str(tmp_path_factory.mktemp("bin")))
+        yield Agent(scene, str(tmp_path))
 
 
 def test_a_question_is_pushed_counted_explained_and_found(agent: Agent) -> None:
@@ -71,6 +72,8 @@ def test_a_question_is_pushed_counted_explained_and_found(agent: Agent) -> None:
 
 def test_who_wants_to_go_there_is_taken_there_and_it_is_on_record(agent: Agent) -> None:
     tmux = agent.scene.tmux
+    agent.ask_for_permission()
+    until(lambda: agent.state == "waiting_approval")
     words = " ".join(f"{name}={value}" for name, value in agent.visor.env.items() if name.startswith("VISOR_"))
     home = tmux.start("home", "exec bash --noprofile --norc -i")
     person = tmux.start("person", f"exec env -u TMUX tmux -S {tmux.socket} attach-session -t home")

@@ -13,11 +13,12 @@ from tests.live.person import Person, seated
 from tests.live.waiting import until
 
 READER = r"""
-import hashlib, os, tty
+import hashlib, os, termios, tty
+before = termios.tcgetattr(0)
 tty.setraw(0)
 os.write(1, b"\x1b[?2004h> ")
 data = b""
-while True:
+while not data.endswith(b"\x04"):
     data += os.read(0, 1 << 16)
     text, _, rest = data.partition(b"\x1b[200~")[2].partition(b"\x1b[201~")
     if data.endswith(b"\x1b[201~"):
@@ -27,8 +28,10 @@ while True:
         digest = hashlib.blake2b(text, digest_size=6).hexdigest()
         os.write(1, b"\r\ngot %d %s\r\n> " % (len(text), digest.encode()))
         data = b""
+os.write(1, b"\x1b[?2004l")
+termios.tcsetattr(0, termios.TCSADRAIN, before)
 """
-# It asks for bracketed paste, shows the ends of what was pasted, and on Enter says how much it was.
+# It asks for bracketed paste, shows the ends of what was pasted, and on Enter says how much it was; Ctrl-D ends it.
 
 
 @pytest.fixture(scope="module")
@@ -160,9 +163,12 @@ def test_a_text_of_a_megabyte_arrives_to_the_byte(person: Person) -> None:
             file.write(content)
     person.run(f"visor send {person.pane} {sys.executable} {person.folder}/reader")
     person.sees("delivered")
-    until(lambda: person.watched.rstrip().endswith("\n>"))
-    person.type(f"visor send {person.pane} --program --file {person.folder}/big")
-    person.sees("delivered")
-    data = text.encode()
-    assert len(data) > 900_000
-    assert f"got {len(data)} {hashlib.blake2b(data, digest_size=6).hexdigest()}" in person.watched
+    try:
+        until(lambda: person.watched.rstrip().endswith("\n>"))
+        person.type(f"visor send {person.pane} --program --file {person.folder}/big")
+        person.sees("delivered")
+        data = text.encode()
+        assert len(data) > 900_000
+        assert f"got {len(data)} {hashlib.blake2b(data, digest_size=6).hexdigest()}" in person.watched
+    finally:
+        person.press_there("C-d")

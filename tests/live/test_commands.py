@@ -18,7 +18,7 @@ from termvisor.settings import prepare
 from termvisor.store import Store
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.live.conftest import Scene, watched_tmux
+from tests.live.conftest import Scene, second_start, watched_tmux
 from tests.live.leftovers import processes
 from tests.live.waiting import until
 
@@ -177,7 +177,7 @@ def test_a_wrong_call_says_what_is_wrong_and_what_to_do(fleet, words, status, co
 
 
 def test_without_tmux_the_newcomer_is_told_how_to_get_it(folder):
-    with instance(folder, f"{folder}/none") as visor:
+    with second_start(folder, f"{folder}/none") as visor:
         visor.env = {**visor.env, "PATH": folder}
         status, message, hint = in_words(visor, "up", "--demo-if-empty")
         assert (status, message) == (69, "tmux is not installed")
@@ -192,7 +192,7 @@ def test_without_tmux_the_newcomer_is_told_how_to_get_it(folder):
 def test_a_dead_socket_is_an_empty_fleet_and_starts_no_server(folder):
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(f"{folder}/dead")
-    with instance(folder, f"{folder}/dead") as visor:
+    with second_start(folder, f"{folder}/dead") as visor:
         assert visor.robot("state")["items"] == []
         assert "visor demo" in visor.visor("up")
         assert not PrivateTmux(f"{folder}/dead").is_running
@@ -201,7 +201,7 @@ def test_a_dead_socket_is_an_empty_fleet_and_starts_no_server(folder):
 
 def test_two_instances_do_not_meet(fleet):
     fleet.say("%0", "only-in-the-first")
-    with short_folder() as other, private_tmux(other) as tmux, instance(other, tmux.socket) as visor:
+    with short_folder() as other, private_tmux(other) as tmux, second_start(other, tmux.socket) as visor:
         second = Scene(tmux, visor)
         second.say(tmux.start("elsewhere"), "only-in-the-second")
         for one, said in ((fleet.visor, "only-in-the-first"), (visor, "only-in-the-second")):
@@ -214,7 +214,7 @@ def test_two_instances_do_not_meet(fleet):
 
 
 def test_two_instances_on_one_server_both_hear_it(fleet):
-    with short_folder() as other, instance(other, fleet.tmux.socket) as visor:
+    with short_folder() as other, second_start(other, fleet.tmux.socket) as visor:
         second = Scene(fleet.tmux, visor)
         second.heard("%0", "control")
         fleet.say("%0", "heard-by-both")
@@ -260,7 +260,7 @@ def torn(path: Path) -> None:
 )
 def test_a_database_that_cannot_be_used_is_named_and_left_as_it_is(folder, tmux, make, code, says):
     tmux.start()
-    with instance(folder, tmux.socket) as visor:
+    with second_start(folder, tmux.socket) as visor:
         prepare(visor.places)
         path = Path(visor.places.database)
         make(path)

@@ -22,7 +22,7 @@ def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene)
     words = [sys.executable, "-m", "termvisor", "hook", "permission", "--agent=claude_code"]
     hook = Thread(target=lambda: ends.append(ask(words, stdin=REQUEST, env=visor.env, timeout=90)))
     scene.tmux.start(command="cat")
-    visor.visor("list-panes")
+    visor.up()
     hook.start()
     until(lambda: visor.robot("inbox")["items"])
     time.sleep(SILENT_FOR + 3)

@@ -8,6 +8,7 @@ import pytest
 from termvisor.testing.tmux import short_folder
 from tests.live.conftest import watched_tmux
 from tests.live.flooding import KINDS, flood
+from tests.live.looking import look
 from tests.live.printing import pages
 
 MB = 1_000_000
@@ -26,10 +27,13 @@ def fleet():
         yield scene
 
 
+@pytest.mark.parametrize("share", [0.5, pytest.param(1.0, marks=pytest.mark.live)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_flood_is_survived_and_what_follows_it_is_read(fleet, kind):
-    fleet.tmux.type(fleet.pane, flood(fleet.folder, kind, AMOUNT.get(kind, SOME)))
-    fleet.visor.robot("wait-for", str(fleet.ours), f"^{kind}-flood-is-over$", "--regex", "--timeout-secs", "50")
+def test_a_flood_is_survived_and_what_follows_it_is_read(fleet, kind, share):
+    since = look(fleet.visor, "get-text", str(fleet.ours), "--tail", "1")["cursor"]
+    fleet.tmux.type(fleet.pane, flood(fleet.folder, kind, int(share * AMOUNT.get(kind, SOME))))
+    words = (f"^{kind}-flood-is-over$", "--regex", "--since", since, "--timeout-secs", "50")
+    fleet.visor.robot("wait-for", str(fleet.ours), *words)
     daemon, recorder = fleet.pids
     assert pages(daemon) < DAEMON_MOST
     assert pages(recorder) < RECORDER_MOST

@@ -94,7 +94,7 @@ def intents(database: str) -> dict[str, tuple[str, str]]:
 async def raced(tmux, visor, record: Record, race_for: float) -> dict[str, tuple[str, str, str]]:
     commands = [record.reader if kind == "reader" else record.shell for kind in KINDS]
     mux_ids = [tmux.start("s", commands[0]), *(tmux.window("s", one) for one in commands[1:])]
-    visor.robot("state")  # starts the daemon
+    visor.up()
     senders = [Sender(mux_id, kind, number) for number, (mux_id, kind) in enumerate(zip(mux_ids, KINDS, strict=True))]
     panes = list(zip(KINDS, mux_ids, commands, strict=True))
     async with connect(visor.places) as client:

@@ -32,7 +32,7 @@ with socket.socket(socket.AF_UNIX) as one:
 
 @pytest.fixture
 def daemon(visor):
-    visor.robot("state")  # starts it
+    visor.up()
     return visor
 
 

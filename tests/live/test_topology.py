@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.testing.instance import Instance, instance
+from termvisor.testing.instance import Instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux
-from tests.live.conftest import Scene, watched_tmux
+from tests.compiled import lend
+from tests.live.conftest import Scene, second_start, watched_tmux
 from tests.live.waiting import until
 
 COUNT = "for i in $(seq 1 300); do echo count $i; sleep 0.01; done; echo all''-counted"
@@ -144,6 +145,7 @@ def found(folder):
     sockets = Path(folder, f"tmux-{os.getuid()}")
     sockets.mkdir(mode=0o700)
     one = discovering(folder)
+    lend(one.places)
     yield one, sockets
     one.down()
 
@@ -177,7 +179,7 @@ def test_a_server_that_was_killed_and_started_again_has_new_panes_beside_an_unto
     with (
         private_tmux(folder, "a") as first,
         private_tmux(folder, "b") as second,
-        instance(folder, first.socket, second.socket) as visor,
+        second_start(folder, first.socket, second.socket) as visor,
     ):
         steady, restarted = Scene(first, visor), Scene(second, visor)
         kept, old = steady.heard(first.start()), restarted.heard(second.start())

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,16 @@ steps:
   - ask: Shall it go on?
   - send: take asked
 """
+SLEEPS = """
+name: sleeps
+mode: on
+steps:
+  - wait_for: {prompt: true, timeout: 30s}
+  - sleep: 4s
+  - send: take woken
+"""
 BROKEN = "name: broken\nsteps:\n  - wait_stable: 2s\n  - wait_fro: x\n"
+FILES = {"takes": TAKES, "short": SHORT, "asks": ASKS, "sleeps": SLEEPS, "broken": BROKEN}
 END = ("completed", "failed", "cancelled")
 
 
@@ -65,7 +75,7 @@ class House:
         config = Path(visor.places.config_dir)
         (config / "policy.toml").write_text(POLICY)
         (config / "workflows").mkdir()
-        for name, text in (("takes", TAKES), ("short", SHORT), ("asks", ASKS), ("broken", BROKEN)):
+        for name, text in FILES.items():
             (config / "workflows" / f"{name}.yaml").write_text(text)
         self._mux_id = tmux.start("s", self.record.shell)
 
@@ -103,6 +113,15 @@ class House:
                     return told
                 await asyncio.sleep(0.02)
 
+    async def due(self, visor: AsyncVisor, number: int) -> str | None:
+        """When it is to go on, once it sleeps; None where it has slept already."""
+        async with asyncio.timeout(60):
+            while True:
+                told = (await visor.workflow_history(run=number))["run"]
+                if told["due_at"] is not None or told["status"] in END:
+                    return told["due_at"]
+                await asyncio.sleep(0.02)
+
     async def until_dead(self, visor: AsyncVisor, number: int) -> bool:
         """Until this daemon dies, or the run is over; whether it died."""
         try:
@@ -122,6 +141,8 @@ AFTER, BEFORE = ("after a step is written", 1), ("before a step is written", 2)
         pytest.param("short", BEFORE, ["first"], id="short"),
         pytest.param("takes", BEFORE, ["first", "second"], id="before", marks=pytest.mark.live),
         pytest.param("takes", AFTER, ["first", "second"], id="after", marks=pytest.mark.live),
+        pytest.param("sleeps", BEFORE, ["woken"], id="before and after a sleep", marks=pytest.mark.live),
+        pytest.param("sleeps", AFTER, ["woken"], id="at the beginning of a sleep", marks=pytest.mark.live),
     ],
 )
 async def test_a_run_whose_daemon_is_killed_at_every_step_ends_the_same_and_types_once(tmux, visor, name, death, words):
@@ -145,12 +166,42 @@ async def test_a_run_whose_daemon_is_killed_at_every_step_ends_the_same_and_type
     assert kills >= len(told["steps"]) - 1
 
 
+@pytest.mark.parametrize(
+    "is_late", [pytest.param(False, id="back in time", marks=pytest.mark.live), pytest.param(True, id="too late")]
+)
+async def test_a_run_whose_daemon_is_killed_while_it_sleeps_goes_on_when_it_is_due_and_once(tmux, visor, is_late):
+    house = House(tmux, visor)
+    async with house.daemon() as client:
+        pane = await house.pane(client)
+        run = (await client.workflow_run(name="sleeps", pane=pane, force=True))["run"]["id"]
+        due = await house.due(client, run)
+        house.process.kill()
+    await until(lambda: not is_late or is_past(due), seconds=30)
+    async with house.daemon() as client:
+        came = await house.due(client, run) if not is_late else due
+        told = await house.ended(client, run)
+    asleep = next(step for step in told["steps"] if step["kind"] == "sleep_until")
+    assert (told["run"]["status"], asleep["status"]) == ("completed", "completed")
+    assert came in (due, None)
+    assert datetime.fromisoformat(asleep["ended_at"]) >= datetime.fromisoformat(due)
+    assert house.record.taken() == {"woken": 1}
+
+
+def is_past(at: str) -> bool:
+    return datetime.now(UTC) > datetime.fromisoformat(at)
+
+
 async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobody(tmux, visor):
     house = House(tmux, visor)
     async with house.daemon() as client:
         pane = await house.pane(client)
         listed = await client.workflow_list()
-        assert [item["name"] for item in listed["items"] if item["origin"] != "built-in"] == ["asks", "short", "takes"]
+        assert [item["name"] for item in listed["items"] if item["origin"] != "built-in"] == [
+            "asks",
+            "short",
+            "sleeps",
+            "takes",
+        ]
         assert "broken.yaml:4: there is no step 'wait_fro'; did you mean wait_for?" in listed["broken"][0]["why"]
         told = await client.workflow_dry_run(name="asks", pane=pane)
         assert [step["verdict"] for step in told["steps"]] == [None, "ask"]

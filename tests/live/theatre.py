@@ -102,7 +102,8 @@ class Theatre:
 
     @contextmanager
     def daemon(self, **plan: object) -> Iterator[subprocess.Popen[bytes]]:
-        argv = [sys.executable, "-m", "tests.live.run_halting", json.dumps({**plan, "minds": self.minded})]
+        plan |= {"minds": self.minded, "memory": str(self._folder / "halted")}
+        argv = [sys.executable, "-m", "tests.live.run_halting", json.dumps(plan)]
         with subprocess.Popen(argv, cwd=ROOT, env=self.visor.env) as process:
             try:
                 until(lambda: process.poll() is not None or greet(self.visor.places), seconds=30)

@@ -156,6 +156,9 @@ class Understudy:
         """It says which conversation this is."""
         self._note("turn_context", model="scripted-model")
 
+    def _cue_say(self, rest: str) -> None:
+        self._rows.append(f"• {rest}")
+
     def _cue_work(self, _rest: str) -> None:
         """Until it is told to finish."""
         self._busy, self._said = True, {"type": "task_started"}

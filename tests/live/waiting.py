@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(look: Callable[[], T], *, seconds: float = 20.0) -> T:
+def until(look: Callable[[], T], *, seconds: float = 40.0) -> T:
     """The first answer that is true; fails with the last one when none comes in time."""
     deadline = time.monotonic() + seconds
     while not (answer := look()):

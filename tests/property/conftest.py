@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-from tests.fuzz.effort import TIMES
+from tests.fuzz.effort import count
 
-settings.register_profile("calm", deadline=None, max_examples=100 * TIMES)
+settings.register_profile("calm", deadline=None, max_examples=count(100))
 settings.load_profile("calm")

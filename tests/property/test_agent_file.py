@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from termvisor.model.agent_hooks import LISTENED, HookedAgent
 from termvisor.ops.agent_file import AgentFile, agent_file, found, with_hooks, without_hooks
@@ -26,7 +27,7 @@ hooks = st.dictionaries(EVENTS, st.lists(groups, max_size=2), max_size=4)
 settings = st.builds(
     lambda rest, own: rest | own,
     st.dictionaries(st.text(), values, max_size=4),
-    st.fixed_dictionaries({}, optional={"hooks": hooks}),
+    st.fixed_dictionaries({}, optional={"hooks": hooks, "statusLine": commands | scalars}),
 )
 
 
@@ -47,7 +48,7 @@ def written(draw: st.DrawFn) -> bytes:
 @st.composite
 def files(draw: st.DrawFn) -> AgentFile:
     agent: HookedAgent = draw(st.sampled_from(AGENTS))
-    return agent_file(agent, PLACES, {"HOME": "/home/you"})
+    return replace(agent_file(agent, PLACES, {"HOME": "/home/you"}), wants_status=draw(st.booleans()))
 
 
 def hooks_of(data: bytes) -> Any:
@@ -70,8 +71,9 @@ def test_twice_is_once(file: AgentFile, data: bytes | None) -> None:
 def test_all_else_is_as_it_was_and_every_event_is_told(file: AgentFile, data: bytes) -> None:
     once = with_hooks(file, data)
     before, after = json.loads(data), json.loads(once)
-    assert {name: after[name] for name in after if name != "hooks"} == {
-        name: before[name] for name in before if name != "hooks"
+    ours = {"hooks"} | ({"statusLine"} - before.keys())
+    assert {name: after[name] for name in after if name not in ours} == {
+        name: before[name] for name in before if name not in ours
     }
     for event, items in hooks_of(once).items():
         theirs = hooks_of(data).get(event, [])

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import SystemClock
@@ -11,6 +11,7 @@ from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store import Store
 from termvisor.store.aging import DEEDS
+from tests.fuzz.effort import examples
 from tests.unit.store.deeds import asked, held, permitted, sent
 
 NOW = 1000
@@ -75,7 +76,7 @@ async def law(plan: list, before: int) -> None:
             await store.close()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(deeds, st.integers(0, NOW))
 def test_nothing_that_still_holds_is_aged_away_and_the_record_stays_whole(plan, before):
     asyncio.run(law(plan, before))

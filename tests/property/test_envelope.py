@@ -79,16 +79,12 @@ def test_what_an_op_takes_and_gives_survives_the_envelope(shape: type[Struct], d
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 @examples(_EXAMPLES)
 @given(data=st.data())
-def test_an_input_survives_the_command_line(op: Op, data: st.DataObject) -> None:
+def test_an_input_survives_the_command_line_and_is_not_mistaken_for_a_general_option(
+    op: Op, data: st.DataObject
+) -> None:
     value = data.draw(_struct(op.Input))
-    assert parse(op.Input, render(value)) == value
-
-
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-@examples(_EXAMPLES)
-@given(data=st.data())
-def test_no_input_is_mistaken_for_a_general_option(op: Op, data: st.DataObject) -> None:
-    words = render(data.draw(_struct(op.Input)))
+    words = render(value)
+    assert parse(op.Input, words) == value
     options, rest = split(words)
     assert (rest, options.is_quiet, options.wants_help, options.format) == (words, False, False, "auto")
 

@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from unittest import mock
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import NS
@@ -18,6 +18,7 @@ from termvisor.pipeline.knowing.turn import Outcome, Standing, take_turn
 from termvisor.state.knowledge import Knowledge, told
 from termvisor.store.aging import SIGNALS
 from termvisor.testing.world import NOON
+from tests.fuzz.effort import examples
 from tests.unit.pipeline.knowing.house import MEASURE, House, began, opened, says, terms
 
 LOCAL = TargetName("local")
@@ -101,7 +102,7 @@ def _numbered(story: list[Fact]) -> list[tuple[int, Fact]]:
     return list(outcome.turn.facts)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(stories, st.sets(st.integers(0, 13)), st.sampled_from([2, 5, 1000]), st.booleans())
 def test_live_is_what_is_read_again_wherever_it_was_killed(
     story: list[Fact], kills: set[int], copy_after: int, ages: bool

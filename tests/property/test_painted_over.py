@@ -3,17 +3,16 @@
 import os
 import tempfile
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.output import Epoch
 from termvisor.pipeline import EpochText
 from termvisor.recorder.format import SegmentWriter
-from termvisor.redact import redact
+from tests.fuzz.effort import examples
 from tests.property.test_redaction import leaks, planted
 
-redact("")
 EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
 WHOLE = "6yN0iQ7mZ4pL9gQ2jE1tZ4rW9eJ1xC5pR1lN5tU3rP7qI0zR0cX6wZ0tP5hX5wC3sH3zE8oC1kQ7dJ8jW1rK8g"
 covers = st.sampled_from(["working on it", "", "ok", "a: ", "▌ ⠋ ", "--- 密钥 ---"])
@@ -50,7 +49,7 @@ def stored(data: bytes, step: int) -> str:
         return "\n".join(line for block in progress.blocks for line in block.lines) if progress else ""
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(written_over(), st.integers(1, 60))
 @example((f"whsec_{WHOLE}\r\x1b[2@ok\r\n", WHOLE), 25)
 @example((f"AIza{WHOLE[:35]}\r\x1b[39Cok\r\n", WHOLE[:35]), 60)

@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import SystemClock
@@ -20,6 +20,7 @@ from termvisor.workflow.base import Trigger, Workflow
 from termvisor.workflow.call import WaitFor
 from termvisor.workflow.context import Context
 from termvisor.workflow.surroundings import Runs
+from tests.fuzz.effort import examples
 
 KINDS = ("send", "keys", "observe", "answer", "note", "now", "sleep", "ask", "pause", "still", "notify")
 MOMENTS = ("before a write", "after a write", "intent", "deed", "outcome")
@@ -138,7 +139,7 @@ def check(kinds: list[str], kills: list[tuple[str, int]], told: tuple[Run, list[
 
 
 @given(kinds=st.lists(st.sampled_from(KINDS), max_size=6), kills=KILLS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_run_killed_at_any_moment_ends_the_same_and_does_nothing_twice(kinds, kills):
     scene = Scene()
     check(kinds, kills, asyncio.run(story(scene.runs, kinds, kills)))
@@ -153,7 +154,7 @@ def test_a_run_killed_at_every_single_write_ends_the_same(kinds):
 
 
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), kills=KILLS)
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_the_law_holds_for_the_journal_on_disk(kinds, kills):
     async def on_disk():
         with tempfile.TemporaryDirectory() as folder:

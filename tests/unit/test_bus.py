@@ -57,3 +57,12 @@ async def test_telling_goes_on_when_a_listener_leaves_meanwhile() -> None:
             bus.publish(1)
         bus.publish(2)
         assert stays.drain() == [1, 2]
+
+
+async def test_who_wants_little_is_neither_woken_for_the_rest_nor_misses_it() -> None:
+    bus: Bus[int] = Bus()
+    with bus.subscribe(size=2) as listener:
+        listener.wants = lambda number: number > 3
+        for number in range(6):
+            bus.publish(number)
+        assert (listener.drain(), listener.missed) == ([4, 5], 0)

@@ -71,9 +71,10 @@ def test_bytes_that_are_no_text_do_not_break_the_log(path: Path) -> None:
     assert "name ?" in path.read_text()
 
 
-def test_a_new_destination_takes_the_place_of_the_old_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_new_destination_takes_the_place_of_the_old_one(path: Path) -> None:
     log.to_file(str(path), Settings())
-    log.to_stderr("info")
+    other = path.with_name("other.log")
+    log.to_file(str(other), Settings())
     log.logger("x").info("hello")
     assert path.read_text() == ""
-    assert "visor.x: hello" in capsys.readouterr().err
+    assert "visor.x: hello" in other.read_text()

@@ -142,6 +142,52 @@ async def test_only_the_end_of_what_is_said_is_kept() -> None:
     assert (out, len(errors), errors.endswith(b"last\n")) == (b"", 4096, True)
 
 
+BOUNDED = {"timeout": 60.0, "most": 10_000, "env": {"PATH": "/usr/bin:/bin", "KEPT": "yes"}}
+
+
+async def test_a_bounded_program_hears_nothing_and_knows_nothing_of_us(monkeypatch) -> None:
+    monkeypatch.setenv("HUSH", "secret")
+    said = await spawn.ask_bounded(["sh", "-c", "cat; pwd; env; echo oh >&2; exit 3"], **BOUNDED)
+    names = {line.partition("=")[0] for line in said.out.decode().splitlines()[1:]}
+    assert (said.status, said.out.split()[0], said.errors, said.trouble) == (3, b"/", b"oh\n", "")
+    assert "KEPT" in names
+    assert "HUSH" not in names
+
+
+async def test_a_bounded_program_is_heard_to_its_last_word() -> None:
+    said = await spawn.ask_bounded(["sh", "-c", "yes | head -c 9990; echo last"], **BOUNDED)
+    assert (len(said.out), said.out.endswith(b"last\n"), said.trouble) == (9995, True, "")
+
+
+@pytest.mark.parametrize("flood", ["yes", "yes >&2"])
+async def test_a_bounded_program_that_says_too_much_is_ended_at_once(flood: str) -> None:
+    said = await spawn.ask_bounded(["sh", "-c", f"{flood} & wait"], **BOUNDED)
+    assert said.trouble == "too_much"
+    assert len(said.out) + len(said.errors) < 200_000
+
+
+@pytest.mark.parametrize("end", ["itself", "timeout", "cancel"])
+async def test_nothing_that_a_bounded_program_started_goes_on(tmp_path: Path, end: str) -> None:
+    os.mkfifo(tmp_path / "held")
+    with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held:
+        rest = "exit 0" if end == "itself" else "wait"
+        argv = ["sh", "-c", f"exec 3>{tmp_path}/held; echo on >&3; sleep 600 & {rest}"]
+        bounds = BOUNDED | {"timeout": 1.0 if end == "timeout" else 60.0}
+        task = asyncio.ensure_future(spawn.ask_bounded(argv, **bounds))
+        await until(lambda: held.read(100) == b"on\n")
+        if end == "cancel":
+            task.cancel()
+        (answer,) = await asyncio.gather(task, return_exceptions=True)
+        assert getattr(answer, "trouble", "cancelled") == {"itself": "", "timeout": "timed_out"}.get(end, "cancelled")
+        await until(lambda: held.read(1) == b"")
+
+
+async def test_a_bounded_program_that_is_missing_or_cannot_be_run_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "page").write_text("no program")
+    assert (await spawn.ask_bounded(["no-such-beep"], **BOUNDED)).trouble == "missing"
+    assert (await spawn.ask_bounded([str(tmp_path / "page")], **BOUNDED)).trouble == "cannot_start"
+
+
 def test_a_program_at_the_terminal_ends_with_its_status() -> None:
     assert spawn.at_terminal(["sh", "-c", "exit 3"]) == 3
     assert spawn.at_terminal(["/nowhere/vi"]) == 127

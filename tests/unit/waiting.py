@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def until(look: Callable[[], T], *, seconds: float = 10.0) -> T:
+async def until(look: Callable[[], T], *, seconds: float = 30.0) -> T:
     """The first answer that is true; the event loop goes on meanwhile."""
     deadline = time.monotonic() + seconds
     while not (answer := look()):

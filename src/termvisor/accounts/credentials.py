@@ -53,13 +53,18 @@ def environment(account: Account, home: str) -> dict[str, str]:
     return {**found, MARK: account.ref}
 
 
-def shares_sessions(account: Account, home: str) -> bool:
-    """Whether what was begun under the usual folder can be taken up under this account."""
-    place = HOMES[account.service]
-    usual = os.path.realpath(os.path.join(home, place.usual, place.sessions))
-    return not account.config_dir or usual == os.path.realpath(
-        os.path.join(_absolute(account.config_dir, home), place.sessions)
-    )
+def shares_sessions(account: Account, own: Account | None, home: str) -> bool:
+    """Whether what was begun under an agent's own account can be taken up under another one. None: in the usual
+    folder."""
+    return _sessions(account, account.service, home) == _sessions(own, account.service, home)
+
+
+def _sessions(account: Account | None, service: Service, home: str) -> str:
+    """Where the conversations are, whatever links lead there."""
+    place = HOMES[service]
+    own = account.config_dir if account is not None else ""
+    folder = _absolute(own, home) if own else os.path.join(home, place.usual)
+    return os.path.realpath(os.path.join(folder, place.sessions))
 
 
 def is_home(account: Account, env: Mapping[str, str]) -> bool:

@@ -2,22 +2,25 @@
 
 from typing import Literal
 
+from termvisor.errors import Refused
 from termvisor.model.account import Service
-from termvisor.spawn import ask_apart, is_installed
+from termvisor.model.action import RunProgram
+from termvisor.model.outcome import RunIt, untold
+from termvisor.spawn import is_installed
 
-PATIENCE = 20.0
-_MOST = 1 << 20
 
-
-async def ask_tracker(program: str, what: Literal["usage", "refresh"], service: Service) -> bytes | None:
+async def ask_tracker(program: str, what: Literal["usage", "refresh"], service: Service, run_it: RunIt) -> bytes | None:
     """Its answer; None where it is not installed. Raises ``ValueError`` where it fails, without its own words: nobody
     knows what they hold."""
     if not program or not is_installed(program):
         return None
-    command = [program, what, "--service", service, "--format", "json"]
-    status, out, _ = await ask_apart(command, timeout=PATIENCE, kept=_MOST)
-    if status == 124:
-        raise ValueError(f"{program} gave no answer within {PATIENCE:g} s")
-    if status:
-        raise ValueError(f"{program} {what} failed with status {status}")
-    return out
+    try:
+        outcome = await run_it(RunProgram(argv=(program, what, "--service", service, "--format", "json")))
+    except Refused as error:
+        raise ValueError(f"{program} was not asked: {error.message}") from error
+    said = outcome.answered
+    if said is None:
+        raise ValueError(untold(outcome, program))
+    if said.exit_status:
+        raise ValueError(f"{program} {what} failed with status {said.exit_status}")
+    return said.out

@@ -7,13 +7,13 @@ from msgspec import Struct
 from termvisor.act.approval import Inbox
 from termvisor.act.belief import Belief, Refusal, Wish
 from termvisor.act.judging import Judge, Judged
-from termvisor.act.line import Line
 from termvisor.act.perform import Perform
 from termvisor.act.record import Case
 from termvisor.act.send import Witness
+from termvisor.agents.server import Line
 from termvisor.clock import Clock
 from termvisor.errors import Conflict, Detail, Refused, StaleSnapshot, VisorError
-from termvisor.model.action import Actor, Notify
+from termvisor.model.action import Actor, Notify, RunProgram, risk_of
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.model.pane import PaneView
@@ -65,8 +65,11 @@ class Attempt(Struct, frozen=True):
 
     @property
     def is_not_worth_asking(self) -> bool:
-        """Nobody is asked about a notification: the question would be told by one. Nobody is told then."""
-        return isinstance(self.case.action, Notify) and self.judged.verdict.answer == "ask"
+        """Nobody is asked about a notification, since the question would be told by one, nor about a program that only
+        looks: what it says is wanted now or not at all. Then nobody is told, and nothing is looked up."""
+        action = self.case.action
+        is_small = isinstance(action, Notify) or (isinstance(action, RunProgram) and risk_of(action) == "look")
+        return is_small and self.judged.verdict.answer == "ask"
 
     def observed(self) -> dict[str, Scalar]:
         """What the record says of the pane as it was."""

@@ -63,7 +63,9 @@ class Belief(Struct, frozen=True, kw_only=True):
     tail: tuple[str, ...] = ()
     reservation: Reservation | None = None
     has_line: bool = False
-    """The agent's own server can be spoken to, in the conversation that the pane shows."""
+    """The agent's own server can be spoken to."""
+    takes_prompts: bool = False
+    """And that in the conversation that the pane is sure to show."""
     left: Undoes | None = None
     """What an action that is to be taken back left there."""
     is_own_text: bool = False
@@ -269,7 +271,7 @@ def _composer(belief: Belief, wish: Wish, _now: int) -> Refusal | None:
 def takes_natively(belief: Belief, action: Action) -> bool:
     """Whether the agent's own server is asked: it rests, and the text is to be sent off."""
     is_whole = isinstance(action, SendText) and action.enter
-    return is_whole and belief.has_line and belief.tenant is not None and belief.tenant.state in RESTS
+    return is_whole and belief.takes_prompts and belief.tenant is not None and belief.tenant.state in RESTS
 
 
 def _asking(belief: Belief, voice: Voice, tenant: Tenant) -> Refusal | None:

@@ -69,7 +69,7 @@ class Delivery:
         native = panes.line(send.pane) if takes_natively(journey.belief, journey.action) else None
         try:
             if native is not None:
-                return await prompted(native, journey.text, journey.step)
+                return await prompted(native, journey.text, journey.belief.sight.title, journey.step)
             ended = await Sender(panes.control(send.pane), panes, self._means.clock).send(journey)
             return replace(ended, channel="keys" if journey.voice is not None else None)
         except asyncio.CancelledError:

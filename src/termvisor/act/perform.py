@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from termvisor.act import speak
+from termvisor.act import program, speak
 from termvisor.act.belief import TO_AGENT, Belief
 from termvisor.act.screen import piece_of
 from termvisor.clock import Clock
@@ -20,6 +20,7 @@ from termvisor.model.action import (
     Notify,
     Release,
     Reserve,
+    RunProgram,
     RunWorkflow,
     SendKeys,
     SetTitle,
@@ -82,6 +83,8 @@ class Perform:
             return await self._hold(action)
         if isinstance(action, AnswerAgent):
             return await self._speaker.allow(action, belief)
+        if isinstance(action, RunProgram):
+            return await program.run(action)
         if isinstance(action, AskPerson | RunWorkflow):
             return Outcome(status="done", pane=action.pane)  # who asked carries it on: a run, an operation
         if belief is None:

@@ -1,6 +1,6 @@
 """An agent waits for a permission: its request becomes a question, and the answer goes back the way it came.
 
-    by its server    the thread is followed while it waits, the very request is answered, and it is left again
+    by its server    it is heard there while it waits, and the very request is answered
     by its dialog    the keys of the choice are pressed while exactly this dialog is shown
 
 Invariant: a request is one question and gets at most one answer. Whoever answers first, here or at the pane, ends it.
@@ -9,23 +9,21 @@ On any doubt nothing is said, and the agent's own dialog stands.
 
 import asyncio
 import os
-import shlex
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from termvisor.act.agent_request import Door, answered
 from termvisor.act.belief import Belief
-from termvisor.act.line import Line, asked
 from termvisor.act.screen import squeeze
 from termvisor.act.speak import Carry, Speaker
-from termvisor.agents.codex import channel
-from termvisor.agents.foreign import Json, inside, text
+from termvisor.agents.choices import Decision
+from termvisor.agents.server import Line, Plea
 from termvisor.errors import Conflict, StaleSnapshot, TimedOut, Unavailable, VisorError
 from termvisor.log import logger
 from termvisor.model.action import Actor, AnswerAgent, AnswerDialog
@@ -38,9 +36,6 @@ WAIT_FOR = 3600.0
 _RESOLVED_WITHIN = 5.0
 _CLOSES_WITHIN = 5.0
 """Seconds that a dialog may still be shown after its hook was answered."""
-_TOOLS = dict(zip(channel.APPROVALS, ("shell", "apply_patch", "permissions"), strict=True))
-_NOT_GIVEN = ("threadId", "turnId", "itemId", "command", "cwd", "availableDecisions", "approvalId")
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 Way = Literal["hook", "server", "dialog"]
 End = Literal["answered", "elsewhere", "lost"]
 T = TypeVar("T")
@@ -102,60 +97,69 @@ class Means(Struct):
 
 
 class ServerPlea:
-    """One request out of a thread that is followed."""
+    """One request out of a conversation that is heard."""
 
-    def __init__(self, line: Line, request: Json, pane: PaneId):
-        self.line, self.request, self.pane = line, request, pane
-        self.action = _of_request(request, line.thread, pane)
+    def __init__(self, line: Line, plea: Plea, action: AnswerAgent):
+        self._line, self._plea, self.action = line, plea, action
         self._is_said = False
-
-    @property
-    def may_be_answered(self) -> bool:
-        return channel.approve(self.request) is not None and channel.deny(self.request) is not None
 
     async def allow(self, _belief: Belief | None) -> Outcome:
         """Part of the gate's deed: its outcome is what is proven."""
-        if not await self._reply(channel.approve(self.request)):
-            raise StaleSnapshot("nothing was done: the request waits no longer", details={"why": "request_gone"})
+        done = Outcome(status="done", why="answered", pane=self.action.pane, channel="native")
         try:
+            if not await self._say("allow"):
+                raise StaleSnapshot("nothing was done: the request waits no longer", details={"why": "request_gone"})
             async with asyncio.timeout(_RESOLVED_WITHIN):
-                is_heard = await self.line.until_resolved(self.request)
-        except TimeoutError:
+                is_heard = await self._line.until_answered(self._plea)
+        except (TimeoutError, TimedOut, Unavailable):
             is_heard = False
-        done = Outcome(status="done", why="answered", pane=self.pane, channel="native")
         return done if is_heard else replace(done, status="unknown", why="not_confirmed")
 
     async def deny(self) -> None:
-        await self._reply(channel.deny(self.request))
+        await self._say("deny")
 
     async def elsewhere(self) -> End:
         """Returns when somebody else answered, or nothing is heard any more; never for our own answer."""
-        is_heard = await self.line.until_resolved(self.request)
+        is_heard = await self._line.until_answered(self._plea)
         if self._is_said:
             await asyncio.Event().wait()
         return "elsewhere" if is_heard else "lost"
 
-    async def _reply(self, reply: channel.Reply | None) -> bool:
+    async def _say(self, decision: Decision) -> bool:
         self._is_said = True
-        return reply is not None and await self.line.reply(self.request, reply.result)
+        return await self._line.answer(self._plea, decision)
 
 
-async def by_server(means: Means, line: Line, pane: PaneId) -> End:
-    """The request that waits in this thread, to its end. Raises ``TimedOut`` where none can be answered."""
-    with means.pleas.held(pane, "server"):
-        await asked(line, channel.follow(line.thread))
-        try:
-            plea = ServerPlea(line, await line.request(), pane)
-            if not plea.may_be_answered:
-                raise TimedOut("what waits there is no yes or no")
-            with means.pleas.carried(plea.action.request, plea.allow):
-                end, outcome = await _first(_asked(means, plea.action), plea.elsewhere())
+class Asker(Struct):
+    """An agent that waits, and what of it was dealt with before."""
+
+    agent: str
+    pane: PaneId
+    known: set[str] = field(default_factory=set)
+
+
+async def by_server(means: Means, line: Line, asker: Asker) -> End:
+    """The next request that waits in this conversation, to its end. Raises ``TimedOut`` where none can be answered."""
+    with means.pleas.held(asker.pane, "server"):
+        async with line.plea(asker.known) as waiting:
+            action = AnswerAgent(
+                agent=asker.agent,
+                tool=waiting.tool,
+                command=waiting.command,
+                given=waiting.given,
+                cwd=waiting.cwd,
+                session=line.session,
+                pane=asker.pane,
+                request=f"{waiting.id}:{os.urandom(8).hex()}",
+            )
+            plea = ServerPlea(line, waiting, action)
+            with means.pleas.carried(action.request, plea.allow):
+                end, outcome = await _first(_asked(means, action), plea.elsewhere())
             if outcome is not None and outcome.why == "deny":
                 await plea.deny()
+            if end == "answered":
+                asker.known.add(waiting.id)
             return end
-        finally:
-            with suppress(VisorError):
-                await asked(line, channel.unfollow(line.thread))
 
 
 class DialogPlea(Struct, frozen=True, kw_only=True):
@@ -220,30 +224,3 @@ async def _first(asking: Plain[Outcome | None], elsewhere: Plain[End]) -> tuple[
         ours.cancel()
         theirs.cancel()
     return (theirs.result(), None) if ours.cancelled() else ("answered", ours.result())
-
-
-def _of_request(request: Json, thread: str, pane: PaneId) -> AnswerAgent:
-    params = inside(request, "params")
-    command = params.get("command")
-    rest = {name: value for name, value in params.items() if name not in _NOT_GIVEN and value is not None}
-    known = f"{request.get('id')}:{text(params, 'itemId')}"
-    return AnswerAgent(
-        agent="codex",
-        tool=_TOOLS.get(text(request, "method"), "other"),
-        command=_script(shlex.join(map(str, command)) if isinstance(command, list) else text(params, "command")),
-        given=msgspec.json.encode(rest).decode() if rest else "",
-        cwd=text(params, "cwd"),
-        session=thread,
-        pane=pane,
-        request=f"{known}:{os.urandom(8).hex()}",
-    )
-
-
-def _script(command: str) -> str:
-    """What the shell runs that Codex starts for every command; a policy and a person read that."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return command
-    is_shell = len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-lc", "-c")
-    return words[2] if is_shell else command

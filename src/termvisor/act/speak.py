@@ -5,7 +5,8 @@ from typing import Protocol
 
 from termvisor.act.belief import TO_AGENT, Belief
 from termvisor.act.hand import Hand
-from termvisor.act.line import Line, interrupted
+from termvisor.act.line import interrupted
+from termvisor.agents.server import Line
 from termvisor.clock import Clock
 from termvisor.errors import StaleSnapshot, VisorError
 from termvisor.log import logger
@@ -61,7 +62,7 @@ class Speaker:
         """None where that is no way: then nothing was done."""
         line = self._ways.line(action.pane)
         try:
-            return None if line is None else await interrupted(line, action.pane, self._clock)
+            return None if line is None else await interrupted(line, action.pane)
         except VisorError as error:
             log.info("the server of %s did not take it: %s", action.agent, error.message)
             return None

@@ -1,7 +1,6 @@
 """The agent that lives in a pane, as the gate knows it: how to speak to it, and what its screen says. Pure."""
 
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
 
@@ -72,16 +71,7 @@ def voice_of(agent: str) -> Voice | None:
     adapter = next((one for one in agents.load() if one.name == agent), None)
     if adapter is None:
         return None
-    try:
-        return Voice(adapter, import_module(f"{_home(adapter)}.channel"))
-    except ModuleNotFoundError:
-        return Voice(adapter, None)
-
-
-def _home(adapter: Adapter) -> str:
-    """The package of an adapter: ours are called like it, others' are where their class is."""
-    is_ours = adapter.name in agents.BUILTIN
-    return f"{agents.__name__}.{adapter.name}" if is_ours else type(adapter).__module__
+    return Voice(adapter, agents.beside(adapter, "channel"))
 
 
 def screen_of(pane: PaneId, sight: Sight, at: int) -> Screen:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import TypeGuard, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from termvisor import plugins
 from termvisor.agents import generic
@@ -10,6 +11,9 @@ from termvisor.agents.base import Adapter, is_supported
 from termvisor.agents.composed import Composed
 from termvisor.agents.sight import RulesOf
 from termvisor.log import logger
+
+if TYPE_CHECKING:
+    from termvisor.agents.server import Host
 
 BUILTIN: tuple[str, ...] = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
 """Asked in this order: the last one takes what no other knows."""
@@ -38,6 +42,32 @@ def ruled(adapter: Adapter, rules: RulesOf | None) -> Adapter:
 
 def _builtin(name: str) -> Adapter:
     return cast("Adapter", import_module(f"{__name__}.{name}").ADAPTER)
+
+
+def beside(adapter: Adapter, part: str) -> ModuleType | None:
+    """The module of that name beside an adapter; None where it has none.
+
+    A package of ours is called like its adapter; others name theirs, or it is where their class is.
+    """
+    named = str(getattr(adapter, "package", "")) or type(adapter).__module__
+    home = f"{__name__}.{adapter.name}" if adapter.name in BUILTIN else named
+    try:
+        return import_module(f"{home}.{part}")
+    except ModuleNotFoundError as error:
+        if error.name not in (f"{home}.{part}", home):
+            raise
+        return None
+
+
+def host_of(adapter: Adapter | None) -> "Host | None":
+    """The agent's own servers; None where it has none. What cannot be loaded is told in the log."""
+    if adapter is None or "native_approve" not in adapter.capabilities:
+        return None
+    try:
+        return cast("Host | None", beside(adapter, "served"))
+    except Exception as error:  # it may be anybody's
+        log.error("the servers of %s cannot be loaded: %s: %s", adapter.name, type(error).__name__, error)
+        return None
 
 
 def _is_usable(found: object, name: str) -> TypeGuard[Adapter]:

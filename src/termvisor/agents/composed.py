@@ -23,6 +23,10 @@ def _unnamed(process: Process) -> str:
     return ""
 
 
+def _prints_nothing(process: Process) -> bool:
+    return False
+
+
 class Composed(Struct, kw_only=True):  # not frozen: a contract cannot say that its fields are only read
     """The contract's own words are its methods; the fields are what they are made of."""
 
@@ -42,6 +46,10 @@ class Composed(Struct, kw_only=True):  # not frozen: a contract cannot say that 
     resume: Resume
     resumed: Callable[[Process], str] = _unnamed
     """The session that a command line takes up; empty where it names none."""
+    package: str = ""
+    """Where its `channel` and `served` stand; those of ours are found without."""
+    printed: Callable[[Process], bool] = _prints_nothing
+    """Whether this process prints lines for programs, which the reader of that source understands."""
 
     def with_rules(self, rules: RulesOf) -> "Composed":
         """The same, with these rules for its screens."""
@@ -75,3 +83,6 @@ class Composed(Struct, kw_only=True):  # not frozen: a contract cannot say that 
 
     def session_of(self, process: Process) -> str:
         return self.resumed(process)
+
+    def prints(self, process: Process) -> bool:
+        return self.printed(process)

@@ -19,7 +19,8 @@ _WORDS = {
 }
 _KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _WORDS.items()}
 _SPAN = re.compile(r"\b(?:resets?|again|retry|available)\b.{0,20}?(\bin \d.{0,40})", re.IGNORECASE | re.DOTALL)
-_IN_ZONE = re.compile(r"\bresets? (?:at )?(.{1,40}\((?:[A-Z]{1,5}|[A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)[+-][\d:]+)\))")
+_ZONE = r"\((?:[A-Z]{1,5}|[A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)[+-][\d:]+)\)"
+_IN_ZONE = re.compile(rf"\bresets? (?:at )?(.{{1,40}}{_ZONE}|\d{{1,2}}:\d\d [AP]M (?:UTC|GMT)\b(?![+-]))")
 """The time of day with its zone; without a zone nobody says whose clock is meant."""
 _LONGEST = 4000
 """Characters of an error that are looked at."""
@@ -42,6 +43,11 @@ def ends_at(words: str, now: int) -> int | None:
         return now + seconds * SECOND
     span = _SPAN.search(words[:_LONGEST])
     return reset_time(span[1], Here(now, UTC, lambda _: None)) if span else None
+
+
+def ends_told(words: str, now: int) -> int | None:
+    """As a time of day with its zone, or in any other way."""
+    return ends_in_zone(words, now) or ends_at(words, now)
 
 
 def ends_in_zone(words: str, now: int) -> int | None:

@@ -10,6 +10,7 @@ from termvisor.checks.disk import DiskHasRoom
 from termvisor.checks.history_limit import HistoryIsLong
 from termvisor.checks.packs import PacksLoad
 from termvisor.checks.plugins import PluginsLoad
+from termvisor.checks.programs import ProgramsAreKnown
 from termvisor.checks.recorder import RecorderIsAlive
 from termvisor.checks.servers import ServersAnswer
 from termvisor.checks.shell_marks import MarksAreHeard
@@ -30,5 +31,6 @@ BUILTIN: tuple[Check, ...] = (
     AgentsAreKnown(),
     PacksLoad(),
     PluginsLoad(),
+    ProgramsAreKnown(),
     ClockIsSteady(),
 )

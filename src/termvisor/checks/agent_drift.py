@@ -11,8 +11,8 @@ _HINT = (
 class AgentsAreKnown:
     name = "agent_drift"
     doc = (
-        "The agents that live have versions of which we have recordings, their screens are recognised, and none has"
-        " fallen silent while its screen goes on."
+        "The agents that live have versions of which we have recordings, their screens and dialogs are recognised, and"
+        " none has fallen silent while its screen goes on."
     )
 
     async def look(self, sight: Sight) -> Finding:

@@ -4,6 +4,7 @@ Figures of an agent belong to the account that it works under. Where that is not
 """
 
 import asyncio
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -21,9 +22,11 @@ from termvisor.ingest.agents import kernel
 from termvisor.log import logger
 from termvisor.model.account import SERVICE_OF, SERVICES, Account, Allowance, Pick, Service, Standing, find
 from termvisor.model.account_settings import ANY
+from termvisor.model.action import Actor
 from termvisor.model.detection import Detection, DetectionFilter
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.outcome import RunIt
 from termvisor.pipeline.knowing.turn import Outcome
 from termvisor.settings import home
 from termvisor.workflow.failover import Selected
@@ -33,6 +36,10 @@ _FRESH = 30 * NS
 """A tracker that answered so lately is not asked again."""
 _KNOWN = 256
 log = logger("accounts")
+
+
+def myself() -> Actor:
+    return Actor(kind="workflow", name="accounts", uid=os.getuid(), pid=os.getpid())
 
 
 @contextmanager
@@ -45,7 +52,8 @@ def _told_in_the_log() -> Iterator[None]:
 
 
 class LiveAccounts:
-    def __init__(self, parts: Parts):
+    def __init__(self, parts: Parts, run_it: RunIt):
+        self._run_it = run_it
         self._parts, self._store, self._clock = parts, parts.store.accounts, parts.clock
         self._environments: dict[RuntimeId, Mapping[str, str]] = {}
         self._asked_at: dict[Service, int] = {}
@@ -82,16 +90,18 @@ class LiveAccounts:
         await self._freshen(wanted)
         names = None if profile == ANY else (profile,)
         picked = choose(await self.standings(), self._wanted(wanted, names, () if own is None else (own.ref,)))
-        return Selected(why=picked.why) if picked.account is None else await self._selected(picked.account, picked)
+        if picked.account is None:
+            return Selected(why=picked.why)
+        return await self._selected(picked.account, picked, own)
 
-    async def _selected(self, account: Account, picked: Pick) -> Selected:
+    async def _selected(self, account: Account, picked: Pick, own: Account | None) -> Selected:
         await self._store.used(account, self._clock.now())
         return Selected(
             account=account.ref,
             why=picked.why,
             remaining=picked.candidates[0].remaining,
             prefix=prefix(self._parts.places.config_dir, account.ref),
-            shares_sessions=shares_sessions(account, home()),
+            shares_sessions=shares_sessions(account, own, home()),
         )
 
     async def run(self) -> None:
@@ -166,7 +176,7 @@ class LiveAccounts:
             return f"there is no account of {service}"
         self._asked_at[service] = now
         try:
-            answer = await ask_tracker(program, "refresh", service)
+            answer = await ask_tracker(program, "refresh", service, self._run_it)
             if answer is None:
                 return f"{program or 'a tracker'} is not installed"
             for account, allowance in of_tracker(answer, own, program, now):

@@ -10,13 +10,13 @@ from termvisor.act.attempt import Means
 from termvisor.act.belief import Belief
 from termvisor.act.gate import Gate
 from termvisor.act.judging import PolicyFile, PolicyJudge
-from termvisor.act.line import Line
 from termvisor.act.notify.notifier import Notifier, ways
 from termvisor.act.perform import Perform
 from termvisor.act.plea import Pleas
 from termvisor.act.record import place_of
 from termvisor.act.speak import Carry, Speaker
 from termvisor.act.tenant import Tenant
+from termvisor.agents.server import Line
 from termvisor.clock import NS
 from termvisor.daemon.door import Behind
 from termvisor.daemon.parts import Parts
@@ -86,7 +86,7 @@ class LivePanes:
         if sight is None:
             raise NotFound(_NO_LONGER.format(pane))
         lines = await parts.store.output.lines(pane, limit=terms.tail_lines) if terms.tail is not None else []
-        text = parts.pipeline.current.get(pane)
+        text, line = parts.pipeline.current.get(pane), self.line(pane)
         return Belief(
             view=view,
             sight=sight,
@@ -97,7 +97,8 @@ class LivePanes:
             tail=tuple(line.text for line in lines),
             reservation=held,
             tenant=self.tenant(pane),
-            has_line=self.line(pane) is not None,
+            has_line=line is not None,
+            takes_prompts=line is not None and line.may_prompt(sight.title),
             left=terms.undoes,
             children=children(sight.pid) if terms.undoes and terms.undoes.is_alone else None,
         )
@@ -122,7 +123,7 @@ class LivePanes:
 
     def line(self, pane: PaneId) -> Line | None:
         runtime = self._parts.attending.knowing.runtime_in(pane)
-        return None if runtime is None else self._parts.attending.app_servers.line_of(runtime)
+        return None if runtime is None else self._parts.attending.servers.line_of(runtime)
 
     def has_left(self, runtime: RuntimeId) -> bool:
         living = self._parts.attending.knowing.living.values()

@@ -38,8 +38,9 @@ class LiveAgents:
         self._signatures = Signatures(parts)
         self.drifting = Drifting(parts)
 
-    async def views(self) -> dict[PaneId, AgentView]:
-        return {pane: self._view(runtime) for pane, runtime in sorted(self._knowing.living.items())}
+    async def views(self, pane: PaneId | None = None) -> dict[PaneId, AgentView]:
+        living = sorted(self._knowing.living.items())
+        return {one: self._view(runtime) for one, runtime in living if pane in (None, one)}
 
     async def signatures(self) -> dict[PaneId, Signature]:
         known = {pane: view.signature for pane, view in (await self.views()).items()}
@@ -65,7 +66,7 @@ class LiveAgents:
     async def sources(self) -> list[SourceHealth]:
         """What is read from disk and from servers, then what is heard and seen of each agent that lives."""
         attending = self._parts.attending
-        read = [*attending.listening.health(), *attending.app_servers.health()]
+        read = [*attending.listening.health(), *attending.servers.health()]
         known = {(one.agent, one.source) for one in read}
         return [*read, *(one for one in self._heard() if (one.agent, one.source) not in known)]
 

@@ -10,9 +10,10 @@ from termvisor import agents
 from termvisor.agents.base import Process
 from termvisor.agents.sight import RulesOf
 from termvisor.clock import NS, Clock
-from termvisor.daemon.app_servers import AppServers
+from termvisor.daemon.agent_servers import AgentServers
 from termvisor.ingest.agents.elsewhere import Elsewhere
 from termvisor.ingest.agents.ends import Ends
+from termvisor.ingest.agents.foreground import speaks_in
 from termvisor.ingest.agents.listening import Listening, Ribbons
 from termvisor.ingest.agents.processes import Processes
 from termvisor.ingest.agents.ribbon import Ribbon
@@ -28,7 +29,7 @@ from termvisor.model.runtime import Place, Runtime
 from termvisor.packs.kept import load_kept
 from termvisor.packs.screens import in_force
 from termvisor.pipeline import Pipeline, Sightings
-from termvisor.pipeline.knowing import Afar, Circle, Gaze, Hearing, Knowing, Recognition, Standing, Terms
+from termvisor.pipeline.knowing import Afar, Circle, Gaze, Hearing, Knowing, Printing, Recognition, Standing, Terms
 from termvisor.pipeline.knowing.scribe import Scribe
 from termvisor.settings import Places, Settings
 from termvisor.state.measure import Measure
@@ -39,10 +40,11 @@ class Attending(Struct):
     circle: Circle
     knowing: Knowing
     hearing: Hearing
+    printing: Printing
     recognition: Recognition
     gaze: Gaze
     listening: Listening
-    app_servers: AppServers
+    servers: AgentServers
     scribe: Scribe
     processes: Processes
 
@@ -64,11 +66,13 @@ class Company:
 
     def follow(self, runtime: Runtime, process: Process) -> None:
         self._attending.hearing.follow(runtime, process)
-        self._attending.app_servers.follow(runtime, process)
+        self._attending.printing.follow(runtime, process)
+        self._attending.servers.follow(runtime, process)
 
     def leave(self, runtime: Runtime) -> None:
         self._attending.hearing.leave(runtime)
-        self._attending.app_servers.leave(runtime)
+        self._attending.printing.leave(runtime)
+        self._attending.servers.leave(runtime)
         self._ends.forget(runtime.pid, runtime.pid_started)
 
     def watch_end(self, pid: int, started: int) -> bool:
@@ -111,8 +115,9 @@ async def attend(store: Store, chronicle: Chronicle, clock: Clock, places: Place
     gaze = Gaze(knowing, hearing, Afar(knowing, circle, clock), clock)
     elsewhere = Elsewhere(circle.recognise, clock, lambda: circle.env_names)
     hearing.count = elsewhere.count
-    app_servers = AppServers(hearing.records, clock, elsewhere)
-    return Attending(circle, knowing, hearing, recognition, gaze, listening, app_servers, scribe, processes)
+    servers = AgentServers(hearing.records, clock, lambda name: agents.host_of(circle.adapters.get(name)), elsewhere)
+    printing = Printing(knowing, circle, clock)
+    return Attending(circle, knowing, hearing, printing, recognition, gaze, listening, servers, scribe, processes)
 
 
 def ribbons(knowing: Knowing) -> Ribbons:
@@ -135,12 +140,19 @@ def connect(attending: Attending, pipeline: Pipeline, lookout: Lookout, place: P
         meter = pipeline.meters.get(pane)
         return meter.last_at if meter is not None else None
 
+    def has_terminal(runtime: Runtime) -> bool | None:
+        standing = standing_of(lookout, runtime.pane)
+        return standing is not None and speaks_in(runtime.pid, runtime.pid_started, standing.pid)
+
     attending.hearing.moved_at = moved_at
+    attending.printing.has_terminal = has_terminal
     attending.gaze.place, attending.gaze.secrets = place, pipeline.secrets_of
     attending.gaze.standing = lambda pane: standing_of(lookout, pane)
     attending.recognition.panes = lambda: panes(lookout)
     attending.processes.roots = lambda: {known.facts.pid for _, known in everyone(lookout)}
     pipeline.spoke = attending.hearing.marks
+    pipeline.printed = attending.printing.lines
+    attending.recognition.last_words = pipeline.read_now
     pipeline.spotter.stays = attending.knowing.stays
     attending.scribe.spot = pipeline.spotter.spot_words
     attending.knowing.terms = replace(attending.knowing.terms, rules=pipeline.spotter.rule)
@@ -165,7 +177,7 @@ async def run(attending: Attending, store: Store, pipeline: Pipeline, chronicle:
         with pipeline.news.subscribe() as output, chronicle.news.subscribe() as events:
             async with asyncio.TaskGroup() as group:
                 group.create_task(attending.listening.run())
-                group.create_task(attending.app_servers.run())
+                group.create_task(attending.servers.run())
                 group.create_task(attending.gaze.run())
                 group.create_task(recognition.hear(events))
                 await recognition.bury([pane.id for pane in await store.panes.all()])

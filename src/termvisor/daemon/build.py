@@ -29,6 +29,7 @@ from termvisor.ingest.recording import News, RecorderLink
 from termvisor.ingest.watch import Kit
 from termvisor.log import logger
 from termvisor.model.action import Notify
+from termvisor.model.approval import Approval
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.send import Send
 from termvisor.model.terms import Terms
@@ -65,7 +66,7 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
             world = LiveWorld(parts)
             caretaker = world.upkeep.caretaker
             group.create_task(_recover(world, parts, await store.sends.open()))
-            keeping = [group.create_task(one) for one in _keeping(world, parts)]
+            keeping = [group.create_task(one) for one in _keeping(world, parts, await _left_open(parts))]
             try:
                 yield world
             finally:
@@ -86,13 +87,13 @@ async def open_world(places: Places, settings: Settings) -> AsyncIterator[LiveWo
         await store.close()
 
 
-def _keeping(world: LiveWorld, parts: Parts) -> list[Coroutine[None, None, None]]:
+def _keeping(world: LiveWorld, parts: Parts, left: list[Approval]) -> list[Coroutine[None, None, None]]:
     """What goes on beside all else for as long as the daemon does."""
     caretaker = world.upkeep.caretaker
     return [
         caretaker.run(),
         caretaker.run_snapshots(),
-        _tell_of_questions(world, parts),
+        _tell_of_questions(world, parts, left),
         world.runs.run(),
         world.accounts.run(),
         parts.ruling.run(),
@@ -180,18 +181,25 @@ async def _recover(world: LiveWorld, parts: Parts, left: list[Send]) -> None:
     world.runs.recovered.set()
 
 
-async def _tell_of_questions(world: LiveWorld, parts: Parts) -> None:
-    async def tell(notice: Notify) -> None:
-        await world.behind.gate.do(notice, myself(), Terms())
+async def _left_open(parts: Parts) -> list[Approval]:
+    """Questions of an earlier daemon that can still be answered."""
+    return [one for one in await parts.store.approvals.list() if one.expires_at > parts.clock.now()]
 
-    await tell_of_questions(parts.questions, lambda: parts.settings.notify_ways, tell)
+
+async def _tell_of_questions(world: LiveWorld, parts: Parts, left: list[Approval]) -> None:
+    async def tell(notice: Notify, key: str) -> None:
+        await parts.lookout.has_looked.wait()
+        await world.behind.gate.do(notice, myself(), Terms(correlation=key))
+
+    await tell_of_questions(parts.questions, lambda: parts.settings.notify_ways, tell, left)
 
 
 async def _tell_of_events(world: LiveWorld, parts: Parts) -> None:
-    async def tell(notice: Notify) -> None:
-        await world.behind.gate.do(notice, event_news.myself(), Terms())
+    async def tell(notice: Notify, key: str) -> None:
+        await world.behind.gate.do(notice, event_news.myself(), Terms(correlation=key))
 
-    await event_news.tell_of_events(parts.chronicle.news, parts.store.detections.one, lambda: parts.settings, tell)
+    ground = event_news.Ground(parts.chronicle.news, parts.store, lambda: parts.settings, tell, parts.clock)
+    await event_news.EventNews(ground).run()
 
 
 async def _part(recorder: RecorderLink, *, keep: bool) -> None:

@@ -85,6 +85,15 @@ class Caretaker:
             tally.bytes = max(0, before - (await self._store.sizes())[0])
             yield await self._noted(tally.done(f"{tally.rows} pages given back"))
 
+    async def reindex(self) -> AsyncIterator[Maintenance]:
+        """Make the search indexes anew from the text that is stored."""
+        async with self._busy:
+            tally = Tally("reindex", self._clock)
+            async for table in self._store.keeping.rebuild_indexes():
+                tally.rows += 1
+                yield tally.step(f"index of {table}s")
+            yield await self._noted(tally.done(f"{tally.rows} indexes made anew"))
+
     async def backup(self, path: str) -> Backup:
         tally = Tally("backup", self._clock)
         taken_at = self._clock.now()

@@ -1,29 +1,28 @@
 """Where names stand in code, asked of `ast-grep`: a program that knows the structure of many languages, if it is there.
 
-It only reads, below one folder, within a few seconds. It starts in the root folder: its settings, which may name
-libraries to load, are looked for from there, and never in a project of strangers. Names are plain identifiers: nothing
-that a screen shows becomes an option or a pattern of its own.
+It only reads, below one folder. It starts in the root folder: its settings, which may name libraries to load, are
+looked for from there, and never in a project of strangers. Names are plain identifiers: nothing that a screen shows
+becomes an option or a pattern of its own.
 """
 
-import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 
+from termvisor.errors import Refused
+from termvisor.model.action import RunProgram
+from termvisor.model.outcome import RunIt, untold
 from termvisor.redact import redact
-from termvisor.settings import environment
-from termvisor.spawn import ask
+from termvisor.spawn import is_installed
 from termvisor.workflow.call import CodeFound
 
-PROGRAMS = ("ast-grep", "sg")
+PROGRAM = "ast-grep"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
 _NAMES = 3
 _PLACES = 4
 """How many places of one name are told."""
-_PATIENCE = 5.0
-_LARGEST = 4 << 20
 _WIDEST = 160
 
 
@@ -42,47 +41,37 @@ class _Match(Struct, frozen=True):
 
 
 class LiveCode:
-    """``environ`` is where the program is looked for; without one, that of this process."""
+    """The program is run by who asks, through the gate."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None):
-        self._environ = environ
-
-    async def search(self, names: Sequence[str], folder: str) -> CodeFound:
-        around = environment() if self._environ is None else self._environ
+    async def search(self, names: Sequence[str], folder: str, run_it: RunIt) -> CodeFound:
         wanted = [name for name in dict.fromkeys(names) if _NAME.fullmatch(name)][:_NAMES]
         if not wanted:
             return CodeFound(trouble="there is no name to look for")
-        program = await asyncio.to_thread(_program, around)
-        if program is None:
+        if not folder.startswith("/"):
+            return CodeFound(trouble="the folder of the pane is not known")
+        if not is_installed(PROGRAM):
             return CodeFound(trouble="ast-grep is not installed, so no code was searched")
         places: list[str] = []
         for name in wanted:
-            found, trouble = await asyncio.to_thread(_asked, program, name, folder, around)
+            found, trouble = await _asked(name, folder, run_it)
             if trouble:
-                return CodeFound(places=tuple(places), trouble=trouble)
+                return CodeFound(places=tuple(places), trouble=redact(trouble)[:_WIDEST])
             places += found
         return CodeFound(places=tuple(places))
 
 
-def _program(environ: Mapping[str, str]) -> str | None:
-    """Elsewhere `sg` is the program that runs a command with another group: it must say who it is."""
-    import shutil  # half a megabyte of compressors for what is rarely asked
-
-    for name in PROGRAMS:
-        path = shutil.which(name, path=environ.get("PATH", ""))
-        if path is not None and b"ast-grep" in ask([path, "--version"], timeout=_PATIENCE, env=environ)[1]:
-            return path
-    return None
-
-
-def _asked(program: str, name: str, folder: str, environ: Mapping[str, str]) -> tuple[list[str], str]:
-    argv = [program, "run", "--json=compact", "--pattern", name, folder]
-    status, out, errors = ask(argv, timeout=_PATIENCE, env=environ, cwd="/")
-    if status not in (0, 1) or len(out) > _LARGEST:  # 1 means that nothing was found
-        words = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        return [], redact(f"ast-grep: {words or 'its answer is too long'}")[:_WIDEST]
+async def _asked(name: str, folder: str, run_it: RunIt) -> tuple[list[str], str]:
     try:
-        found = msgspec.json.decode(out or b"[]", type=list[_Match])
+        outcome = await run_it(RunProgram(argv=(PROGRAM, "run", "--json=compact", "--pattern", name, "--", folder)))
+    except Refused as error:
+        return [], f"ast-grep was not asked: {error.message}"
+    said = outcome.answered
+    if said is None:
+        return [], untold(outcome, PROGRAM)
+    if said.exit_status not in (0, 1):  # 1 means that nothing was found
+        return [], f"ast-grep: {said.errors.decode('utf-8', 'replace').strip().rpartition(chr(10))[2]}"
+    try:
+        found = msgspec.json.decode(said.out or b"[]", type=list[_Match])
     except msgspec.DecodeError:
         return [], "the answer of ast-grep is no JSON that we know"
     return list(_told(found, folder)), ""

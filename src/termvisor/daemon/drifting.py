@@ -1,24 +1,35 @@
 """Agents that are no longer as we know them: looked for now and then, and told once for each version of a program."""
 
+import asyncio
+
 from msgspec.structs import asdict
 
 from termvisor.agents.versions import recorded
 from termvisor.daemon.parts import Parts
+from termvisor.model.agent import AgentState
 from termvisor.model.drift import Drift, DriftKind
 from termvisor.model.event import Event
+from termvisor.model.ids import RuntimeId
 from termvisor.model.runtime import Runtime
-from termvisor.state.drift import signs
+from termvisor.pipeline.knowing.turn import Outcome
+from termvisor.state.drift import signs, was_seen
 from termvisor.state.knowledge import NOTHING
 
 KIND = "agent_drifted"
 _EVERY = 30.0
 _REMEMBERED = 1000
+_IN_A_ROW = 3
+"""Dialogs that no rule knew: one of them may be new, or of a kind that we never met."""
 
 
 class Drifting:
     def __init__(self, parts: Parts):
         self._parts = parts
         self._told: set[tuple[object, ...]] = set()
+        self._unseen: dict[tuple[str, str], int] = {}
+        """How many dialogs in a row were not recognised, by agent and version."""
+        self._counted: dict[tuple[str, str], tuple[RuntimeId, int | None]] = {}
+        """The last of them: whose it was, and since when."""
 
     def now(self) -> list[Drift]:
         """Of the agents that live."""
@@ -29,9 +40,37 @@ class Drifting:
         parts = self._parts
         past = await parts.store.events.list(kind=KIND, limit=_REMEMBERED)
         self._told = {_key(event) for event in past}
-        while True:
-            await parts.clock.sleep(_EVERY)
-            await self.tell()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._hear())
+            while True:
+                await parts.clock.sleep(_EVERY)
+                await self.tell()
+
+    async def _hear(self) -> None:
+        with self._parts.attending.knowing.turns.subscribe() as turns:
+            turns.wants = lambda outcome: bool(outcome.changes)
+            while True:
+                self.note(await turns.get())
+
+    def note(self, outcome: Outcome) -> None:
+        """Of every dialog that is over, whether its screen was recognised."""
+        for change in outcome.changes:
+            ledger = outcome.standing.knowledge.ledgers.get(change.after.runtime)
+            if ledger is None or change.before is None or change.before.value == change.after.value:
+                continue
+            if (seen := was_seen(ledger, change.before, change.at)) is not None:
+                self._count(change.before, seen)
+
+    def _count(self, waited: AgentState, seen: bool) -> None:
+        """Once for each dialog, though what is believed of it may change."""
+        key = waited.agent, self._version(waited.runtime)
+        is_new = self._counted.get(key) != (waited.runtime, waited.since)
+        self._counted[key] = waited.runtime, waited.since
+        self._unseen[key] = 0 if seen else self._unseen.get(key, 0) + is_new
+
+    def _version(self, runtime: RuntimeId) -> str:
+        session = self._parts.attending.knowing.session(runtime)
+        return session.version if session is not None else ""
 
     async def tell(self) -> None:
         for drift in self.now():
@@ -42,13 +81,14 @@ class Drifting:
 
     def _of(self, runtime: Runtime) -> list[Drift]:
         knowing, now = self._parts.attending.knowing, self._parts.clock.now()
-        session = knowing.session(runtime.id)
-        version = session.version if session is not None else ""
+        version = self._version(runtime.id)
         known = recorded(runtime.agent)
         ledger = knowing.standing.knowledge.ledgers.get(runtime.id, NOTHING)
         found: list[tuple[DriftKind, int]] = signs(ledger, runtime.agent, now, knowing.terms.measure)
         if version and known and version not in known:
             found.insert(0, ("unseen_version", runtime.started_at))
+        if self._unseen.get((runtime.agent, version), 0) >= _IN_A_ROW:
+            found.append(("unseen_dialogs", runtime.started_at))
         return [
             Drift(
                 agent=runtime.agent,

@@ -5,6 +5,7 @@ itself; here are the others. An agent that waits no longer takes its question wi
 """
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from termvisor.bus import Subscription
@@ -20,7 +21,7 @@ from termvisor.model.terms import Terms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from termvisor.act.plea import DialogPlea, End, Means
+    from termvisor.act.plea import Asker, DialogPlea, End, Means
     from termvisor.daemon.door import Behind
 
 WAITS = "waiting_approval"
@@ -28,6 +29,8 @@ _STILL = (WAITS, "unknown")
 _FIRST_AFTER = 1.0
 """Seconds that a hook has to be the first: then it is heard already what the agent asks."""
 _AGAIN_AFTER = 1.0
+_LONGEST_PAUSE = 60.0
+"""Seconds until an agent that waits on, though it was dealt with, is asked whether it waits for something else."""
 _SERVER_WITHIN = 10.0
 """Seconds that an agent's own server has to be heard, before the keys of its dialog are the way."""
 log = logger("pleas")
@@ -60,29 +63,33 @@ class Pleading:
 
     async def _hear_out(self, runtime: Runtime) -> None:
         """As long as it waits. What was answered here, or by nobody in time, is not asked again."""
+        from termvisor.act.plea import Asker
+
         try:
-            clock, servers = self._parts.clock, self._parts.attending.app_servers
+            clock, servers = self._parts.clock, self._parts.attending.servers
             await clock.sleep(_FIRST_AFTER)
             keys_from = clock.monotonic() + (_SERVER_WITHIN if servers.serves(runtime) else 0.0)
+            asker, pause = Asker(runtime.agent, runtime.pane), _AGAIN_AFTER
             while self._is_waiting(runtime):
-                end = await self._heard_once(runtime, may_press=clock.monotonic() >= keys_from)
+                end = await self._heard_once(runtime, asker, may_press=clock.monotonic() >= keys_from)
                 if end == "answered":
-                    await self._until_changed(runtime)
+                    await self._until_changed(runtime, pause if asker.known else None)
+                    pause = min(_LONGEST_PAUSE, pause * 2)
                 await self._parts.clock.sleep(_AGAIN_AFTER)
         except Exception:  # whatever is wrong with one agent, the others are heard
             log.exception("an agent's request could not be heard")
         finally:
             self._heard.discard(runtime.id)
 
-    async def _heard_once(self, runtime: Runtime, *, may_press: bool) -> "End":
+    async def _heard_once(self, runtime: Runtime, asker: "Asker", *, may_press: bool) -> "End":
         from termvisor.act.plea import Means, by_dialog, by_server
 
         behind = self._behind()
         means = Means(gate=behind.gate, pleas=behind.pleas, actor=myself())
-        line = self._parts.attending.app_servers.line_of(runtime)
+        line = self._parts.attending.servers.line_of(runtime)
         try:
             if line is not None:
-                return await by_server(means, line, runtime.pane)
+                return await by_server(means, line, asker)
             dialog = await self._dialog(runtime, means) if may_press else None
             if dialog is not None:
                 return await by_dialog(means, behind.speaker, dialog, self._waits_no_longer(runtime))
@@ -126,9 +133,11 @@ class Pleading:
             await self._until(runtime, news)
         return "elsewhere"
 
-    async def _until_changed(self, runtime: Runtime) -> None:
-        with self._knowing.news.subscribe() as news:
-            await self._until(runtime, news)
+    async def _until_changed(self, runtime: Runtime, seconds: float | None) -> None:
+        """Or so many seconds."""
+        with suppress(TimeoutError), self._knowing.news.subscribe() as news:
+            async with asyncio.timeout(seconds):
+                await self._until(runtime, news)
 
     async def _until(self, runtime: Runtime, news: Subscription[StateChange]) -> None:
         while self._is_waiting(runtime, or_unknown=True):

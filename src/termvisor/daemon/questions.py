@@ -1,6 +1,7 @@
 """Tells people that somebody waits for their answer, by the ways that are set up.
 
 It goes through the gate like everything else. A notification is never asked about, so no question leads to another.
+Questions that an earlier daemon left open are told again: nobody knows how far it came. A webhook has the same id then.
 """
 
 import asyncio
@@ -13,7 +14,10 @@ from termvisor.log import logger
 from termvisor.model.action import Actor, Notify, Way
 from termvisor.model.approval import Approval
 
+_FEW = 3
 log = logger("questions")
+
+Tell = Callable[[Notify, str], Awaitable[object]]
 
 
 def myself() -> Actor:
@@ -22,14 +26,31 @@ def myself() -> Actor:
 
 
 async def tell_of_questions(
-    questions: Bus[Approval], ways: Callable[[], Sequence[Way]], tell: Callable[[Notify], Awaitable[object]]
+    questions: Bus[Approval], ways: Callable[[], Sequence[Way]], tell: Tell, left: Sequence[Approval] = ()
 ) -> None:
     """Runs until it is cancelled. A way that hangs keeps no other question waiting."""
     with questions.subscribe() as news:
         async with asyncio.TaskGroup() as group:
+            for notice, key in left_open(left, ways()):
+                group.create_task(_told(tell, notice, key))
             while True:
-                for notice in notices(await news.get(), ways()):
-                    group.create_task(_told(tell, notice))
+                asked = await news.get()
+                for notice in notices(asked, ways()):
+                    group.create_task(_told(tell, notice, key_of(asked)))
+
+
+def left_open(left: Sequence[Approval], ways: Sequence[Way]) -> list[tuple[Notify, str]]:
+    """A few are told one by one, many by their number."""
+    told = [(notice, key_of(one)) for one in left for notice in notices(one, ways)]
+    count = len({key for _, key in told})
+    if count <= _FEW:
+        return told
+    title = f"Somebody must answer {count} questions: visor inbox"
+    return [(Notify(title=title, text="", way=way), os.urandom(8).hex()) for way in dict.fromkeys(ways)]
+
+
+def key_of(asked: Approval) -> str:
+    return f"question.{asked.id}.{asked.correlation}"
 
 
 def notices(approval: Approval, ways: Sequence[Way]) -> list[Notify]:
@@ -47,8 +68,8 @@ def notices(approval: Approval, ways: Sequence[Way]) -> list[Notify]:
     return [Notify(title=title, text=text, way=way) for way in dict.fromkeys(ways)]
 
 
-async def _told(tell: Callable[[Notify], Awaitable[object]], notice: Notify) -> None:
+async def _told(tell: Tell, notice: Notify, key: str) -> None:
     try:
-        await tell(notice)
+        await tell(notice, key)
     except VisorError as error:
         log.warning("nobody was told by %s that a question waits: %s", notice.way, error.message)

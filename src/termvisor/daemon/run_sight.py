@@ -40,7 +40,7 @@ class LiveSight:
             raise NotFound(f"pane {pane} no longer exists")
         screen = await fleet.screen(pane)
         found = await self._world.history.lines(pane, limit=lines) if lines else []
-        agent = (await self._world.agents.views()).get(pane)
+        agent = (await self._world.agents.views(pane)).get(pane)
         texts = tuple(redact(line.text) for line in found)
         seen = observed(view, (screen.rows, texts), agent, self._clock.now())
         return seen if agent is not None else await self._with_last_session(seen)
@@ -65,14 +65,13 @@ class LiveStir:
 
     def __init__(self, pane: PaneId, sources: Sequence[Subscription[Any]], clock: Clock):
         self._pane, self._sources, self._clock = pane, sources, clock
+        for source in sources:
+            source.wants = self._is_ours
 
     async def next(self, seconds: float) -> None:
-        until = self._clock.monotonic() + seconds
-        while (left := until - self._clock.monotonic()) > 0:
-            news = await first(self._clock, left, *self._sources)
-            news += [item for source in self._sources for item in source.drain()]
-            if not news or any(self._is_ours(item) for item in news):
-                return
+        await first(self._clock, seconds, *self._sources)
+        for source in self._sources:
+            source.drain()
 
     def _is_ours(self, item: object) -> bool:
         if isinstance(item, Event):

@@ -71,8 +71,8 @@ class LiveUpkeep:
     async def check(self, *, thorough: bool = False) -> Checked:
         return await self.caretaker.check(thorough=thorough)
 
-    def vacuum(self) -> AsyncIterator[Maintenance]:
-        return self.caretaker.vacuum()
+    def vacuum(self, *, anew: bool = False) -> AsyncIterator[Maintenance]:
+        return self.caretaker.reindex() if anew else self.caretaker.vacuum()
 
     async def backup(self, path: str) -> Backup:
         return await self.caretaker.backup(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from termvisor.bus import Subscription
-from termvisor.daemon.accounts import LiveAccounts
+from termvisor.daemon.accounts import LiveAccounts, myself
 from termvisor.daemon.agents import LiveAgents
 from termvisor.daemon.called import CalledWorld
 from termvisor.daemon.coloured import coloured, safe_rows
@@ -19,13 +19,15 @@ from termvisor.daemon.runs import LiveRuns
 from termvisor.daemon.upkeep import LiveUpkeep
 from termvisor.errors import NotFound
 from termvisor.ingest.watch import ServerWatch
-from termvisor.model.action import Actor
+from termvisor.model.action import Actor, RunProgram
 from termvisor.model.event import Event
 from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.outcome import Outcome
 from termvisor.model.output import Gap, Line
 from termvisor.model.pane import PaneView
 from termvisor.model.question import Found, Question
 from termvisor.model.screen import Screen
+from termvisor.model.terms import Terms
 from termvisor.mux.tmux.process import ancestors
 from termvisor.mux.tmux.terminal import terminal_of
 from termvisor.pipeline import activity_of
@@ -161,7 +163,7 @@ class LiveWorld:
         self.detections = LiveDetections(parts)
         self.clock = parts.clock
         self._parts = parts
-        self.accounts = LiveAccounts(parts)
+        self.accounts = LiveAccounts(parts, self._run_it)
         self.runs = LiveRuns(parts, self, lambda: self.behind, self.accounts)
         self.keeps_recorder = False
         """Whether the recorder goes on when this world ends, for a daemon that comes after."""
@@ -182,6 +184,9 @@ class LiveWorld:
         from termvisor.daemon.acting import behind
 
         return behind(self._parts, self.fleet.pane)
+
+    async def _run_it(self, action: RunProgram) -> Outcome:
+        return await self.behind.gate.do(action, myself(), Terms())
 
     def _known(self, actor: Actor) -> Actor:
         """What the system says of a caller: an agent that has a terminal is no person, and its pane is its own."""

@@ -6,6 +6,8 @@ on some.
 
 import re
 
+from termvisor.match.telling import telling_part
+
 _COUNTED = 8
 """Repeats up to so many are left as they are."""
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<least>\d*)(?P<range>,(?P<most>\d*))?\}", re.DOTALL)
@@ -15,7 +17,7 @@ _END = re.compile(r"(?<!\\)(?:\\s\*)?\$$")
 
 
 def loosened(pattern: str) -> str:
-    return _TOKEN.sub(_loose, _START.sub("", _END.sub("", pattern)))
+    return telling_part(_TOKEN.sub(_loose, _START.sub("", _END.sub("", pattern))))
 
 
 def _loose(token: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.model.ids import PaneId
+from termvisor.model.lookup import FOLDER, lookup_of
 
 Risk = Literal["look", "reversible", "input", "process", "destructive", "outside"]
 """What may go wrong at worst: nothing, something that can be put back, something typed into a program, a program
@@ -70,6 +71,8 @@ class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
     name: str = ""
     account: str = ""
     """The account under which it starts, such as ``openai/work``: a reference, never what it stands for."""
+    keeps_failure: bool = False
+    """Whether the pane stays, with what is on its screen, where the program ends with an error."""
 
 
 class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
@@ -173,8 +176,10 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
 
 
 class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
+    """Start a program without a shell, a terminal or an input, and hear what it says until it ends."""
+
     argv: tuple[str, ...]
-    cwd: str = ""
+    cwd: str = FOLDER
 
 
 class AskPerson(Struct, frozen=True, kw_only=True, tag="ask_person"):
@@ -251,7 +256,7 @@ def kind_of(action: Action) -> str:
 
 def risk_of(action: Action) -> Risk:
     """By kind; closing a pane and the hard signals lose something for good, a notification may stay on this machine, an
-    agent that is refused may ask again."""
+    agent that is refused may ask again, some programs only look."""
     if isinstance(action, Kill) and (action.closes_pane or action.signal in ("KILL", "QUIT")):
         return "destructive"
     if isinstance(action, Notify) and action.way in ("terminal", "desktop"):
@@ -260,6 +265,8 @@ def risk_of(action: Action) -> Risk:
         return "destructive"
     if isinstance(action, AnswerDialog) and action.choice == "deny":
         return "reversible"
+    if isinstance(action, RunProgram) and lookup_of(action.argv, action.cwd) is not None:
+        return "look"
     return RISKS[kind_of(action)]
 
 

@@ -67,6 +67,8 @@ class Flags(Struct, frozen=True, kw_only=True):
     subtasks: int = 0
     """Sub-agents and background work that still run."""
     contradicted: Contradiction | None = None
+    ambiguous: bool = False
+    """Something that was told may be about it or about another one beside it: that was left out."""
 
 
 class AgentState(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from termvisor.model.ids import PaneId, RuntimeId
 DriftKind = Literal[
     "unseen_version",  # we have no recording of this version
     "strange_screens",  # it speaks, and its screens look like nothing we know
+    "unseen_dialogs",  # it says that it waits for a person, time and again, and no rule knows the dialog any more
     "silent_signals",  # its screen works on, and it has stopped telling so
 ]
 
@@ -37,4 +38,6 @@ class Drift(Struct, frozen=True, kw_only=True):
             return f"{named} was never recorded, only {', '.join(self.recorded)}"
         if self.kind == "strange_screens":
             return f"{named}: its screens are no longer recognised while it speaks itself"
+        if self.kind == "unseen_dialogs":
+            return f"{named}: its dialogs are no longer recognised on its screen, only by its own word"
         return f"{named}: it has stopped speaking itself while its screen shows work"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.model.action import Way
+from termvisor.model.action import Notify, Way
 from termvisor.model.ids import PaneId
 
 _URL = re.compile(
@@ -36,6 +36,22 @@ class Notice(Struct, frozen=True, kw_only=True):
         """Everything but the title, for a person."""
         more = f"({self.held_back} more held back)" if self.held_back else ""
         return "\n".join(filter(None, (self.text, self.place, more)))
+
+
+class Owed(Struct, frozen=True, kw_only=True):
+    """A notice of an event that is yet to be told. ``key`` is the same however often that is begun, and no other notice
+    anywhere has it; ``at`` is when the event was."""
+
+    id: int = 0
+    key: str
+    at: int
+    action: Notify
+    tries: int = 0
+
+    @property
+    def stands_for(self) -> int:
+        """How many it sums up; 0 for one of a single event."""
+        return int(self.key.split(".")[2]) if self.key.startswith("events.") else 0
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

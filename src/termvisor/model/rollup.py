@@ -1,7 +1,7 @@
 """Many agents in one line: the state that speaks for them, and how many are in which."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -36,11 +36,3 @@ def rollup(states: Sequence[AgentState]) -> Rollup:
         by_state={name: by_state[name] for name in PRECEDENCE if by_state[name]},
         by_agent=dict(sorted(by_agent.items())),
     )
-
-
-def grouped(placed: Iterable[tuple[str, AgentState]]) -> dict[str, Rollup]:
-    """One rollup for each window, session or target that is named, in the order of their names."""
-    groups: dict[str, list[AgentState]] = {}
-    for place, state in placed:
-        groups.setdefault(place, []).append(state)
-    return {place: rollup(groups[place]) for place in sorted(groups)}

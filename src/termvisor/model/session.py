@@ -63,6 +63,8 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     told: Usage = Usage()
     """Whole sums by the agent's own account; ``usage`` is this, or the sum of its answers where that is more."""
+    cost_so_far: float | None = None
+    """What the agent showed last of what it costs, in US dollars; it tells no tokens with it."""
     by_model: dict[str, Spent] = {}
     """What each model took, where the agent tells single answers."""
     messages: dict[str, Message] = {}

@@ -52,6 +52,8 @@ def guessed(name: str, rank: int) -> Source:
 
 OSC = Source(name="osc", tier="deterministic", rank=2, reads_stream=True)
 """OSC 7501, the program status that some agents print."""
+PRINTED = Source(name="printed", tier="deterministic", rank=5, reads_stream=True)
+"""Lines that a program prints for other programs, read only while it has the terminal."""
 LOOKS = (guessed("screen", 10), guessed("title", 11), guessed("process", 12))
 
 STRANGERS = (

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.errors import ConfigError
 from termvisor.model.agent_hooks import LISTENED, MARKER, FoundState, HookedAgent, HookedFile, Scope
@@ -19,6 +20,8 @@ _TELL_WITHIN, _ASK_WITHIN = 3, 600
 """Seconds after which an agent ends the hook. Codex allows some no more than three, and warns of more."""
 PLUGIN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "agents", "opencode", "plugin.js")
 PLUGIN_HEAD = "// Made by `visor setup agents`; `visor setup agents --remove` takes it away.\n"
+STATUS = "statusLine"
+_STATUS_EVENT = "StatusLine"
 _PLUGIN_PACKAGE = "node_modules/@opencode-ai/plugin"
 
 
@@ -33,6 +36,9 @@ class AgentFile(Struct, frozen=True, kw_only=True):
     whole: bytes | None = None
     reason: str = ""
     """Why nothing is put there."""
+    status: str = ""
+    """What stands under `statusLine`, where a person wants it there."""
+    wants_status: bool = False
 
 
 def agent_file(agent: HookedAgent, places: Places, environ: Mapping[str, str], folder: str | None = None) -> AgentFile:
@@ -45,7 +51,9 @@ def agent_file(agent: HookedAgent, places: Places, environ: Mapping[str, str], f
     if listened.asks:
         items.append((listened.asks, _item(agent, hook_script.asks(places, agent), _ASK_WITHIN)))
     base = '{\n  "version": 1\n}\n' if agent == "copilot" else "{}\n"
-    return AgentFile(agent=agent, path=path, items=tuple(items), base=base)
+    status = hook_script.tells(places, agent, _STATUS_EVENT) if agent == "claude_code" else ""
+    shown = _json({"type": "command", "command": status}) if status else ""
+    return AgentFile(agent=agent, path=path, items=tuple(items), base=base, status=shown)
 
 
 def path_of(agent: HookedAgent, environ: Mapping[str, str], folder: str | None = None) -> str:
@@ -88,12 +96,14 @@ def with_hooks(file: AgentFile, data: bytes | None) -> bytes:
     if file.whole is not None:
         return file.whole
     text = file.base if data is None else _decoded(file, data)
-    if data is not None and _is_current(file, text):
+    if data is not None and _is_current(file, text) and not _lacks_status(file, text):
         return data
     try:
         text = json_text.without(text, "hooks", _is_ours)
         for event, item in file.items:
             text = json_text.appended(text, ("hooks", event), item)
+        if _lacks_status(file, text) or _has_our_status(text):
+            text = json_text.put(text, STATUS, file.status)
     except json_text.Misshapen as error:
         raise _unusable(file, str(error)) from error
     return text.encode()
@@ -106,11 +116,11 @@ def without_hooks(file: AgentFile, data: bytes | None, kept: bytes | None) -> by
     if file.whole is not None:
         return None if data.startswith(PLUGIN_HEAD.encode()) else data
     text = _decoded(file, data)
-    if not json_text.leaves(text, "hooks", _is_ours):
+    if not json_text.leaves(text, "hooks", _is_ours) and not _has_our_status(text):
         return data
     if kept is not None and _puts_back(file, kept, data):
         return kept
-    rest = json_text.without(text, "hooks", _is_ours)
+    rest = json_text.without(json_text.without(text, "hooks", _is_ours), STATUS, _is_ours)
     is_nothing = msgspec.json.decode(rest) in ({}, msgspec.json.decode(file.base))
     return None if is_nothing and kept is None else rest.encode()
 
@@ -124,7 +134,7 @@ def found(file: AgentFile, data: bytes | None) -> HookedFile:
         text = _decoded(file, data or b"{}")
     except ConfigError as error:
         return HookedFile(agent=file.agent, path=file.path, state="unreadable", detail=error.message)
-    ours = json_text.leaves(text, "hooks", _is_ours)
+    ours = json_text.leaves(text, "hooks", _is_ours) or _has_our_status(text)
     return HookedFile(agent=file.agent, path=file.path, state=_state(bool(ours), _is_current(file, text)))
 
 
@@ -135,14 +145,29 @@ def _state(is_ours: bool, is_current: bool) -> FoundState:
 def _puts_back(file: AgentFile, kept: bytes, data: bytes) -> bool:
     """Whether the file says what we made of the copy, and nothing else."""
     try:
-        return with_hooks(file, kept) == data
+        return data in (with_hooks(replace(file, wants_status=wanted), kept) for wanted in (False, True))
     except ConfigError:
         return False
 
 
 def _is_current(file: AgentFile, text: str) -> bool:
     wanted = [(event, leaf) for event, item in file.items for _, leaf in _leaves_of(item)]
-    return sorted(json_text.leaves(text, "hooks", _is_ours)) == sorted(wanted)
+    is_shown_so = not _has_our_status(text) or json_text.member(text, STATUS) == file.status
+    return is_shown_so and sorted(json_text.leaves(text, "hooks", _is_ours)) == sorted(wanted)
+
+
+def keeps_status(file: AgentFile, data: bytes | None) -> bool:
+    """Whether a status line stands there that is not ours; it is left alone."""
+    text = "" if data is None else _decoded(file, data)
+    return bool(text) and json_text.member(text, STATUS) is not None and not _has_our_status(text)
+
+
+def _has_our_status(text: str) -> bool:
+    return _is_ours(json_text.member(text, STATUS) or "")
+
+
+def _lacks_status(file: AgentFile, text: str) -> bool:
+    return file.wants_status and bool(file.status) and json_text.member(text, STATUS) is None
 
 
 def _leaves_of(item: str) -> list[tuple[str, str]]:

@@ -48,7 +48,9 @@ class ContradictionItem(Struct, frozen=True, kw_only=True):
 
 
 class FlagItem(Struct, frozen=True, kw_only=True):
-    """What is true beside the state. ``resets_in`` is seconds until the usage limit ends."""
+    """What is true beside the state. ``resets_in`` is seconds until the usage limit ends. ``ambiguous``: something that
+    was told may be about this agent or about another in its folder; it was left out, and `explain` says more.
+    """
 
     usage_limited: bool
     resets_at: str | None
@@ -57,6 +59,7 @@ class FlagItem(Struct, frozen=True, kw_only=True):
     auth_needed: bool
     subtasks: int
     contradicted: ContradictionItem | None
+    ambiguous: bool
 
 
 class AgentRow(Struct, frozen=True, kw_only=True):
@@ -171,6 +174,7 @@ def flags(told: Flags, now: int) -> FlagItem:
         else ContradictionItem(
             since=instant(doubt.since) or "", age=age_of(doubt.since, now) or 0.0, by=doubt.by, state=doubt.state
         ),
+        ambiguous=told.ambiguous,
     )
 
 
@@ -197,7 +201,7 @@ def beside(told: FlagItem | None) -> list[str]:
     found += [f"{counted(told.subtasks, 'subtask')}"] * bool(told.subtasks)
     if doubt := told.contradicted:
         found.append(f"but {doubt.by} shows {spoken(doubt.state)} for {age(doubt.age)}")
-    return found
+    return found + ["ambiguous"] * told.ambiguous
 
 
 def state_cell(item: AgentRow) -> str:
@@ -211,8 +215,30 @@ def painted(item: AgentRow) -> str:
     return STYLES[item.state] if item.state is not None else ""
 
 
+def _cost(item: Any) -> str:
+    """Of whatever has one: an agent, or several in one place."""
+    return "-" if item.cost is None else money(item.cost, is_estimated=item.cost_is_estimated)
+
+
+def money(dollars: float | None, *, is_estimated: bool = False) -> str:
+    """`$1.20`, or `~$1.20` for an estimate."""
+    return "unknown" if dollars is None else f"{'~' * is_estimated}${dollars:.2f}"
+
+
 AGENT = Column("AGENT", lambda item: item.agent or "-")
 STATE_WIDTH = len("! waiting approval")
 """However short space is, a state is read in full."""
 STATE = Column("STATE", state_cell, may_shrink=True, paint=painted, narrowest=STATE_WIDTH)
 AGE = Column("AGE", lambda item: age(item.state_age), is_right=True)
+MODEL = Column("MODEL", lambda item: item.model or "-", may_shrink=True, is_extra=True)
+TIER = Column("TIER", lambda item: item.evidence_mode if item.agent else "-", is_extra=True, style="dim")
+TOKENS = Column("TOKENS", lambda item: "-" if item.tokens is None else f"{item.tokens:,}", is_right=True, is_extra=True)
+CONTEXT = Column(
+    "CONTEXT",
+    lambda item: "-" if item.context_used is None else f"{item.context_used:.0%}",
+    is_right=True,
+    is_extra=True,
+)
+COST = Column("COST", _cost, is_right=True, is_extra=True)
+USED = (MODEL, TOKENS, CONTEXT, COST, TIER)
+"""What it runs on and has used, and how its state is known: where there is room."""

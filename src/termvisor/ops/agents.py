@@ -33,8 +33,8 @@ class Heard(Protocol):
 
 
 class Agents(Heard, Protocol):
-    async def views(self) -> dict[PaneId, AgentView]:
-        """The agents that live, by pane, as they are at this instant."""
+    async def views(self, pane: PaneId | None = None) -> dict[PaneId, AgentView]:
+        """The agents that live, by pane, as they are at this instant; or the one of a pane alone."""
 
     async def signatures(self) -> dict[PaneId, Signature]:
         """Why each pane that exists is taken for an agent's, or is not."""

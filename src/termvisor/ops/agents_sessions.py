@@ -9,7 +9,10 @@ from msgspec.structs import replace
 
 from termvisor.clock import iso
 from termvisor.model.session import AgentSession, EndReason, Spent, Usage
+from termvisor.model.terms import Terms
+from termvisor.ops.agent_row import money
 from termvisor.ops.base import Example, Op
+from termvisor.ops.door import ActingWorld
 from termvisor.ops.envelope import seconds_between
 from termvisor.ops.listing import (
     Listing,
@@ -25,7 +28,6 @@ from termvisor.ops.listing import (
 )
 from termvisor.ops.look import Column, Look, age, clean, counted, table
 from termvisor.ops.session_history import SessionHistory, histories
-from termvisor.ops.world import World
 from termvisor.redact import redact
 
 
@@ -90,7 +92,7 @@ class AgentSessionListing(Listing, frozen=True, kw_only=True):
     items: tuple[SessionUse, ...]
 
 
-async def run(world: World, wanted: AgentsSessions) -> AgentSessionListing:
+async def run(world: ActingWorld, wanted: AgentsSessions) -> AgentSessionListing:
     now, known = world.clock.now(), await identities(world)
     found = await world.agents.sessions(
         pane=await named_id(world, wanted.pane),
@@ -100,7 +102,8 @@ async def run(world: World, wanted: AgentsSessions) -> AgentSessionListing:
     )
     items = tuple(_item(one, known.get(one.pane) or nobody(one.pane), now) for one in found)
     if wanted.history:
-        items = tuple(replace(item, history=one) for item, one in zip(items, await histories(found), strict=True))
+        known_elsewhere = await histories(found, lambda action: world.door.do(action, Terms()))
+        items = tuple(replace(item, history=one) for item, one in zip(items, known_elsewhere, strict=True))
     summary = SessionsUse(
         sessions=len(items),
         by_agent=counts(item.agent for item in items),
@@ -141,10 +144,6 @@ def _sum(numbers: Iterable[N | None]) -> N | None:
     """Of those that are known; None where none is."""
     known = [number for number in numbers if number is not None]
     return sum(known[1:], known[0]) if known else None
-
-
-def money(dollars: float | None, *, is_estimated: bool = False) -> str:
-    return "unknown" if dollars is None else f"{'~' * is_estimated}${dollars:.2f}"
 
 
 def amount(tokens: int | None) -> str:

@@ -58,12 +58,13 @@ def _argument(field: msgspec.structs.FieldInfo, hint: Any) -> Argument:
     kind, meta = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, Meta())
     bare = _bare(kind)
     is_repeated = get_origin(bare) is tuple
+    single = _bare(get_args(bare)[0]) if is_repeated else bare
     extra = meta.extra or {}
     long = ("--" + field.name.replace("_", "-"), *extra.get("also", ()))
     return Argument(
         field=field.name,
         type=str if is_repeated or get_origin(bare) is Literal else bare,
-        choices=get_args(bare) if get_origin(bare) is Literal else (),
+        choices=get_args(single) if get_origin(single) is Literal else (),
         is_required=field.required,
         is_positional="positional" in extra,
         takes_rest=extra.get("positional") == "rest",
@@ -107,7 +108,7 @@ def convert(shape: type[S], values: dict[str, Any]) -> S:
     try:
         return msgspec.convert(values, shape)
     except msgspec.ValidationError as error:
-        raise BadRequest(_readable(str(error))) from error
+        raise BadRequest(_readable(shape, str(error))) from error
 
 
 def located(wanted: S, cwd: str) -> S:
@@ -117,10 +118,16 @@ def located(wanted: S, cwd: str) -> S:
     return msgspec.structs.replace(wanted, **named) if named else wanted
 
 
-def _readable(message: str) -> str:
-    """msgspec's words with the flag's name in front."""
+def _readable(shape: type[Struct], message: str) -> str:
+    """msgspec's words with the flag's name in front; of a choice, with all that may be chosen."""
     found = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
-    return f"--{found[2].replace('_', '-')}: {found[1]}" if found else message
+    if found is None:
+        return message
+    said, field = found.groups()
+    choices = next((one.choices for one in arguments(shape) if one.field == field), ())
+    wrong = re.fullmatch(r"Invalid enum value ('.*')", said)
+    told = f"{wrong[1]} is not one of {', '.join(choices)}" if wrong and choices else said
+    return f"--{field.replace('_', '-')}: {told}"
 
 
 def _tokens(known: Sequence[Argument], words: Sequence[str]) -> Iterator[tuple[Argument | None, str]]:

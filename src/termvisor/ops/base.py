@@ -78,7 +78,7 @@ class Op(Struct, frozen=True, kw_only=True):
     @property
     def command(self) -> str:
         """How the command line spells it: `list-panes`, `config init`."""
-        group, _, rest = self.name.partition("_")
+        group, _, rest = self.name.replace("_", "-").partition("-")
         return f"{group} {rest}" if rest and group in GROUPS else self.name.replace("_", "-")
 
 

@@ -27,6 +27,12 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     duration_secs: float
 
 
+_REMEDY = (
+    "An index that differs from the text is made anew by `visor db reindex`; "
+    "of anything else put back a copy with `visor db restore`."
+)
+
+
 async def run(world: World, wanted: DbCheck) -> CheckReport:
     found = await world.upkeep.check(thorough=wanted.thorough)
     return CheckReport(
@@ -41,7 +47,7 @@ async def run(world: World, wanted: DbCheck) -> CheckReport:
 def plain(report: CheckReport, look: Look) -> str:
     if report.is_fine:
         return f"{clean(report.path)} is whole"
-    return f"{clean(report.path)}: {clean(report.wrong)}\nPut back a copy with `visor db restore`."
+    return f"{clean(report.path)}: {clean(report.wrong)}\n{_REMEDY}"
 
 
 OP = Op(

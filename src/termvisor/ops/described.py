@@ -1,6 +1,8 @@
 """An action in words, from its recorded fields. Redacted and clean: what it says may be shown to anybody."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -12,6 +14,8 @@ from termvisor.redact import redact
 Fields = Mapping[str, Any]
 _LONGEST = 400
 """Columns of one text that are told; the rest is in the record."""
+_CHOICE = re.compile(r"[\s│┃]*(?:[❯›●○]\s|\d{1,2}[.)]\s)")
+"""A row of a dialog that can be picked."""
 
 
 def described(kind: str, fields: Fields) -> str:
@@ -69,13 +73,29 @@ def _plea(fields: Fields) -> str:
     """What the agent asks for, as it would be done."""
     if fields.get("command"):
         return f"let {fields['agent']} run {fields['command']!r} ({fields['tool']})"
+    if fields["tool"] == "dialog":
+        rows = _given(fields)["dialog"].splitlines()
+        asked = list(takewhile(lambda row: not _CHOICE.match(row), rows))
+        return f"say yes to the dialog of {fields['agent']}: {_rows(asked) or _rows(rows)}"
     about = ", ".join(fields.get("writes") or ()) or fields.get("given", "")
     return f"let {fields['agent']} use {fields['tool']}: {about}".rstrip(": ")
 
 
 def _dialog(fields: Fields) -> str:
-    rows = " / ".join(row.strip(" │┃") for row in fields.get("rows") or ())
+    rows = _rows(fields.get("rows") or ())
     return f"answer {fields['choice']!r} to the dialog of {fields['agent']}: {rows}".removesuffix(": ")
+
+
+def _given(fields: Fields) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(fields["given"], type=dict[str, str])
+    except msgspec.MsgspecError as error:
+        raise TypeError("no dialog") from error
+
+
+def _rows(rows: Iterable[str]) -> str:
+    """Those with words in them, without frames and rules."""
+    return " / ".join(row.strip(" │┃") for row in rows if any(map(str.isalnum, row)))
 
 
 _WORDS: dict[str, Callable[[Fields], str]] = {

@@ -1,5 +1,7 @@
 """The op `help`: the list of commands, or the page of one."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -22,6 +24,8 @@ class Help(Struct, frozen=True, kw_only=True):
 
 class CommandLine(Struct, frozen=True, kw_only=True):
     command: str
+    chapter: str
+    """What it is for, in a few words that related commands share."""
     aliases: tuple[str, ...]
     robot: str | None
     usage: str
@@ -52,6 +56,7 @@ def of(op: Op) -> HelpText:
 def _line(op: Op, *, has_examples: bool) -> CommandLine:
     return CommandLine(
         command=op.command,
+        chapter=catalogue.chapter(op.name),
         aliases=op.aliases,
         robot=op.robot,
         usage=usage(op.command, op.Input),
@@ -78,17 +83,20 @@ def page(op: Op) -> str:
     return "\n\n".join(parts)
 
 
-def _pairs(pairs: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> list[str]:
-    room = min(36, max(len(left) for left, _ in pairs))
+def _pairs(pairs: Sequence[tuple[str, str]], room: int | None = None) -> list[str]:
+    room = room or min(36, max(len(left) for left, _ in pairs))
     return [f"  {left:<{room}}  {right}" for left, right in pairs]
 
 
 def plain(text: HelpText, look: Look) -> str:
     if text.page:
         return flowed(text.page, look.width)
-    rows = [(", ".join([line.command, *line.aliases[:1]]), line.summary) for line in text.commands]
-    parts = ["usage: visor <command> [options]", "\n".join(["commands:", *_pairs(rows)])]
-    parts.append("\n".join(["starting and stopping:", *_pairs(FACE_COMMANDS)]))
+    rows = [(line.chapter, (", ".join([line.command, *line.aliases[:1]]), line.summary)) for line in text.commands]
+    chapters: list[tuple[str, Sequence[tuple[str, str]]]] = [("start and stop", FACE_COMMANDS)]
+    chapters += [(title, tuple(pair for _, pair in pairs)) for title, pairs in groupby(rows, key=lambda row: row[0])]
+    room = max(len(command) for _, pairs in chapters for command, _ in pairs)
+    parts = ["usage: visor <command> [options]"]
+    parts += ["\n".join([f"{title}:", *_pairs(pairs, room)]) for title, pairs in chapters]
     examples = [example for line in text.commands for example in line.examples]
     if examples:
         parts.append("\n".join(["examples:", *(f"  {example}" for example in examples)]))

@@ -99,7 +99,7 @@ async def _asked(world: ActingWorld, wish: AnswerAgent, terms: Terms) -> Outcome
 async def _answered_in_dialog(world: ActingWorld, pane: PaneId | None) -> None:
     """Returns when news of the agent say that it no longer waits for a permission."""
     with world.agents.news() as news:
-        view = None if pane is None else (await world.agents.views()).get(pane)
+        view = None if pane is None else (await world.agents.views(pane)).get(pane)
         was_asking = view is not None and view.state.value == "waiting_approval"
         while True:
             state = (change := await news.get()).after.value

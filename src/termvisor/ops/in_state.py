@@ -18,7 +18,7 @@ class InState:
 
     async def view(self, pane: PaneView) -> AgentView | None:
         """The agent, once it is in one of the states."""
-        view = (await self._world.agents.views()).get(pane.id)
+        view = (await self._world.agents.views(pane.id)).get(pane.id)
         if self._runtime is not None and (view is None or view.state.runtime != self._runtime):
             raise NoAgent(f"the agent in pane {pane.id} ended before it was {self._text}", details={"pane": pane.id})
         if view is None:

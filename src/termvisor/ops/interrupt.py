@@ -26,9 +26,9 @@ OP = Op(
     name="interrupt",
     robot="interrupt",
     summary="Have an agent stop what it is doing.",
-    doc="""By the agent's own server where it has one (Codex); else its own key is pressed, and only while its screen
-shows that it works: at rest the same key would do something else. It is done when the agent was seen to stop.
-`details.why` is `not_at_work` where there is nothing to interrupt. For other programs there is `visor kill`.""",
+    doc="""By the agent's own server where it has one (Codex, opencode); else its own key is pressed, and only while
+its screen shows that it works: at rest the same key would do something else. It is done when the agent was seen to
+stop. `details.why` is `not_at_work` where there is nothing to interrupt. For other programs there is `visor kill`.""",
     Input=Interrupt,
     Output=Spoken,
     run=run,

@@ -59,6 +59,23 @@ def appended(text: str, keys: Sequence[str], item: str) -> str:
     return _inserted(text, node, (), item)
 
 
+def put(text: str, key: str, value: str) -> str:
+    """With this value under a key of the outermost object, in the place of one that stands there."""
+    root = tree(text)
+    if root.kind != "{":
+        raise Misshapen("it is no object")
+    old = root.child(key)
+    if old is not None:
+        return text[: old.start] + value + text[old.end :]
+    return _inserted(text, root, (), f"{msgspec.json.encode(key).decode()}: {value}")
+
+
+def member(text: str, key: str) -> str | None:
+    """What stands under a key of the outermost object, as it is written."""
+    found = tree(text).child(key)
+    return None if found is None else text[found.start : found.end]
+
+
 def without(text: str, key: str, is_ours: Callable[[str], bool]) -> str:
     """Without our items anywhere behind this key, and without what holds nothing else."""
     root = tree(text)

@@ -10,7 +10,7 @@ from termvisor.model.session import AgentView
 from termvisor.model.signature import Signature
 from termvisor.ops import agent_row, crew, rollup
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import Listing, PaneFilter, age_of, counts, instant
+from termvisor.ops.listing import Listing, PaneFilter, age_of, counts, instant, none
 from termvisor.ops.look import Column, Look, age, clean, counted, size, table
 from termvisor.ops.reference import path
 from termvisor.ops.world import World
@@ -175,6 +175,7 @@ COLUMNS = (
     Column("AGE", lambda pane: age(since(pane)), is_right=True),
     Column("TITLE", lambda pane: pane.agent_title or pane.title, may_shrink=True),
     Column("COMMAND", lambda pane: pane.command, may_shrink=True, is_extra=True),
+    *agent_row.USED,
     Column("CWD", lambda pane: pane.cwd, may_shrink=True, style="dim", is_extra=True),
     Column("OUTPUT", lambda pane: age(pane.last_output_age), is_right=True),
     Column("GAPS", lambda pane: str(pane.gaps or "-"), is_right=True, style="yellow"),
@@ -182,16 +183,20 @@ COLUMNS = (
     Column("RATE", lambda pane: f"{size(pane.bytes_per_second)}/s", is_right=True, is_extra=True),
 )
 
+_OF_AGENTS = (agent_row.AGENT, *agent_row.USED)
+
 
 def columns(listing: PaneListing) -> list[Column]:
-    """That of agents is left out where there is none."""
-    return [column for column in COLUMNS if listing.summary.agents.agents or column is not agent_row.AGENT]
+    """Those of agents are left out where there is none."""
+    return [column for column in COLUMNS if listing.summary.agents.agents or column not in _OF_AGENTS]
 
 
 def plain(listing: PaneListing, look: Look) -> str:
     rows = table(columns(listing), listing.items, look)
     if look.is_quiet:
         return rows
+    if listing.filters and not listing.items:
+        return none("pane", listing)
     return f"{rows}\n\n{_told(listing.summary)}" if listing.items else f"No panes. {_notes(listing, look)}{_DEMO}"
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import iso
 from termvisor.ops import crew, rollup
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import Listing, SessionIdentity, counts
+from termvisor.ops.listing import Listing, SessionIdentity, counts, none
 from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
 
@@ -106,7 +106,7 @@ def plain(listing: SessionListing, look: Look) -> str:
     if look.is_quiet:
         return rows
     told = f"{counted(listing.summary.sessions, 'session')}, {counted(listing.summary.panes, 'pane')}"
-    return f"{rows}\n\n{told}" if listing.items else "No sessions."
+    return f"{rows}\n\n{told}" if listing.items else none("session", listing)
 
 
 OP = Op(

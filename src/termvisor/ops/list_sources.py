@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import iso
 from termvisor.model.session import SourceHealth
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import Listing, age_of, counts, filters, instant
+from termvisor.ops.listing import Listing, age_of, counts, filters, instant, none
 from termvisor.ops.look import Column, Look, age, counted, table
 from termvisor.ops.world import World
 from termvisor.redact import redact
@@ -91,7 +91,7 @@ COLUMNS = (
     Column("SOURCE", lambda item: item.source, style="bold"),
     Column("STATUS", lambda item: item.status, paint=lambda item: _STYLES[item.status]),
     Column("HEARD", lambda item: age(item.heard_age), is_right=True),
-    Column("SIGNALS", lambda item: str(item.signals), is_right=True),
+    Column("TOLD", lambda item: str(item.records or item.signals or "-"), is_right=True),
     Column("DROPPED", lambda item: str(item.dropped or "-"), is_right=True),
     Column("LAG", lambda item: "-" if item.lag is None else f"{item.lag * 1000:.0f} ms", is_right=True),
     Column("WHERE", lambda item: item.where, may_shrink=True, style="dim"),
@@ -104,6 +104,8 @@ def plain(listing: SourceListing, look: Look) -> str:
     if look.is_quiet:
         return rows
     told = counted(listing.summary.sources, "source")
+    if listing.filters and not listing.items:
+        return none("source", listing)
     return f"{rows}\n\n{told}" if listing.items else "No agent has spoken anywhere yet."
 
 

@@ -9,7 +9,7 @@ from termvisor.clock import iso
 from termvisor.ops import crew, rollup
 from termvisor.ops.agent_row import AgentRow, row, spoken
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import Listing, WindowIdentity, counts
+from termvisor.ops.listing import Listing, WindowIdentity, counts, none
 from termvisor.ops.look import Column, Look, counted, table
 from termvisor.ops.world import World
 
@@ -89,7 +89,7 @@ def plain(listing: WindowListing, look: Look) -> str:
     if look.is_quiet:
         return rows
     told = f"{counted(listing.summary.windows, 'window')}, {counted(listing.summary.panes, 'pane')}"
-    return f"{rows}\n\n{told}" if listing.items else "No windows."
+    return f"{rows}\n\n{told}" if listing.items else none("window", listing)
 
 
 OP = Op(

@@ -129,3 +129,8 @@ def age_of(at: int | None, now: int) -> float | None:
 def moment(text: str | None, now: int) -> int | None:
     """The instant that `--since` or `--until` means."""
     return None if text is None else parse_when(text, now)
+
+
+def none(what: str, listing: Listing) -> str:
+    """For people, where nothing is listed."""
+    return f"No {what} fits." if listing.filters else f"No {what}s."

@@ -15,6 +15,7 @@ from termvisor.errors import all_errors
 from termvisor.model.action import RISKS
 from termvisor.model.event import EVENT_KINDS
 from termvisor.model.event_types import EVENT_TYPES
+from termvisor.model.lookup import LOOKUPS
 from termvisor.model.policy import COMMAND_CLASSES, EXAMPLE, UNASKED
 from termvisor.model.policy import keys as policy_keys
 from termvisor.ops import catalogue, schema
@@ -182,7 +183,9 @@ def _policy() -> dict[str, str]:
         )
         + "\n\nClosing a pane and the signals KILL and QUIT are destructive; a notification in the terminal or on the"
         " desktop is reversible. Where nothing else speaks, everybody may notify by every way that the settings set up;"
-        " nobody is ever asked about a notification: where the policy says ask, nobody is told.",
+        " nobody is ever asked about a notification: where the policy says ask, nobody is told. `run_program` is a look"
+        f" where it is one of these: {_lookups()}. Nobody is asked about such a look either, and no other program is"
+        " run by this kind yet.",
         "## Command classes\n\n"
         + _table(
             ("class", "a command line that", "a person", "everybody else"),
@@ -228,6 +231,10 @@ def _table(heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`"
+
+
+def _lookups() -> str:
+    return ", ".join(_code(one.form) for one in LOOKUPS)
 
 
 def _said(doc: str | None) -> str:

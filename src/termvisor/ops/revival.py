@@ -104,10 +104,10 @@ def _elsewhere(
     place = None if was is None else (was.instance.server.socket, was.facts.session_name)
     near = [one for one in living if (one.instance.server.socket, one.facts.session_name) == place]
     if near:
-        action = Spawn(where="window", beside=near[0].id, command=command, cwd=session.cwd)
+        action = Spawn(where="window", beside=near[0].id, command=command, cwd=session.cwd, keeps_failure=True)
         return Return(session=session, where="window", action=action, beside=near[0], command=command)
     sockets = [one.instance.server.socket for one in living]
     server = place[0] if place is not None and place[0] in sockets else sockets[0]
     name = place[1] if place is not None and place[1] else session.agent
-    action = Spawn(where="session", server=server, session=name, command=command, cwd=session.cwd)
+    action = Spawn(where="session", server=server, session=name, command=command, cwd=session.cwd, keeps_failure=True)
     return Return(session=session, where="session", action=action, command=command)

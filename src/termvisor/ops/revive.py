@@ -114,6 +114,8 @@ async def _one(world: ActingWorld, wanted: Revive, session: AgentSession) -> Rev
     pane = await _lives(world, plan, outcome, wanted.verify_secs)
     if pane is not None:
         return _told(plan, "revived", pane=pane, correlation=outcome.correlation)
+    if (ended := await _ended(world, outcome)) is not None:
+        return _told(plan, "failed", pane=ended, why=f"it ended at once; pane {ended} stays and shows why")
     why = f"it was not seen to come up with this session within {wanted.verify_secs:g} s"
     return _told(plan, "started", why=why, correlation=outcome.correlation)
 
@@ -146,9 +148,16 @@ async def _lives(world: ActingWorld, plan: Return, outcome: Outcome, seconds: fl
                 is_it = known is not None and known.external_id == plan.session.external_id != ""
                 if is_it and await _is_there(world, pane, plan, outcome):
                     return pane
-            if (left := until - world.clock.monotonic()) <= 0:
+            if (left := until - world.clock.monotonic()) <= 0 or await _ended(world, outcome) is not None:
                 return None
             await first(world.clock, min(left, _LOOKS_EVERY), news)
+
+
+async def _ended(world: ActingWorld, outcome: Outcome) -> PaneId | None:
+    """The new pane, where its program has failed by now."""
+    new = (outcome.mux_pane, outcome.pid)
+    panes = await world.fleet.panes() if outcome.mux_pane else []
+    return next((one.id for one in panes if one.facts.dead and (one.facts.mux_id, one.facts.pid) == new), None)
 
 
 async def _is_there(world: ActingWorld, pane: PaneId, plan: Return, outcome: Outcome) -> bool:

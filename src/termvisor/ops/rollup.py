@@ -6,14 +6,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from termvisor.model.agent import StateName
+from termvisor.model.agent import StateName, top
 from termvisor.model.rollup import Rollup, rollup
 from termvisor.ops import crew
-from termvisor.ops.agent_row import STYLES, spoken
+from termvisor.ops.agent_row import AGE, CONTEXT, COST, STYLES, TOKENS, spoken
 from termvisor.ops.crew import Member
 from termvisor.ops.listing import Filters, PaneFilter, age_of, counts, instant, latest
 from termvisor.ops.look import Column, age
 from termvisor.ops.world import World
+from termvisor.redact import redact
 
 Place = tuple[str | int, ...]
 SessionGrouping = Literal["target-session", "session-name"]
@@ -41,10 +42,20 @@ class Summed(Struct, frozen=True, kw_only=True):
 
 
 class PlaceRow(Summed, frozen=True, kw_only=True):
-    """What is said of the panes in one place."""
+    """What is said of the panes in one place. ``representative`` is the one of them that stands for all, and ``title``
+    is its title: the agent's own where it has one. ``state_age`` is how long an agent has been in the top state, of
+    several the longest. ``tokens`` and ``cost`` are sums of what was told, ``context_used`` is the fullest.
+    """
 
     server: str
     panes: tuple[int, ...]
+    representative: int
+    title: str
+    state_age: float | None
+    tokens: int | None
+    cost: float | None
+    cost_is_estimated: bool
+    context_used: float | None
     by_activity: dict[str, int]
     last_output_at: str | None
     last_output_age: float | None
@@ -107,13 +118,44 @@ def summed(members: Sequence[Member]) -> dict[str, Any]:
     }
 
 
+def representative(members: Sequence[Member]) -> Member:
+    """The pane whose agent was last heard itself, then the one that printed last, then the first by its id."""
+
+    def rank(one: Member) -> tuple[int, int, str]:
+        state = one.view.state if one.view is not None else None
+        spoke_at = state.last_event if state is not None and state.evidence_mode == "deterministic" else None
+        return -(spoke_at or 0), -(one.pane.last_output_at or 0), one.pane.facts.mux_id
+
+    return min(members, key=rank)
+
+
+def _used(members: Sequence[Member], now: int) -> dict[str, Any]:
+    """How long, how much, how full: None where nobody told."""
+    states = crew.agents_of(members)
+    since = [one.since for one in states if one.value == top(state.value for state in states) and one.since is not None]
+    spent = [one.view.session.usage for one in members if one.view is not None and one.view.session is not None]
+    tokens = [one.total for one in spent if one.total is not None]
+    costs = [one.cost for one in spent if one.cost is not None]
+    return {
+        "state_age": age_of(min(since), now) if since else None,
+        "tokens": sum(tokens) if tokens else None,
+        "cost": sum(costs) if costs else None,
+        "cost_is_estimated": any(one.is_estimated for one in spent),
+        "context_used": max((one.context_used for one in spent if one.context_used is not None), default=None),
+    }
+
+
 def place_fields(members: Sequence[Member], now: int) -> dict[str, Any]:
     """The fields of `PlaceRow`."""
     panes = [one.pane for one in members]
     newest, servers = latest(panes), {pane.instance.server.socket for pane in panes}
+    spokesman = representative(members)
     return {
         "server": min(servers) if len(servers) == 1 else "",
         "panes": tuple(pane.id for pane in panes),
+        "representative": spokesman.pane.id,
+        "title": redact(spokesman.view.title if spokesman.view is not None else "") or spokesman.pane.facts.title,
+        **_used(members, now),
         "by_activity": counts(pane.activity.kind for pane in panes),
         "last_output_at": instant(newest),
         "last_output_age": age_of(newest, now),
@@ -144,16 +186,21 @@ def painted(item: Summed) -> str:
 AGENTS = Column("AGENTS", lambda item: told_names(item.by_agent) or "-", may_shrink=True)
 _AGENT_COLUMNS = (
     Column("STATE", _top, paint=painted),
+    AGE,
     Column("WAIT", lambda item: str(item.waiting or "-"), is_right=True, style="yellow"),
     Column("RUN", lambda item: str(item.running or "-"), is_right=True, style="green"),
 )
 COLUMNS = (
+    Column("TITLE", lambda item: item.title or "-", may_shrink=True, is_extra=True),
     Column("ACTIVITY", lambda item: told(item.by_activity), may_shrink=True, is_extra=True),
     Column("OUTPUT", lambda item: age(item.last_output_age), is_right=True, is_extra=True),
     Column("GAPS", lambda item: str(item.gaps or "-"), is_right=True, style="yellow", is_extra=True),
 )
 
+_SPENT = (TOKENS, CONTEXT, COST)
+
 
 def columns(first: Sequence[Column], items: Sequence[Summed], who: Column = AGENTS) -> tuple[Column, ...]:
     """What stands before, what agents do where there are any, and what panes do. ``who`` names the agents."""
-    return (*first, *((*_AGENT_COLUMNS, who) if any(item.agents for item in items) else ()), *COLUMNS)
+    has_agents = any(item.agents for item in items)
+    return (*first, *((*_AGENT_COLUMNS, who) if has_agents else ()), *COLUMNS, *(_SPENT if has_agents else ()))

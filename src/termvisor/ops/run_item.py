@@ -97,7 +97,6 @@ def _read(text: str) -> Any:
         return redact(text)
 
 
-STATUS_STYLES = {"failed": "red", "cancelled": "yellow", "paused": "yellow", "waiting": "cyan", "completed": "green"}
 RUN_COLUMNS = (
     Column("RUN", lambda run: str(run.id), is_right=True, style="bold"),
     Column("WORKFLOW", lambda run: run.workflow, style="cyan"),

@@ -4,26 +4,23 @@ It is asked by the agent's own id of the session, else by the folder in which th
 passed on, redacted; that it is not there is no trouble.
 """
 
-import asyncio
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from termvisor.errors import Refused
+from termvisor.model.action import RunProgram
+from termvisor.model.outcome import RunIt, untold
 from termvisor.model.session import AgentSession
 from termvisor.ops.described import masked
 from termvisor.redact import redact
-from termvisor.settings import environment
-from termvisor.spawn import ask
+from termvisor.spawn import is_installed
 
 PROGRAM = "cass"
 MOST = 10
 """Sessions of one listing for which it is asked, the newest ones."""
-_PATIENCE = 5.0
-_LARGEST = 256 << 10
-"""Bytes of one answer."""
 Status = Literal["found", "nothing", "not_installed", "failed", "not_asked"]
 
 
@@ -38,38 +35,43 @@ class SessionHistory(Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-async def histories(sessions: Sequence[AgentSession], environ: Mapping[str, str] | None = None) -> list[SessionHistory]:
+async def histories(sessions: Sequence[AgentSession], run_it: RunIt) -> list[SessionHistory]:
     """One for each session, in their order."""
-    around = environment() if environ is None else environ
-    program = shutil.which(PROGRAM, path=around.get("PATH", ""))
-    if program is None:
+    if not is_installed(PROGRAM):
         return [SessionHistory(status="not_installed") for _ in sessions]
     older = len(sessions) - MOST
     return [
-        await asyncio.to_thread(_asked, program, session, around)
+        await _asked(session, run_it)
         if number >= older
         else SessionHistory(status="not_asked", detail=f"only the newest {MOST} sessions are looked up")
         for number, session in enumerate(sessions)
     ]
 
 
-def _asked(program: str, session: AgentSession, environ: Mapping[str, str]) -> SessionHistory:
+async def _asked(session: AgentSession, run_it: RunIt) -> SessionHistory:
     tried = SessionHistory(status="nothing")
     if session.external_id and not session.external_id.startswith("-"):
-        tried = _answer([program, "query", "--session-id", session.external_id], "session_id", environ)
-    if tried.status == "nothing" and session.cwd:
-        return _answer([program, "search", "--path", session.cwd, "--agent", session.agent], "path", environ)
+        tried = await _answer(("query", "--session-id", session.external_id), "session_id", run_it)
+    if tried.status == "nothing" and session.cwd.startswith("/"):
+        return await _answer(("search", "--path", session.cwd, "--agent", session.agent), "path", run_it)
     return tried
 
 
-def _answer(argv: list[str], key: Literal["session_id", "path"], environ: Mapping[str, str]) -> SessionHistory:
-    status, out, errors = ask([*argv, "--format", "json"], timeout=_PATIENCE, env=environ)
-    if status or len(out) > _LARGEST:
-        words = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        why = "its answer is too long" if not status else words or f"it ended with status {status}"
-        return SessionHistory(status="failed", key=key, detail=redact(why)[:500])
+async def _answer(words: tuple[str, ...], key: Literal["session_id", "path"], run_it: RunIt) -> SessionHistory:
     try:
-        answer = msgspec.json.decode(out) if out.strip() else None
+        outcome = await run_it(RunProgram(argv=(PROGRAM, *words, "--format", "json")))
+    except Refused as error:
+        return SessionHistory(status="not_asked", detail=redact(error.message)[:500])
+    said = outcome.answered
+    if said is None:
+        status: Status = "not_asked" if outcome.status == "suppressed" else "failed"
+        return SessionHistory(status=status, detail=redact(untold(outcome, PROGRAM))[:500])
+    if said.exit_status:
+        last = said.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        detail = redact(last or f"it ended with status {said.exit_status}")[:500]
+        return SessionHistory(status="failed", key=key, detail=detail)
+    try:
+        answer = msgspec.json.decode(said.out) if said.out.strip() else None
     except msgspec.DecodeError:
         return SessionHistory(status="failed", key=key, detail="its answer is no JSON")
     return SessionHistory(status="found" if answer else "nothing", key=key, answer=masked(answer) or None)

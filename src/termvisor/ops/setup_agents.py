@@ -4,7 +4,9 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.errors import Unconfirmed
 from termvisor.model.agent_hooks import HookedAgent, Scope
@@ -13,6 +15,7 @@ from termvisor.ops.agent_file import (
     AgentFile,
     agent_file,
     found,
+    keeps_status,
     read,
     scope_folder,
     with_hooks,
@@ -43,6 +46,9 @@ class SetupAgents(Struct, frozen=True, kw_only=True):
     ] = ()
     scope: Annotated[Scope, Meta(description="Your own settings, or those of the project in this folder.")] = "user"
     remove: Annotated[bool, Meta(description="Take our hooks out again.")] = False
+    status_line: Annotated[
+        bool, Meta(description="Also a status line of Claude Code that shows nothing and tells cost and context.")
+    ] = False
     yes: Annotated[bool, Meta(description="Do it without asking.", extra={"short": ("-y",)})] = False
     dry_run: Annotated[bool, Meta(description="Only show the change to each file.")] = False
 
@@ -69,13 +75,15 @@ class _Plan(Struct, frozen=True):
     file: AgentFile
     change: Change
     had_ours: bool
+    keeps_status: bool
+    """A status line is wanted, and one stands there that is not ours."""
 
 
 async def run(world: World, wanted: SetupAgents) -> AgentsSetup:
     places, environ = where(world), environment()
     folder = scope_folder(wanted.scope)
     files = [agent_file(agent, places, environ, folder) for agent in wanted.agent or installed(environ)]
-    plans = [_plan(file, wanted.remove) for file in files]
+    plans = [_plan(replace(file, wants_status=wanted.status_line), wanted.remove) for file in files]
     shown = "\n".join(difference(plan.change) for plan in plans if not plan.change.is_none)
     if wanted.dry_run:
         return AgentsSetup(script=places.hook_file, items=tuple(map(_foreseen, plans)))
@@ -90,7 +98,8 @@ async def run(world: World, wanted: SetupAgents) -> AgentsSetup:
 def _plan(file: AgentFile, is_removal: bool) -> _Plan:
     before, kept = read(file)
     had_ours = found(file, before).state in ("current", "changed")
-    return _Plan(file, Change(file.path, before, _after(file, before, kept, is_removal)), had_ours)
+    keeps = file.wants_status and bool(file.status) and keeps_status(file, before)
+    return _Plan(file, Change(file.path, before, _after(file, before, kept, is_removal)), had_ours, keeps)
 
 
 def _after(file: AgentFile, before: bytes | None, kept: bytes | None, is_removal: bool) -> bytes | None:
@@ -131,6 +140,9 @@ def _told(plan: _Plan, outcome: Outcome, *, kept: str | None = None, change: str
     file = plan.file
     is_new = outcome in ("installed", "updated", "foreseen")
     note = file.reason if outcome == "skipped" else NOTES.get(file.agent, "") if is_new else ""
+    if plan.keeps_status:
+        command = msgspec.json.decode(file.status)["command"].partition(" $PPID")[0]
+        note = f"Your own status line is left alone. For cost and context let it hand its input on to `{command}`."
     return HookSetup(agent=file.agent, path=file.path, outcome=outcome, note=note, kept=kept, change=change)
 
 
@@ -168,6 +180,10 @@ OP = Op(
 and a plugin for opencode. Each runs one small program in Termvisor's data folder, which appends a line to a file and
 ends; nothing is lost while no daemon runs, and no agent ever waits for it or fails because of it. Claude Code's
 permission requests also come to the inbox, while its own dialog stays open; see `hook permission`.
+
+With `--status-line` Claude Code also tells its cost and how full its context is, by the command of its status line.
+Ours shows nothing, but where there is a status line Claude Code no longer writes `esc to interrupt` below its input.
+One of your own is never replaced: how it can tell us, too, is said then.
 
 The change to each file is shown first. Everything else in a file stays as it is, to the byte; a file that is no valid
 JSON is refused, and then nothing at all is written. The file as it was is kept beside it as `.before-visor`;

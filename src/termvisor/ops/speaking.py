@@ -33,7 +33,7 @@ class Listener(Struct, frozen=True):
 
 async def listener(world: ActingWorld, reference: str) -> Listener:
     pane = await named(world, reference)
-    view = (await world.agents.views()).get(pane.id)
+    view = (await world.agents.views(pane.id)).get(pane.id)
     if view is None:
         raise NotFound(f"no agent is known to be in pane {pane.id}", hint="`visor panes` shows where agents are.")
     return Listener(pane, view.state.agent)

@@ -115,7 +115,7 @@ class _Telling:
         place = {"session": pane.facts.session_name, "target": pane.instance.server.target}
         if any(self._asked.get(name, here) != here for name, here in place.items()):
             return None
-        view, now = (await self._world.agents.views()).get(pane.id), self._world.clock.now()
+        view, now = (await self._world.agents.views(pane.id)).get(pane.id), self._world.clock.now()
         if "needs_action" in self._asked and (view is None or not view.needs_action):
             return None
         return WatchItem(

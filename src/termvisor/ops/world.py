@@ -145,8 +145,10 @@ class Upkeep(Protocol):
 
     async def check(self, *, thorough: bool = False) -> Checked: ...
 
-    def vacuum(self) -> AsyncIterator[Maintenance]:
-        """Give the room of deleted rows back to the disk, in slices that hold up nobody."""
+    def vacuum(self, *, anew: bool = False) -> AsyncIterator[Maintenance]:
+        """Give the room of deleted rows back to the disk, in slices that hold up nobody; or make the search indexes
+        anew from the stored text, while which nothing is stored, and nothing is lost.
+        """
 
     async def backup(self, path: str) -> Backup:
         """A consistent copy of the database in a new private file; one that exists is a ``Conflict``."""

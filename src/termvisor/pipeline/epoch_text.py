@@ -16,6 +16,7 @@ from termvisor.model.mark import Mark
 from termvisor.model.output import NOTHING_BEGUN, Begun, Block, Delta, Epoch, Gap
 from termvisor.model.pane import Activity
 from termvisor.pipeline.line_watch import LineWatch, Spotted
+from termvisor.pipeline.printout import Printed, Printout
 from termvisor.pipeline.repaint import Repaint
 from termvisor.pipeline.shell_story import Remembered, ShellStory
 from termvisor.pipeline.spot import Spot
@@ -104,6 +105,7 @@ class EpochText:
         self._heard: list[tuple[int, Mark]] = []
         """Marks that rules are to look at."""
         self._said: list[tuple[int, Mark]] = []
+        self._printout = Printout()
         self._repaint = Repaint(epoch.pane, epoch.id)
         self._is_changed = False
         if epoch.committed:
@@ -215,6 +217,10 @@ class EpochText:
         said, self._said = self._said, []
         return said[-_SAID:]
 
+    def take_printed(self) -> list[Printed]:
+        """The last lines that were meant for programs, since somebody asked."""
+        return self._printout.told()
+
     def take_holes(self) -> list[Gap]:
         holes, self._holes = self._holes, []
         return holes
@@ -236,7 +242,9 @@ class EpochText:
         self._is_changed = True
         self.lines_read += len(derived.lines)
         if derived.lines or derived.covered:
-            self._blocks.extend(blocks(self.epoch.id, derived.lines, self._redacted(derived)))
+            texts = self._redacted(derived)
+            self._blocks.extend(blocks(self.epoch.id, derived.lines, texts))
+            self._printout.take(derived.lines, texts)
         for raw in derived.marks:
             if raw.kind == "user_var" and raw.params["name"].startswith(PREFIX):
                 self._heed(raw, at)

@@ -18,6 +18,7 @@ from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.mark import Mark
 from termvisor.model.output import NOTHING_BEGUN, Begun, Epoch, Gap
 from termvisor.pipeline.epoch_text import EpochText, first_carry
+from termvisor.pipeline.printout import Printed
 from termvisor.pipeline.spot import Spot
 from termvisor.pipeline.spotting import Spotter
 from termvisor.redact import Memory
@@ -29,6 +30,8 @@ _LINE_BYTES = 64
 """What a line takes in memory beside its text: many short ones are stored as early as few long ones."""
 _TURN_FOR = 0.05
 """Seconds of one epoch's turn: bytes made to be hard to read hold up no other pane."""
+_AT_ONCE_FOR = 0.002
+"""Seconds of reading before others have a turn: one after every small slice would cost more than the slice."""
 _STORE_AGAIN_FOR = 2.0
 _COALESCE_FOR = 0.015
 
@@ -74,6 +77,8 @@ class Pipeline:
         """Told of every pane that paints on its screen."""
         self.spoke: Callable[[Epoch, list[tuple[int, Mark]]], None] = lambda epoch, marks: None
         """Told of the marks by which programs say how they are doing, with their times."""
+        self.printed: Callable[[Epoch, list[Printed]], None] = lambda epoch, lines: None
+        """Told of lines that may be meant for programs."""
         self.meters: dict[PaneId, Meter] = {}
         self.current: dict[PaneId, EpochText] = {}
         self.lag_max = self.lag_average = 0.0
@@ -125,6 +130,14 @@ class Pipeline:
         if text := self._texts.get(epoch):
             text.told_size = max(text.told_size, size)
             self._dirty.add(epoch)
+            self._wake.set()
+
+    def read_now(self, pane: PaneId) -> None:
+        """What stands in the log of this pane and was not read: a program that ended has said all by now."""
+        text = self.current.get(pane)
+        if text is not None and text.epoch.id in self._texts and text.final_size is None:
+            self._step(text.epoch.id)
+            self._dirty.add(text.epoch.id)
             self._wake.set()
 
     async def finish(self, epoch: EpochId, size: int) -> bool:
@@ -219,12 +232,16 @@ class Pipeline:
     async def _read(self) -> None:
         """One slice of each epoch that grew, so that a flood in one pane holds up no other."""
         self._has_more = False
+        until = self._clock.monotonic() + _AT_ONCE_FOR
         for epoch in list(self._dirty):
             self._step(epoch)
             self._has_more = self._has_more or epoch in self._dirty
             if self._unstored_bytes > _UNSTORED_BYTES:
                 await self._flush()
-            await asyncio.sleep(0)
+            if self._clock.monotonic() >= until:
+                await asyncio.sleep(0)
+                until = self._clock.monotonic() + _AT_ONCE_FOR
+        await asyncio.sleep(0)
 
     def _step(self, epoch: EpochId) -> None:
         text = self._texts[epoch]
@@ -241,6 +258,8 @@ class Pipeline:
         self._stir(text)
         if said := text.take_said():
             self.spoke(text.epoch, said)
+        if printed := text.take_printed():
+            self.printed(text.epoch, printed)
         self._count(text, size)
 
     def _stir(self, text: EpochText) -> None:

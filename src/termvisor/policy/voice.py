@@ -7,7 +7,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from termvisor.match import Matcher, compile_patterns
-from termvisor.model.action import AnswerAgent, WriteFile, risk_of
+from termvisor.model.action import Action, AnswerAgent, Notify, RunProgram, WriteFile, risk_of
+from termvisor.model.lookup import lookup_of
 from termvisor.model.policy import COMMAND_CLASSES, Policy
 from termvisor.model.verdict import Answer, Reason
 from termvisor.policy import hours
@@ -124,7 +125,7 @@ def capabilities(case: Case) -> Iterator[Reason]:
     policy, request = case.policy, case.request
     if case.examined is not None and policy.shell.mode:
         yield Reason(source="capability", id="shell.mode", answer=policy.shell.mode)
-    if getattr(request.action, "way", "") == "webhook" and policy.network.mode:
+    if policy.network.mode and _reaches_out(request.action):
         yield Reason(source="capability", id="network.mode", answer=policy.network.mode)
     reads, writes, removes = _paths(case)
     yield from _listed("filesystem.read", reads, policy.filesystem.read, case)
@@ -136,6 +137,14 @@ def capabilities(case: Case) -> Iterator[Reason]:
     ):
         yield Reason(source="capability", id="filesystem", answer="ask", text="only the shell will know the path")
     yield from _typing(case)
+
+
+def _reaches_out(action: Action) -> bool:
+    """Of what is no command line."""
+    if isinstance(action, RunProgram):
+        lookup = lookup_of(action.argv, action.cwd)
+        return lookup is not None and lookup.reaches_out
+    return isinstance(action, Notify) and action.way == "webhook"
 
 
 def _listed(name: str, paths: tuple[str, ...], globs: tuple[str, ...], case: Case) -> Iterator[Reason]:

@@ -6,6 +6,7 @@ The engine is loaded and its patterns are compiled when the first text is redact
 import re
 import threading
 from collections.abc import Container, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -96,14 +97,20 @@ class Rules:
     def patterns(self) -> dict[str, str]:
         """What the engine scans for."""
         patterns = {kind.id: kind.engine_pattern() for kind in self.kinds.values()}
-        rests = sorted({rest for prefix in self.prefixes for rest in _rests(prefix.text)})
-        if rests:
-            by_run: dict[str, set[str]] = {}
-            for rest in rests:
-                by_run.setdefault(run_behind(rest), set()).add(rest)
-            either = "|".join(f"{_any_of(some)}{run}" for run, some in by_run.items())
-            patterns[HEADLESS] = f"^{LEAD_CLASS}*(?:{either})"
+        if headless := _headless(tuple(prefix.text for prefix in self.prefixes)):
+            patterns[HEADLESS] = headless
         return patterns
+
+
+@lru_cache(maxsize=2)
+def _headless(prefixes: tuple[str, ...]) -> str:
+    """The rest of any of these and what must follow; kept, as every start asks for it several times."""
+    rests = sorted({rest for prefix in prefixes for rest in _rests(prefix)})
+    by_run: dict[str, set[str]] = {}
+    for rest in rests:
+        by_run.setdefault(run_behind(rest), set()).add(rest)
+    either = "|".join(f"{_any_of(some)}{run}" for run, some in by_run.items())
+    return f"^{LEAD_CLASS}*(?:{either})" if rests else ""
 
 
 def run_behind(rest: str) -> str:

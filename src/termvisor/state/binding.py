@@ -38,6 +38,11 @@ class Doubt(Struct, frozen=True):
     agent: str
     cwd: str
     session: str
+    at: int = 0
+    """When that was first told."""
+
+    def is_of(self, signal: Signal) -> bool:
+        return (self.agent, self.cwd, self.session) == (signal.agent, signal.hint.cwd, signal.session)
 
 
 class Roster(Struct, frozen=True, kw_only=True):
@@ -95,10 +100,26 @@ def showed(roster: Roster, runtime: RuntimeId, session: str) -> Roster:
 
 def doubted(roster: Roster, signal: Signal) -> Roster:
     """Whose session it is, nobody can prove."""
-    doubt = Doubt(signal.agent, signal.hint.cwd, signal.session)
-    if not signal.session or doubt in roster.doubts:
+    if not signal.session or is_doubted(roster, signal):
         return roster
+    doubt = Doubt(signal.agent, signal.hint.cwd, signal.session, signal.ingested_at)
     return replace(roster, doubts=(*roster.doubts, doubt)[-_DOUBTS:])
+
+
+def is_doubted(roster: Roster, signal: Signal) -> bool:
+    """Whether its session was nobody's alone before."""
+    return any(doubt.is_of(signal) for doubt in roster.doubts)
+
+
+def is_ambiguous(roster: Roster, runtime: Runtime) -> bool:
+    """Whether, in its time, a session began in its folder that may be its own, and still nobody has shown it."""
+    shown = {session for tenant in roster.tenants.values() for session in tenant.sessions}
+    return any(
+        (one.agent, one.cwd) == (runtime.agent, runtime.cwd)
+        and one.at >= runtime.started_at
+        and one.session not in shown
+        for one in roster.doubts
+    )
 
 
 def bind(roster: Roster, signal: Signal, measure: Measure) -> RuntimeId | Unbound | Dropped:
@@ -128,7 +149,7 @@ def _in_the_folder(roster: Roster, sitting: list[Tenant], signal: Signal, measur
     ]
     if proven:
         return proven
-    if signal.hint.is_doubtful or Doubt(signal.agent, signal.hint.cwd, signal.session) in roster.doubts:
+    if signal.hint.is_doubtful or is_doubted(roster, signal):
         return [*sitting, *sitting]  # nobody's alone
     source = measure.source(signal.agent, signal.source)
     is_shared = source is not None and source.is_shared
@@ -143,7 +164,7 @@ def _guarded(roster: Roster, runtime: RuntimeId) -> RuntimeId | Dropped:
 
 
 def _fits(tenant: Tenant, signal: Signal) -> bool:
-    """Whether all that was told is true of it, and enough was told to say so."""
+    """Whether all that was told is true of it, and enough was told to say so: a session that it has shown is enough."""
     runtime, hint = tenant.runtime, signal.hint
     place = runtime.place
     told = (
@@ -154,11 +175,8 @@ def _fits(tenant: Tenant, signal: Signal) -> bool:
         (hint.cwd, runtime.cwd),
     )
     is_same = (signal.agent, hint.target) == (runtime.agent, place.target)
-    return is_same and _says_enough(hint) and all(not said or said == is_ for said, is_ in told)
-
-
-def _says_enough(hint: Hint) -> bool:
-    return bool(hint.mux_pane or hint.pid or hint.cwd)
+    says_enough = bool(hint.mux_pane or hint.pid or hint.cwd) or signal.session in tenant.sessions
+    return is_same and says_enough and all(not said or said == is_ for said, is_ in told)
 
 
 def _against_the_dead(roster: Roster, tenant: Tenant, signal: Signal, measure: Measure) -> Dropped | None:

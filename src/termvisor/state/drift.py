@@ -1,4 +1,5 @@
-"""Whether one agent's witnesses still speak as they used to: looks that know nothing, an agent that fell silent. Pure.
+"""Whether one agent's witnesses still speak as they used to: looks that know nothing, or no dialog any more, and an
+agent that fell silent. Pure.
 
 A person may open a menu that no rule knows, and an agent may think for long without a word; so what counts is what
 lasts, and only beside another witness who goes on.
@@ -6,6 +7,7 @@ lasts, and only beside another witness who goes on.
 
 from collections.abc import Iterator
 
+from termvisor.model.agent import AgentState
 from termvisor.model.drift import DriftKind
 from termvisor.state.ledger import Ledger, Slot
 from termvisor.state.measure import SECOND, Measure
@@ -14,6 +16,9 @@ from termvisor.state.witness import Witness, witnesses
 LASTS = 60 * SECOND
 _LOOKED_WITHIN = 90 * SECOND
 _SCREEN = "screen"
+_SEEN_WITHIN = 3 * SECOND
+"""A dialog that stands for so long was looked at."""
+_WAITING = ("waiting_approval", "waiting_input")
 
 
 def signs(ledger: Ledger, agent: str, now: int, measure: Measure) -> list[tuple[DriftKind, int]]:
@@ -24,6 +29,19 @@ def signs(ledger: Ledger, agent: str, now: int, measure: Measure) -> list[tuple[
     found = witnesses(ledger, agent, now, measure)
     own = [one for one in found if one.source.tier == "deterministic" and one.slot.said is not None]
     return [*_strange(screen, own, now), *_silent(screen, own, found, now)]
+
+
+def was_seen(ledger: Ledger, waited: AgentState, until: int) -> bool | None:
+    """Whether its screen showed that it waited, as it told itself until then; None where that proves nothing."""
+    screen, since = ledger.slots.get(_SCREEN), waited.since
+    if waited.value not in _WAITING or waited.evidence_mode != "deterministic" or since is None:
+        return None
+    if screen is None or screen.said is None or until - since < _SEEN_WITHIN:
+        return None
+    shown = [one for one in (screen.said, screen.look.before) if one is not None]
+    if any(one.state in _WAITING for one in shown):
+        return True
+    return False if screen.said.at > since + SECOND else None
 
 
 def _strange(screen: Slot, own: list[Witness], now: int) -> Iterator[tuple[DriftKind, int]]:

@@ -20,15 +20,15 @@ def explain(knowledge: Knowledge, runtime: RuntimeId, now: int, measure: Measure
         age=None if resolution.since is None else max(0, now - resolution.since),
         testimonies=tuple(_testimony(one, resolution, now) for one in resolution.witnesses),
         would_change=tuple(_prospects(resolution, measure)),
-        doubts=tuple(_doubts(knowledge, tenant)),
+        doubts=tuple(_doubts(resolution, tenant)),
     )
 
 
-def _doubts(knowledge: Knowledge, runtime: Runtime) -> list[str]:
+def _doubts(resolution: Resolution, runtime: Runtime) -> list[str]:
     found = []
     if not runtime.pid:
         found.append("its process is on the other side of what the pane shows: only its screen says that it is there")
-    if any((one.agent, one.cwd) == (runtime.agent, runtime.cwd) for one in knowledge.roster.doubts):
+    if resolution.flags.ambiguous:
         found.append(f"more than one of it worked in {runtime.cwd}: what names no process there is not believed")
     return found
 

@@ -5,17 +5,12 @@ A change of tier never changes the presence: while the process lives the pane is
 
 from termvisor.model.agent import Binding, Presence
 from termvisor.model.runtime import Runtime
-from termvisor.state.ledger import Ledger
 from termvisor.state.measure import Measure
-from termvisor.state.witness import Witness, witnesses
-
-
-def binding_of(ledger: Ledger, runtime: Runtime, now: int, measure: Measure) -> Binding:
-    """How a living runtime is bound at this instant."""
-    return bound(witnesses(ledger, runtime.agent, now, measure), runtime, measure)
+from termvisor.state.witness import Witness
 
 
 def bound(found: list[Witness] | tuple[Witness, ...], runtime: Runtime, measure: Measure) -> Binding:
+    """How a living runtime is bound at this instant."""
     told = [one for one in found if one.source.tier == "deterministic"]
     if any(one.freshness == "fresh" for one in told):
         return "managed_deterministic_fresh"

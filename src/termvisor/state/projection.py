@@ -6,6 +6,7 @@ from termvisor.model.agent import AgentState, Confidence, Projection, StateChang
 from termvisor.model.ids import RuntimeId
 from termvisor.model.runtime import Runtime
 from termvisor.state import resolver
+from termvisor.state.binding import is_ambiguous
 from termvisor.state.knowledge import NOTHING, Knowledge
 from termvisor.state.measure import Measure
 from termvisor.state.presence import bound, presence
@@ -26,7 +27,8 @@ def resolved(knowledge: Knowledge, runtime: Runtime, now: int, measure: Measure)
     ledger = knowledge.ledgers.get(runtime.id, NOTHING)
     is_reachable = runtime.place.target not in knowledge.unreachable
     find = resolver.resolve if is_reachable else resolver.unreachable
-    return find(ledger, runtime.agent, now, measure)
+    found = find(ledger, runtime.agent, now, measure)
+    return replace(found, flags=replace(found.flags, ambiguous=is_ambiguous(knowledge.roster, runtime)))
 
 
 def published(resolution: Resolution, runtime: Runtime, measure: Measure) -> AgentState:

@@ -27,6 +27,7 @@ def roster(known: Roster, by: int) -> Roster:
         known,
         tenants={number: _tenant(tenant, by) for number, tenant in known.tenants.items()},
         tombstones=tuple(replace(stone, ended_at=stone.ended_at + by) for stone in known.tombstones),
+        doubts=tuple(replace(doubt, at=_instant(doubt.at, by)) for doubt in known.doubts),
     )
 
 

@@ -1,30 +1,19 @@
-"""What an agent is called, and which pane stands for a session.
+"""What an agent is called.
 
 Titles come from programs, so they are cleaned: no control characters, no reversed text, no spinners, one line.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
 
 from msgspec import Struct
 
-from termvisor.model.ids import PaneId
 from termvisor.state.ledger import Ledger
 from termvisor.state.measure import Measure
 
 LONGEST = 80
 _LEADING = re.compile(r"^(?:[^\w\s(\[/~.#@'\"“«-]+\s+)+")
 """Spinners and status glyphs before the words."""
-
-
-class Candidate(Struct, frozen=True, kw_only=True):
-    """A pane of a session. ``handshake_at``: when its agent last spoke itself; None if it never did."""
-
-    pane: PaneId
-    mux_pane: str
-    handshake_at: int | None = None
-    active_at: int | None = None
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -52,11 +41,6 @@ def known_titles(ledger: Ledger, agent: str, measure: Measure) -> tuple[str, str
     own = next((text for source, text in ranked if text and source.tier == "deterministic"), "")
     past = next((text for source, text in ranked if text and source.tier == "heuristic"), "")
     return own, past
-
-
-def representative(panes: Iterable[Candidate]) -> Candidate | None:
-    """The pane that stands for its session: the latest to speak itself, to be active, then by its id."""
-    return min(panes, key=lambda one: (-(one.handshake_at or 0), -(one.active_at or 0), one.mux_pane), default=None)
 
 
 def clean(text: str) -> str:

@@ -27,6 +27,7 @@ _COLUMNS = (
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _CAPTURES = msgspec.json.Decoder(dict[str, str])
 _EVIDENCE = msgspec.json.Decoder(dict[str, Scalar])
+LIMIT = "usage.reached"
 _REDRAWN_FOR = 12 * 3600 * NS
 """For so long a text of an agent with the same text before it is taken for a redraw."""
 _AGAIN = """
@@ -35,6 +36,14 @@ SELECT event, captures FROM detection WHERE pane = :pane AND key = :key AND (
     OR (:trace <> '' AND trace = :trace AND runtime IS :runtime AND last_at >= :at - :redrawn))
 ORDER BY event DESC LIMIT 1
 """
+_BY_ANOTHER = """
+SELECT event, captures FROM detection WHERE pane = :pane AND type = :type AND agent = :agent
+    AND runtime IS NOT :runtime AND last_at >= :at - :redrawn
+    AND abs(json_extract(evidence, '$.resets_at') - :ends) < :minute
+ORDER BY event DESC LIMIT 1
+"""
+"""An agent that takes a conversation up shows what was said in it: a limit that ends in the same minute is that of the
+process before it. Texts tell no seconds."""
 
 
 class Detections:
@@ -117,16 +126,22 @@ def _same(connection: Connection, detection: Detection) -> tuple[int, str] | Non
         "runtime": detection.runtime,
         "redrawn": _REDRAWN_FOR,
     }
-    return cast("tuple[int, str] | None", connection.execute(_AGAIN, values).fetchone())
+    found = connection.execute(_AGAIN, values).fetchone()
+    ends = detection.evidence.get("resets_at")
+    if found is None and detection.type == LIMIT and isinstance(ends, int):
+        limit = {"type": LIMIT, "agent": detection.agent, "ends": ends, "minute": 60 * NS}
+        found = connection.execute(_BY_ANOTHER, values | limit).fetchone()
+    return cast("tuple[int, str] | None", found)
 
 
 def _count(connection: Connection, found: tuple[int, str], detection: Detection) -> None:
-    """What is seen again may tell more than it did at first."""
+    """What is seen again may tell more than it did at first; its text, too, is known when it is drawn again."""
     event, told = found
     captures = detection.captures | _CAPTURES.decode(told)
     connection.execute(
-        "UPDATE detection SET seen_again = seen_again + 1, last_at = max(last_at, ?), captures = ? WHERE event = ?",
-        (detection.at, _json(captures), event),
+        "UPDATE detection SET seen_again = seen_again + 1, last_at = max(last_at, ?), captures = ?,"
+        " trace = iif(trace = '', ?, trace) WHERE event = ?",
+        (detection.at, _json(captures), detection.trace, event),
     )
 
 

@@ -6,6 +6,7 @@ again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
 import msgspec
@@ -30,6 +31,7 @@ _AT_ONCE = 500
 _LEFT = 64
 _FACT = msgspec.msgpack.Decoder(Fact)
 _PROJECTION = msgspec.msgpack.Decoder(Projection)
+_fields = cache(fields)
 log = logger("facts")
 
 
@@ -111,7 +113,7 @@ def encoded(fact: Fact) -> bytes:
     """Without what is as it mostly is: there are many of them."""
     told = {
         field.encode_name: value
-        for field in fields(fact)
+        for field in _fields(type(fact))
         if (value := getattr(fact, field.name)) != field.default and not (field.default is NODEFAULT and value == {})
     }
     return msgspec.msgpack.encode({"type": type(fact).__name__} | told)

@@ -1,9 +1,11 @@
 """What keeps the database well: old rows out, room given back, copies, checks, and a note of each run.
 
-Invariant: no step holds the writer longer than a slice; between two slices whoever waits has its turn.
+Invariant: no step holds the writer longer than a slice; between two slices whoever waits has its turn. Only making an
+index anew holds it for as long as that takes: it is there for the day on which an index is broken.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from termvisor.clock import Clock
@@ -77,6 +79,12 @@ class Keeping:
                 step, steps = _PAGES, steps + 1
                 yield table, steps
 
+    async def rebuild_indexes(self) -> AsyncIterator[str]:
+        """Make each index anew from the text, all of one at a time; after each the table that it is of."""
+        for table in INDEXED:
+            await self._db.write(partial(_rebuilt, table))
+            yield table
+
     async def copy(self, path: str) -> tuple[int, Contents]:
         """A copy in a new file; its size and what it holds. ``Conflict`` when the file exists."""
         return await self._db.apart(lambda connection: _told_of(path, write_copy, connection))
@@ -139,6 +147,10 @@ def _told_of(path: str, write: Callable[[Connection, str], T], connection: Conne
     """What goes wrong is told of the copy, not of the database."""
     with translated(path):
         return write(connection, path)
+
+
+def _rebuilt(table: str, connection: Connection) -> None:
+    connection.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')").fetchall()
 
 
 def _epochs(connection: Connection) -> dict[EpochId, tuple[int, bool]]:

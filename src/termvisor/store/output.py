@@ -17,9 +17,6 @@ from termvisor.store.lines import first_lines, last_lines
 
 _EPOCH = "SELECT id, pane, source, opened_at, closed_at, ended_by, committed, size, carry FROM epoch WHERE"
 _GAP = "SELECT id, pane, cause, start_at, end_at, after_epoch, before_epoch, detail FROM gap"
-_REBUILD = "; ".join(
-    f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')" for table in ("block", "sighting", "utterance")
-)
 _PARAMS = msgspec.json.Decoder(dict[str, str])
 
 
@@ -83,10 +80,6 @@ class Output:
     async def marks(self, pane: PaneId, *, limit: int = 50) -> list[tuple[int, Mark]]:
         """The newest marks of a pane with their times, oldest first."""
         return await self._db.read(lambda connection: _marks(connection, pane, limit))
-
-    async def rebuild_index(self) -> None:
-        """Make the search index anew from the text, of lines and of what screens showed."""
-        await self._db.write(lambda connection: connection.execute(_REBUILD).fetchall())
 
     async def _epochs(self, where: str, *values: int) -> list[Epoch]:
         return await self._db.read(

@@ -15,6 +15,7 @@ from termvisor.store.events import Events
 from termvisor.store.facts import Facts
 from termvisor.store.first_screens import FirstScreens
 from termvisor.store.keeping import Keeping
+from termvisor.store.notices import Notices
 from termvisor.store.output import Output
 from termvisor.store.panes import Panes
 from termvisor.store.patience import Patience, PatientDatabase
@@ -52,6 +53,7 @@ class Store:
         self.sends = Sends(db, self.audit)
         self.runs = Runs(db)
         self.accounts = Accounts(db)
+        self.notices = Notices(db)
         self.keeping = Keeping(db, clock)
         self.checkpointed_at: int | None = None
 

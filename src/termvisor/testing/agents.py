@@ -39,8 +39,8 @@ class MemoryAgents:
         self.programs: list[AgentKind] = []
         self.drifted: list[Drift] = []
 
-    async def views(self) -> dict[PaneId, AgentView]:
-        return dict(self.known)
+    async def views(self, pane: PaneId | None = None) -> dict[PaneId, AgentView]:
+        return {one: view for one, view in self.known.items() if pane in (None, one)}
 
     async def signatures(self) -> dict[PaneId, Signature]:
         return {pane: view.signature for pane, view in self.known.items()}

@@ -9,8 +9,14 @@ from typing import Any
 
 import msgspec
 
-from termvisor.settings import Places, environment
+from termvisor.client import start
+from termvisor.client.patience import until
+from termvisor.daemon.life import stop_recorder
+from termvisor.settings import Places, environment, prepare
 from termvisor.spawn import ask
+
+_PATIENCE = 30.0
+"""Seconds for a daemon to come up beside whatever else the machine does."""
 
 
 class Instance:
@@ -55,8 +61,23 @@ class Instance:
     def kill_daemon(self, number: int = signal.SIGKILL) -> None:
         os.kill(self.daemon_pid, number)
 
+    def up(self) -> None:
+        """A daemon as commands start it, nobody's child, without a command's cost and with a busy machine's patience.
+
+        Where none comes up, the next command says why.
+        """
+        if not start.is_running(self.places):
+            prepare(self.places)
+            apart = 'setsid "$@" >"$0" 2>&1 </dev/null &'
+            ask(["sh", "-c", apart, start.error_file(self.places), *start.COMMAND], env=self.env, cwd="/")
+        until(lambda: start.greet(self.places) is not None, _PATIENCE)
+
     def down(self) -> None:
-        self.run("down")
+        """What `visor down` does; the command itself where it has a demo to stop."""
+        if os.path.exists(self.places.demo_socket):
+            self.run("down")
+        start.stop(self.places)
+        stop_recorder(self.places)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from termvisor.model.audit import Stage as AuditStage
 from termvisor.model.detection import Detection, Handling
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId, PaneId, SessionId
-from termvisor.model.outcome import Outcome
+from termvisor.model.outcome import Outcome, RunIt
 from termvisor.model.output import Line
 from termvisor.model.pane import PaneView
 from termvisor.model.run import Mode, Run, RunFilter, RunId, RunSignal, Step
@@ -329,7 +329,7 @@ class MemoryCode:
         self.found = CodeFound()
         self.asked: list[tuple[str, ...]] = []
 
-    async def search(self, names: Sequence[str], folder: str) -> CodeFound:
+    async def search(self, names: Sequence[str], folder: str, run_it: RunIt) -> CodeFound:
         self.asked.append(tuple(names))
         return self.found
 

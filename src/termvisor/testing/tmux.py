@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 from termvisor.spawn import ask
 
@@ -14,6 +15,7 @@ class PrivateTmux:
 
     def __init__(self, socket: str):
         self.socket = socket
+        self._unnamed = count(1)
 
     def __call__(self, *words: str) -> str:
         """Run one tmux command; its output without the last newline."""
@@ -22,10 +24,15 @@ class PrivateTmux:
             raise AssertionError(f"tmux {' '.join(words)}: {errors.decode(errors='replace')}")
         return out.decode("utf-8", "replace").rstrip("\n")
 
-    def start(self, session: str = "work", command: str = "sh", *, width: int = 100, height: int = 30) -> str:
-        """A session with one pane; the pane's id."""
+    def start(self, session: str = "", command: str = "sh", *, width: int = 100, height: int = 30) -> str:
+        """A session with one pane; the pane's id. Without a name it is `work`, the next one `work2`, and so on."""
         size = ("-x", str(width), "-y", str(height))
-        return self("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", session, *size, command)
+        name = session or self._next_name()
+        return self("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name, *size, command)
+
+    def _next_name(self) -> str:
+        number = next(self._unnamed)
+        return "work" if number == 1 else f"work{number}"
 
     def window(self, session: str, command: str) -> str:
         return self("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"={session}:", command)

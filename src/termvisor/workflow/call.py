@@ -57,6 +57,8 @@ class Start(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="spawn"):
     env: dict[str, str] = {}
     account: str = ""
     """The account under which it starts, such as ``openai/work``; see `failover`."""
+    keeps_failure: bool = False
+    """Whether its pane stays where it ends with an error, so that a person sees why."""
 
 
 class Tell(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="notify"):

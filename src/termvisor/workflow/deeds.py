@@ -150,6 +150,7 @@ def _spawn(wish: Start, view: PaneView) -> Spawn:
         env=wish.env,
         name=wish.name,
         account=wish.account,
+        keeps_failure=wish.keeps_failure,
     )
 
 

@@ -4,9 +4,13 @@ from fnmatch import fnmatchcase
 
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
+from termvisor.model.action import RunProgram
 from termvisor.model.detection import Detection
 from termvisor.model.ids import PaneId
+from termvisor.model.outcome import Outcome
+from termvisor.model.terms import Terms
 from termvisor.workflow.call import CodeFound, Conversation, Keep, LastSession, Recall, Recalled, SearchCode, Spotted
+from termvisor.workflow.deeds import actor_of, correlation_of
 from termvisor.workflow.effects import Going
 from termvisor.workflow.surroundings import Around
 
@@ -31,7 +35,11 @@ class Memory:
         view = await self._around.sight.view(_pane(going))
         if view is None or not view.facts.cwd:
             return CodeFound(trouble="the folder of the pane is not known")
-        return await self._around.code.search(call.names, view.facts.cwd)
+
+        async def run_it(action: RunProgram) -> Outcome:
+            return await self._around.hands.do(action, actor_of(going.run), Terms(correlation=correlation_of(going)))
+
+        return await self._around.code.search(call.names, view.facts.cwd, run_it)
 
 
 def _spotted(one: Detection) -> Spotted:

@@ -12,7 +12,7 @@ from termvisor.model.action import Action, Actor
 from termvisor.model.audit import AuditEntry
 from termvisor.model.detection import Detection, Handling
 from termvisor.model.ids import EventId, PaneId, SessionId
-from termvisor.model.outcome import Outcome
+from termvisor.model.outcome import Outcome, RunIt
 from termvisor.model.output import Line
 from termvisor.model.pane import PaneView
 from termvisor.model.run import Mode, Run, RunId, RunSignal, Step
@@ -139,8 +139,8 @@ class Conversations(Protocol):
 
 
 class Code(Protocol):
-    async def search(self, names: Sequence[str], folder: str) -> CodeFound:
-        """Where these names stand in the code below a folder."""
+    async def search(self, names: Sequence[str], folder: str, run_it: RunIt) -> CodeFound:
+        """Where these names stand in the code below a folder; ``run_it`` runs the program that knows."""
 
 
 class Around(Struct, frozen=True, kw_only=True):

@@ -50,10 +50,9 @@ class ClaudeStage(Stage):
     def start(self, waits_for: str = "mode on", *more: str) -> None:
         """In a plain shell that stays when it ends, and then says no more than that it did."""
         command = self.program.command(self.place, *more).replace(" && exec env ", " && env ")
-        number = self.tmux("list-sessions", "-F", "-").count("-") if self.tmux.is_running else 0
         shell = f"exec sh -c {shlex.quote(command + '; exec sh')}"
-        self.pane = self.tmux.start(f"s{number}", shell, width=WIDTH, height=HEIGHT)
-        self.shows(waits_for, 60)
+        self.pane = self.tmux.start(command=shell, width=WIDTH, height=HEIGHT)
+        self.begins(waits_for)
 
     def screen(self) -> Screen:
         return with_fields(super().screen(), at=time.time_ns())

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from termvisor.agents.base import Process, Record
-from termvisor.agents.codex import ADAPTER
-from termvisor.agents.codex.threads import Face
+from termvisor.agents.codex import ADAPTER, served
+from termvisor.agents.codex.served.app_server import SOCKET, AppServer
+from termvisor.agents.server import Face
 from termvisor.clock import SystemClock
-from termvisor.ingest.agents.app_server import SOCKET, AppServer
 from termvisor.ingest.agents.foreground import began_at
 from termvisor.ingest.agents.processes import Processes
+from termvisor.ingest.agents.server_ear import ServerEar, Surroundings
 from termvisor.testing.tmux import PrivateTmux
 from tests.live.agents.hooked import SPOOL, hook
 from tests.live.agents.lab import CODEX, Workplace
@@ -67,12 +68,13 @@ def settle(place: Workplace) -> None:
 
 
 class Listening:
-    """An `AppServer` on a loop in a thread of its own."""
+    """To an `AppServer`, on a loop in a thread of its own."""
 
     def __init__(self, home: Path, faces: Any):
         self.records: list[Record] = []
         self._loop = asyncio.new_event_loop()
-        self.server = AppServer(str(home), self._heard, faces, SystemClock())
+        around = Surroundings(faces=faces, others=self._nobody, heard=self._heard, clock=SystemClock())
+        self.ear = ServerEar("codex", str(home), served, around)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -86,8 +88,11 @@ class Listening:
     async def _heard(self, records: list[Record]) -> None:
         self.records += records
 
+    async def _nobody(self) -> list[Face]:
+        return []
+
     def _run(self) -> None:
-        self._task = self._loop.create_task(self.server.run())
+        self._task = self._loop.create_task(self.ear.run())
         with contextlib.suppress(asyncio.CancelledError):
             self._loop.run_until_complete(self._task)
         self._loop.close()
@@ -114,7 +119,9 @@ class House:
 
     @property
     def server(self) -> AppServer:
-        return self.listening.server
+        server = self.listening.ear.server
+        assert isinstance(server, AppServer)
+        return server
 
     def open(self, name: str, *words: str, shows: str = READY) -> Stage:
         """Another Codex, at work in the folder of that name."""
@@ -149,7 +156,7 @@ class House:
         self.server.look_again()
 
     def connected(self) -> None:
-        until(lambda: self.server.health.status == "well", seconds=60)
+        until(lambda: self.listening.ear.health.status == "well", seconds=60)
 
     def reap(self) -> None:
         """The server and its updater outlive every pane: they are ended by their own pids."""

@@ -35,7 +35,7 @@ class Company:
 
     def asked(self) -> dict:
         """The open question, once there is one."""
-        return until(lambda: self.visor.robot("inbox")["items"], seconds=40)[0]
+        return until(lambda: self.visor.robot("inbox")["items"], seconds=90)[0]
 
     def states(self) -> list[str]:
         return [item["state"] for item in self.visor.robot("inbox", "--all")["items"]]
@@ -82,8 +82,15 @@ class Company:
 
     def heard_by_server(self) -> bool:
         """Whether the agent's own server is heard."""
+        return self.server()["status"] == "well"
+
+    def server(self) -> dict:
+        """How its own server is said to do; without a status before it is known."""
         sources = self.visor.robot("list-sources")["items"]
-        return any((one["source"], one["status"]) == ("app_server", "well") for one in sources)
+        return next((one for one in sources if one["source"] in ("app_server", "server")), {"status": ""})
+
+    def explained(self) -> dict:
+        return self.visor.robot("explain", self.pane)
 
     def rule(self, text: str) -> None:
         """A policy of the person's own."""
@@ -97,9 +104,15 @@ class Company:
 
 @contextmanager
 def company(
-    program: Program, model: str, shows: str, *, hooks: str = "", settings: Mapping[str, str] = {}
+    program: Program,
+    model: str,
+    shows: str,
+    *,
+    hooks: str = "",
+    settings: Mapping[str, str] = {},
+    words: tuple[str, ...] = (),
 ) -> Iterator[Company]:
-    """``hooks``: the agent whose hooks `visor setup agents` puts in first."""
+    """``hooks``: the agent whose hooks `visor setup agents` puts in first; ``words``: how else it is started."""
     with short_folder() as folder, private_tmux(folder) as tmux, instance(folder, tmux.socket, **settings) as visor:
         lend(visor.places)
         place = Workplace(Path(folder) / "agent", model)
@@ -110,8 +123,8 @@ def company(
             visor.visor("setup", "agents", "--agent", hooks, "--yes")
         stage = Pane(tmux, place, program)
         try:
-            stage.start(shows)
-            visor.visor("list-panes")
+            stage.start(shows, *words)
+            visor.up()
             yield Company(visor, stage)
         finally:
             reap(place.home / ".codex", place.folder)

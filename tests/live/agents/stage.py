@@ -16,6 +16,8 @@ from tests.live.agents.lab import Program, Workplace
 from tests.live.waiting import until
 
 WIDTH, HEIGHT = 110, 46
+PATIENCE = 60.0
+"""Seconds for one step of an agent: they are slow starters, and machines are busy."""
 
 
 @dataclass
@@ -31,12 +33,19 @@ class Stage:
 
     def start(self, waits_for: str, *more: str) -> None:
         command = f"{self.program.command(self.place, *more).replace('exec env', 'env')}; exec sh"
-        name = f"s{len(self.tmux('list-sessions').split(chr(10)))}" if self.tmux.is_running else "s0"
-        self.pane = self.tmux.start(name, "sh", width=WIDTH, height=HEIGHT)
+        self.pane = self.tmux.start(command="sh", width=WIDTH, height=HEIGHT)
         self.text_stage = TextStage()
         self.tmux("pipe-pane", "-O", "-t", self.pane, f"cat >> {shlex.quote(str(self.output))}")
         self.tmux("respawn-pane", "-k", "-t", self.pane, command)
-        self.shows(waits_for, 120)
+        self.begins(waits_for)
+
+    def begins(self, waits_for: str) -> None:
+        """Wait until it stands there; one that does not come up is not left to whoever is next."""
+        try:
+            self.shows(waits_for, 2 * PATIENCE)
+        except AssertionError:
+            self.tmux("kill-pane", "-t", self.pane)
+            raise
 
     @property
     def output(self) -> Path:
@@ -56,20 +65,26 @@ class Stage:
         """Typed, seen in the composer, then sent."""
         self.tmux("send-keys", "-t", self.pane, "-l", "--", text)
         tail = _squeezed(text)[-30:]
-        until(lambda: tail in _squeezed(self.text()))
+        until(lambda: tail in _squeezed(self.text()), seconds=PATIENCE)
         self.rests()  # a slash opens a menu that swallows an early Enter
         self.press("Enter")
 
     def press(self, *keys: str) -> None:
         self.tmux("send-keys", "-t", self.pane, *keys)
 
-    def shows(self, words: str, seconds: float = 30.0) -> None:
-        until(lambda: words in self.text(), seconds=seconds)
+    def shows(self, words: str, seconds: float = PATIENCE) -> None:
+        try:
+            until(lambda: words in self.text(), seconds=seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{words!r}: {error}\n{self.text().rstrip()}") from None
 
     def rests(self) -> None:
         """Wait until the screen has been the same for some looks."""
         seen: list[str] = []
-        until(lambda: seen.append(self.text()) or (len(seen) > 4 and len(set(seen[-5:])) == 1))
+        until(
+            lambda: seen.append(self.text()) or (len(seen) > 4 and len(set(seen[-5:])) == 1),
+            seconds=PATIENCE,
+        )
 
     def hooks(self) -> list[str]:
         return self.fresh(self.place.folder / SPOOL)

@@ -17,7 +17,7 @@ from termvisor.model.screen import Screen
 from termvisor.model.target import LOCAL
 from tests.live.agents.ears import Ears
 from tests.live.agents.lab import PARTS
-from tests.live.agents.stage import Stage
+from tests.live.agents.stage import PATIENCE, Stage
 from tests.live.waiting import until
 from tests.recordings.scene import Meaning, Play, Scene, differences, write
 
@@ -29,8 +29,6 @@ VERSIONS = {
     "opencode": "1.18.33",
     "copilot": "1.0.102",
 }
-PATIENCE = 60
-"""Seconds for one scene: agents are slow starters, and machines are busy."""
 _LONGEST = 6000
 _TURNS = re.compile(r"^(?:[⠀-⣿]|\[ [!.] \])")
 """What in a title moves while nothing changes."""
@@ -44,7 +42,7 @@ class Tape:
 
     def __init__(self, run: str, stage: Stage, adapter: Adapter, listening: Callable[[Ears], list[Record]] = Ears.all):
         self.run, self.stage, self.adapter = run, stage, adapter
-        self.process = until(self.recognised)
+        self.process = until(self.recognised, seconds=PATIENCE)
         runtime = Runtime(
             id=RuntimeId(1),
             pane=PaneId(1),
@@ -103,8 +101,8 @@ class Tape:
 
     def obey(self, press: Callable[[Screen], Press | None]) -> None:
         """Press what fits the screen, and again while it still does: a dialog that is new swallows keys."""
-        until(lambda: press(self.stage.screen()))
-        until(lambda: self._is_obeyed(press(self.stage.screen())))
+        until(lambda: press(self.stage.screen()), seconds=PATIENCE)
+        until(lambda: self._is_obeyed(press(self.stage.screen())), seconds=PATIENCE)
 
     def _is_obeyed(self, wanted: Press | None) -> bool:
         if wanted is None:

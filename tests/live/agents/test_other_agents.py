@@ -16,7 +16,6 @@ from termvisor.agents import copilot, gemini, opencode
 from termvisor.agents.copilot import channel as to_copilot
 from termvisor.agents.gemini import channel as to_gemini
 from termvisor.agents.opencode import channel as to_opencode
-from termvisor.agents.opencode.recognise import server_of
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.hooked import ANSWER, settle
 from tests.live.agents.lab import COPILOT, GEMINI, OPENCODE, Workplace
@@ -90,7 +89,7 @@ def test_gemini(stage):
     assert with_a_look(tape.play, stage.screen()).value == "error"
     stage.prompt("MODEL limit")
     tape.scene("usage_limit_asked", hook="running", title="running", look="waiting_input", rule="usage_limit_asked")
-    tape.obey(to_gemini.stop_at_limit)
+    tape.obey(lambda shown: to_gemini.choose(shown, "Stop"))
     tape.scene("usage_limit_reached", hook="unknown", title="idle", look="error", rule="usage_limit_reached")
 
     stage.prompt(to_gemini.COMPACT_WORDS)
@@ -117,7 +116,7 @@ def test_opencode(stage):
     tape.scene("approval_asked", **ASKS, rule="permission_asked")
     assert to_opencode.answer(stage.screen(), "allow") is None, "which choice is marked, colours alone tell"
     request = str(next(one.payload["request"] for one in reversed(tape.play.signals) if "request" in one.payload))
-    call(server_of(tape.process), to_opencode.reply(request, "allow"))
+    call(f"http://127.0.0.1:{port}", to_opencode.reply(request, "allow"))
     tape.scene("approval_given", **DONE)
     assert (stage.place.cwd / "made").exists()
     stage.prompt("MODEL shell touch other")

@@ -78,7 +78,7 @@ def watched(model: str) -> Iterator[Watched]:
         visor.visor("setup", "agents", "--agent", "claude_code", "--yes")
         stage = ClaudeStage(tmux, place, CLAUDE)
         stage.start()
-        visor.visor("list-panes")
+        visor.up()
         yield Watched(visor, stage)
 
 
@@ -190,7 +190,7 @@ def test_without_a_daemon_nothing_is_lost_and_nothing_waits(agent: Watched) -> N
     agent.allow_in_dialog()
     agent.stage.shows("The tool has finished")
     until(lambda: '"event":"Stop"' in spool.read_text())
-    agent.visor.visor("list-panes")
+    agent.visor.up()
     until(lambda: any(item["records"] for item in _hook_sources(agent)))
 
 

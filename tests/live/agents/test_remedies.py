@@ -1,25 +1,18 @@
 """The real agents compact and reach their limits; the built-in workflows answer once, and never beside a person."""
 
-import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
 
 import pytest
 
-from tests.live.agents.company import Company, company
-from tests.live.agents.lab import CLAUDE, CODEX, Program
+from tests.live.agents.lab import CLAUDE, CODEX
 from tests.live.agents.model.server import model_server
+from tests.live.agents.runs import ENDED, at, at_work, detected, run_in, runs, said_to, steps
 from tests.live.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
-POLICY = '[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot", "workflow"] }\n'
-ENDED = ("completed", "failed", "cancelled")
 REFRESH = "Reread AGENTS.md so it's still fresh in your mind."
-TOLD = ("user", "response_item")
-"""The lines of an agent's record that say what it was told; others repeat it."""
 SLACK = 30.0
 """Seconds that a loaded machine may take until the agent asks its model."""
 PATIENCE = 5.0
@@ -30,50 +23,6 @@ PATIENCE = 5.0
 def model() -> Iterator[str]:
     with model_server() as address:
         yield address
-
-
-@contextmanager
-def at_work(program: Program, model: str, shows: str, workflow: str, hooks: str = "") -> Iterator[Company]:
-    settings = {"workflow_modes": f"{workflow}=on"}
-    with company(program, model, shows, hooks=hooks, settings=settings) as one:
-        one.rule(POLICY)
-        assert one.pane
-        yield one
-
-
-def runs(one: Company) -> list[dict]:
-    return one.visor.robot("workflow", "status", "--all")["items"]
-
-
-def run_in(one: Company, *statuses: str, seconds: float = 60.0) -> dict:
-    """The only run, once it is in one of these."""
-    try:
-        found = until(lambda: [run for run in runs(one) if run["status"] in statuses], seconds=seconds)
-    except AssertionError as error:
-        events = one.visor.robot("events", "--limit", "50")["items"]
-        told = [(item["kind"], item["data"]) for item in events]
-        raise AssertionError(f"{error}\n{runs(one)}\n{told}\n{one.stage.text()}") from None
-    assert len(runs(one)) == 1
-    return found[0]
-
-
-def said_to(one: Company, folder: str, words: str) -> int:
-    """How often the agent's own record says that it was told this."""
-    files = (one.stage.place.home / folder).rglob("*.jsonl")
-    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    return sum(_is_said(line, words) for line in lines)
-
-
-def _is_said(line: dict, words: str) -> bool:
-    message = line.get("message") or line.get("payload") or {}
-    is_users = isinstance(message, dict) and message.get("role") == "user" and line["type"] in TOLD
-    content = message.get("content") if is_users else ""
-    parts = content if isinstance(content, list) else [{"text": content}]
-    return any(str(part.get("text", "")).strip() == words for part in parts if isinstance(part, dict))
-
-
-def detected(one: Company, kind: str) -> list[dict]:
-    return one.visor.robot("events", "--type", kind, "--limit", "50")["items"]
 
 
 @pytest.mark.parametrize("hooks", ["claude_code", ""], ids=["hooked", "bare"])
@@ -146,11 +95,3 @@ def test_switched_off_in_the_middle_of_its_pause_it_ends_at_once(model: str) -> 
         codex.visor.visor("config", "reload")
         run = run_in(codex, *ENDED, seconds=30)
         assert (run["status"], "pause_on_limit is off" in run["why"]) == ("cancelled", True)
-
-
-def steps(one: Company) -> list[dict]:
-    return one.visor.robot("workflow", "history", "1")["steps"]
-
-
-def at(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()

@@ -14,6 +14,8 @@ from tests.live.waiting import until
 pytestmark = pytest.mark.live
 
 AT_REST = ("idle", "completed")
+USED = 1525
+"""Tokens of one answer."""
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,7 @@ def test_two_of_claude_and_one_of_codex(one):
     assert asking.becomes("waiting_approval")["evidence_mode"] == "deterministic"
     assert [seat.row["state"] for seat in (resting, other)] == ["idle", "idle"]
     assert [seat.row["agent"] for seat in (asking, resting, other)] == ["claude_code", "claude_code", "codex"]
+    assert not any(seat.row["flags"]["ambiguous"] for seat in (asking, resting, other))
     other.prompt("MODEL slow 3")
     other.becomes("running")
     assert [seat.row["state"] for seat in (asking, resting)] == ["waiting_approval", "idle"]
@@ -52,6 +55,7 @@ def test_a_codex_that_nobody_watches_is_not_taken_for_the_one_in_the_pane(one):
     seat.becomes("idle", seconds=60)
     seat.prompt("MODEL text hello")
     until(lambda: app_server(one, place)["status"] == "well", seconds=30)
+    until(lambda: seat.row["tokens"] == USED)
     with short_folder() as folder, private_tmux(folder) as unwatched:
         stranger = Seat(Scene(unwatched, one.scene.visor), unwatched.start("x", "bash --norc", width=110, height=36))
         stranger.type(command(CODEX, place))
@@ -64,5 +68,9 @@ def test_a_codex_that_nobody_watches_is_not_taken_for_the_one_in_the_pane(one):
         assert set(states) <= set(AT_REST)
         assert "whose they are is not proven" in until(lambda: app_server(one, place)["detail"], seconds=30)
         assert "more than one of it worked in" in until(lambda: " ".join(seat.explained["doubts"]), seconds=15)
+        assert seat.row["flags"]["ambiguous"]
+        assert seat.row["tokens"] == USED
+        assert ", ambiguous" in one.scene.visor.visor("panes")
     seat.prompt("MODEL slow 4")
     assert seat.becomes("running")["evidence_mode"] == "deterministic"
+    until(lambda: seat.row["tokens"] == 2 * USED)

@@ -85,9 +85,17 @@ def test_a_line_that_is_no_variable_is_told_by_its_number(text):
 
 
 def test_conversations_are_there_under_another_login_or_by_a_link(tmp_path):
-    assert shares_sessions(account(env_file="x"), str(tmp_path))
+    assert shares_sessions(account(env_file="x"), None, str(tmp_path))
     (tmp_path / ".codex" / "sessions").mkdir(parents=True)
     (tmp_path / "apart").mkdir()
-    assert not shares_sessions(account(config_dir="~/apart"), str(tmp_path))
+    assert not shares_sessions(account(config_dir="~/apart"), None, str(tmp_path))
     (tmp_path / "apart" / "sessions").symlink_to(tmp_path / ".codex" / "sessions")
-    assert shares_sessions(account(config_dir="~/apart"), str(tmp_path))
+    assert shares_sessions(account(config_dir="~/apart"), None, str(tmp_path))
+
+
+def test_what_counts_is_the_folder_that_the_agent_has_now(tmp_path):
+    for name in (".codex", "apart"):
+        (tmp_path / name / "sessions").mkdir(parents=True)
+    apart, usual = account(config_dir="~/apart"), account(env_file="x")
+    assert not shares_sessions(usual, apart, str(tmp_path))
+    assert shares_sessions(apart, apart, str(tmp_path))

@@ -1,57 +1,59 @@
 """The server of an agent, with the answers that a test gives it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 
+from termvisor.agents.server import Plea
 from termvisor.errors import TimedOut
-from tests.unit.agents.codex.server_words import THREAD
 
-REQUEST = {
-    "method": "item/commandExecution/requestApproval",
-    "id": 3,
-    "params": {
-        "threadId": THREAD,
-        "turnId": "u",
-        "itemId": "i",
-        "command": "/bin/bash -lc 'touch made'",
-        "cwd": "/src",
-        "reason": "to see",
-        "availableDecisions": ["accept", "cancel"],
-    },
-}
+PLEA = Plea(id="3:i", tool="shell", command="touch made", given='{"reason":"to see"}', cwd="/src")
 
 
 class ScriptedLine:
-    thread = THREAD
+    session = "a-conversation"
 
-    def __init__(self, *turns: Mapping[str, object], request: dict | None = None):
-        self.turns, self.waiting = list(turns), request
-        self.asked: list[str] = []
-        self.replies: list[Mapping[str, object]] = []
+    def __init__(self, plea: Plea | None = None, *, stops: bool | None = None):
+        self.waiting, self.stops = plea, stops
+        self.said: list[str] = []
+        self.is_held = self.is_lost = self.is_silent = False
         self.resolved = asyncio.Event()
-        self.is_lost = False
-        self.refuses: Exception | None = None
+        self.begins: bool | Exception = True
 
-    async def ask(self, method: str, params: Mapping[str, object]) -> dict:
-        self.asked.append(method)
-        if self.refuses is not None and method.startswith("turn/"):
-            raise self.refuses
-        if method == "thread/turns/list":
-            return {"data": [self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]] if self.turns else []}
-        return {"turn": {"id": "u"}} if method == "turn/start" else {}
+    @asynccontextmanager
+    async def plea(self, known: Collection[str] = ()) -> AsyncIterator[Plea]:
+        self.is_held = True
+        try:
+            if self.waiting is None or self.waiting.id in known:
+                raise TimedOut("nothing waits")
+            yield self.waiting
+        finally:
+            self.is_held = False
 
-    async def request(self) -> dict:
-        if self.waiting is None:
-            raise TimedOut("nothing waits")
-        return self.waiting
-
-    async def reply(self, request: dict, result: Mapping[str, object]) -> bool:
-        if request != self.waiting or self.resolved.is_set():
+    async def answer(self, plea: Plea, decision: str) -> bool:
+        if plea != self.waiting or self.resolved.is_set():
             return False
-        self.replies.append(result)
+        self.said.append(decision)
+        if self.is_silent:
+            raise TimedOut("no answer")
         self.resolved.set()
         return True
 
-    async def until_resolved(self, request: dict) -> bool:
+    async def until_answered(self, plea: Plea) -> bool:
         await self.resolved.wait()
         return not self.is_lost
+
+    def may_prompt(self, title: str) -> bool:
+        return True
+
+    async def prompt(self, words: str, title: str) -> bool:
+        self.said.append(words)
+        if isinstance(self.begins, Exception):
+            raise self.begins
+        return self.begins
+
+    async def stop(self) -> bool | None:
+        self.said.append("stop")
+        if self.is_silent:
+            raise TimedOut("no answer")
+        return self.stops

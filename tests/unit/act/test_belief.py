@@ -204,7 +204,7 @@ SEND = SendText(pane=PaneId(1), text="go on")
     ],
 )
 def test_what_is_said_to_an_agent_fits_its_screen(rows, state, has_line, action, why):
-    known = agent_belief(rows, state=state, has_line=has_line)
+    known = agent_belief(rows, state=state, has_line=has_line, takes_prompts=has_line)
     wish = Wish(action=as_seen(action, known), actor=ME, terms=Terms())
     found = refusal(known, wish, known.observed_at)
     assert (found.why if found else None) == why
@@ -212,7 +212,7 @@ def test_what_is_said_to_an_agent_fits_its_screen(rows, state, has_line, action,
 
 @pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
 def test_who_asks_for_an_empty_composer_does_not_speak_past_it_to_the_agents_server(rows, why):
-    known = agent_belief(rows, state="idle", has_line=True)
+    known = agent_belief(rows, state="idle", has_line=True, takes_prompts=True)
     found = refusal(known, Wish(action=SEND, actor=ME, terms=Terms(is_input_empty=True)), known.observed_at)
     assert (found.why if found else None) == why
 

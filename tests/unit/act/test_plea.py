@@ -3,14 +3,15 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from termvisor.act.plea import DialogPlea, Means, Pleas, by_dialog, by_server
+from termvisor.act.plea import Asker, DialogPlea, Means, Pleas, by_dialog, by_server
 from termvisor.errors import Conflict, Refused, TimedOut
 from termvisor.model.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
 from tests.unit.act.dialogs import belief
-from tests.unit.act.lines import REQUEST, ScriptedLine
+from tests.unit.act.lines import PLEA, ScriptedLine
 
 ME = Actor(kind="workflow", uid=1, pid=2, name="inbox")
 PANE = PaneId(1)
@@ -37,52 +38,68 @@ class Gate:
             await asyncio.Event().wait()
         if self.answer in ("denied", "expired"):
             raise Refused("no", details={"why": self.answer, "correlation": "c"})
-        return await self.pleas.carrier(action.request)(belief(()))
+        self.outcome = await self.pleas.carrier(action.request)(belief(()))
+        return self.outcome
 
 
-async def test_a_yes_goes_back_to_the_very_request_and_the_thread_is_left():
-    gate, line = Gate(), ScriptedLine(request=REQUEST)
-    assert await by_server(gate.means, line, PANE) == "answered"
-    assert line.replies == [{"decision": "accept"}]
-    assert line.asked == ["thread/resume", "thread/unsubscribe"]
+async def test_a_yes_goes_back_to_the_very_request_and_it_is_heard_only_so_long():
+    gate, line = Gate(), ScriptedLine(PLEA)
+    assert await by_server(gate.means, line, Asker("codex", PANE)) == "answered"
+    assert (line.said, line.is_held) == (["allow"], False)
     (action,) = gate.wanted
     assert (action.agent, action.tool, action.command, action.cwd) == ("codex", "shell", "touch made", "/src")
     assert "to see" in action.given
-    assert action.request.startswith("3:i:")
+    assert (action.session, action.request.startswith("3:i:")) == (line.session, True)
     assert gate.pleas.carrier(action.request) is None
 
 
 async def test_a_no_goes_back_too():
-    gate, line = Gate("denied"), ScriptedLine(request=REQUEST)
-    assert await by_server(gate.means, line, PANE) == "answered"
-    assert line.replies == [{"decision": "cancel"}]
+    gate, line = Gate("denied"), ScriptedLine(PLEA)
+    assert await by_server(gate.means, line, Asker("codex", PANE)) == "answered"
+    assert line.said == ["deny"]
 
 
 async def test_what_nobody_answered_is_not_answered():
-    gate, line = Gate("expired"), ScriptedLine(request=REQUEST)
-    assert await by_server(gate.means, line, PANE) == "answered"
-    assert line.replies == []
+    gate, line = Gate("expired"), ScriptedLine(PLEA)
+    assert await by_server(gate.means, line, Asker("codex", PANE)) == "answered"
+    assert line.said == []
+
+
+async def test_a_yes_that_the_server_did_not_confirm_is_unknown_and_not_said_again():
+    gate, line = Gate(), ScriptedLine(PLEA)
+    line.is_silent = True
+    assert await by_server(gate.means, line, Asker("opencode", PANE)) == "answered"
+    assert (gate.outcome.status, gate.outcome.why, line.said) == ("unknown", "not_confirmed", ["allow"])
 
 
 @pytest.mark.parametrize(("is_lost", "end"), [(False, "elsewhere"), (True, "lost")])
 async def test_an_answer_at_the_pane_or_a_line_that_breaks_gives_the_question_up(is_lost, end):
-    gate, line = Gate("nothing"), ScriptedLine(request=REQUEST)
-    task = asyncio.ensure_future(by_server(gate.means, line, PANE))
+    gate, line = Gate("nothing"), ScriptedLine(PLEA)
+    task = asyncio.ensure_future(by_server(gate.means, line, Asker("codex", PANE)))
     await gate.is_asked.wait()
     assert gate.pleas.is_held(PANE, "hook")
     line.is_lost = is_lost
     line.resolved.set()
     assert await task == end
-    assert line.replies == []
+    assert line.said == []
     assert not gate.pleas.is_held(PANE, "hook")
 
 
-async def test_what_is_no_yes_or_no_is_left_to_its_dialog():
-    line = ScriptedLine(request={**REQUEST, "method": "item/tool/requestUserInput"})
-    gate = Gate()
+async def test_what_was_dealt_with_is_not_asked_again_but_the_next_is():
+    gate, line, asker = Gate("expired"), ScriptedLine(PLEA), Asker("opencode", PANE)
+    assert await by_server(gate.means, line, asker) == "answered"
     with pytest.raises(TimedOut):
-        await by_server(gate.means, line, PANE)
-    assert (gate.wanted, line.asked[-1]) == ([], "thread/unsubscribe")
+        await by_server(gate.means, line, asker)
+    line.waiting = replace(PLEA, id="4:i")
+    assert await by_server(gate.means, line, asker) == "answered"
+    assert (len(gate.wanted), asker.known) == (2, {"3:i", "4:i"})
+
+
+async def test_where_nothing_waits_nobody_is_asked():
+    line, gate = ScriptedLine(), Gate()
+    with pytest.raises(TimedOut):
+        await by_server(gate.means, line, Asker("codex", PANE))
+    assert (gate.wanted, line.is_held) == ([], False)
 
 
 def test_one_request_is_on_its_way_by_one_way_only():

@@ -4,7 +4,6 @@ from termvisor.model.ids import PaneId
 from termvisor.model.outcome import Outcome
 from tests.unit.act.dialogs import HastyClock, Painted, belief
 from tests.unit.act.lines import ScriptedLine
-from tests.unit.act.test_line import RUNS, STOPPED
 from tests.unit.agents.codex.test_look import ASKED, HITS
 
 PANE = PaneId(1)
@@ -40,13 +39,13 @@ def speaker(rows: tuple[str, ...], after: tuple[str, ...] = (), line: ScriptedLi
 
 
 async def test_its_server_is_asked_before_its_keys():
-    painted, speak = speaker(HITS["working"], line=ScriptedLine(RUNS, STOPPED))
+    painted, speak = speaker(HITS["working"], line=ScriptedLine(stops=True))
     outcome = await speak.say(Interrupt(pane=PANE, agent="codex"), belief(HITS["working"]))
     assert (outcome.channel, painted.keys) == ("native", [])
 
 
 async def test_where_its_server_knows_of_no_work_its_keys_are_pressed():
-    painted, speak = speaker(HITS["working"], HITS["turn_ended"], ScriptedLine(STOPPED))
+    painted, speak = speaker(HITS["working"], HITS["turn_ended"], ScriptedLine(stops=None))
     outcome = await speak.say(Interrupt(pane=PANE, agent="codex"), belief(HITS["working"]))
     assert (outcome.channel, painted.keys) == ("keys", ["Escape"])
 

@@ -13,7 +13,7 @@ from tests.unit.agents import replay
 RECORDED = {one.name: one for one in agents.load() if isinstance(one, Composed) and scenes(one.name)}
 UNSEEN = {
     "claude_code": "login interruptible agent_listed shell_listed usage_limit_said context_full",
-    "codex": "menu_open sign_in_asked stream_cut failed",
+    "codex": "menu_open device_code sign_in_asked stream_cut failed",
     "gemini": "login_asked choice_open compressing",
     "opencode": "always_asked reason_asked working_narrow usage_limit_reached",
     "copilot": "choice_open compacting usage_limit_reached compaction_failed about_to_leave",

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from termvisor.agents.trouble import ends_at, ends_by_own_clock, ends_in_zone, flags_of, kind_of, shown
+from termvisor.agents.trouble import ends_at, ends_by_own_clock, ends_in_zone, ends_told, flags_of, kind_of, shown
 from tests.unit.agents.saying import NOW
 
 HOUR = 3600 * 10**9
@@ -77,3 +77,11 @@ def test_the_time_of_the_agents_own_machine_is_ours():
 def test_a_limit_ends_as_its_agent_words_it():
     assert flags_of("usage_limit", "resets 7:16am (UTC)", NOW).resets_at is None
     assert flags_of("usage_limit", "resets 7:16am (UTC)", NOW, ends_in_zone).resets_at == NOW + 3 * HOUR
+
+
+def test_a_time_of_day_in_a_zone_that_is_one_is_an_end_and_a_short_name_of_many_is_none() -> None:
+    morning = 1_767_261_600 * 10**9  # 10:00 UTC
+    assert ends_told("Access resets at 11:10 AM UTC.", morning) == morning + 70 * 60 * 10**9
+    assert ends_told("Access resets at 11:10 AM PST.", morning) is None
+    assert ends_told("Access resets at 11:10 AM GMT+2.", morning) is None
+    assert ends_told("try again in 5 minutes", morning) == morning + 300 * 10**9

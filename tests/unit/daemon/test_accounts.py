@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from termvisor.act.program import run
 from termvisor.clock import NS
 from termvisor.daemon.accounts import LiveAccounts
 from termvisor.errors import NotFound
@@ -37,7 +38,7 @@ def accounts(store):
             places=Places("/c", "/d", "/r"),
             attending=SimpleNamespace(knowing=Nobody()),
         )
-        return LiveAccounts(parts)
+        return LiveAccounts(parts, run)
 
     return make
 

@@ -39,6 +39,8 @@ async def test_a_view_has_state_title_need_and_session(world):
     assert (view.state.pane, view.state.value, view.version) == (pane, "waiting_approval", 1)
     assert (view.title, view.need, view.needs_action) == ("fix the tests", "approve", True)
     assert view.session.pane == pane
+    assert list(await world.agents.views(pane)) == [pane]
+    assert await world.agents.views(PaneId(999)) == {}
 
 
 async def test_an_explanation_names_the_evidence_and_it_can_be_read(world):

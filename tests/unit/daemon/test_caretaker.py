@@ -79,6 +79,17 @@ async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: St
     assert os.path.getsize(storage.places.database) < before / 2
 
 
+async def test_a_broken_index_is_made_anew(storage: Storage) -> None:
+    await storage.print(await storage.pane(), b"hello\n", days_ago=1)
+    await storage.store._db.write(
+        lambda connection: connection.execute("INSERT INTO block_fts (block_fts) VALUES ('delete-all')").fetchall()
+    )
+    assert (await caretaker(storage).check(thorough=False)).wrong
+    steps = [step async for step in caretaker(storage).reindex()]
+    assert [step.is_done for step in steps] == [False, False, False, True]
+    assert (await caretaker(storage).check(thorough=True)).wrong == ""
+
+
 async def test_a_backup_says_what_it_holds_and_never_replaces_a_file(storage: Storage, tmp_path) -> None:
     await storage.print(await storage.pane(), b"text\n", days_ago=1)
     path = str(tmp_path / "copy.db")

@@ -1,78 +1,66 @@
-"""Names are found in code by a program that may be missing; what a screen shows never becomes an option of it."""
+"""Names are found in code by a program that may be missing; what a screen shows never becomes an option of it.
 
-import json
-import os
+The program here is a stand-in that says what the real one cannot be made to say; `tests/live` asks the real one.
+"""
+
 from pathlib import Path
 
 import pytest
 
+from termvisor.act.program import run
 from termvisor.daemon.code_search import LiveCode
+from termvisor.errors import Refused
+from termvisor.model.action import RunProgram
+from termvisor.model.outcome import Outcome
 
 
-def program(folder: Path, answer: str, name: str = "ast-grep", status: int = 0) -> dict[str, str]:
-    """It says what the real one said, and writes down how it was called."""
-    text = (
-        f'#!/bin/sh\nif [ "$1" = --version ]; then echo "{name if name != "sg" else "ast-grep"} 0.51.0"; exit 0; fi\n'
-        f'echo "$@" >> {folder}/calls\ncat {folder}/answer\nexit {status}\n'
-    )
-    (folder / "answer").write_text(answer)
-    (folder / name).write_text(text)
-    (folder / name).chmod(0o755)
-    return {"PATH": f"{folder}:/usr/bin:/bin"}
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It says this and writes down how it was called."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def made(answer: str, status: int = 0) -> Path:
+        text = f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\ncat {tmp_path}/answer\nexit {status}\n'
+        (tmp_path / "answer").write_text(answer)
+        (tmp_path / "ast-grep").write_text(text)
+        (tmp_path / "ast-grep").chmod(0o755)
+        return tmp_path / "calls"
+
+    return made
 
 
-def match(file: str, line: int, text: str) -> dict:
-    return {
-        "text": "parse_rule",
-        "range": {"byteOffset": {"start": 1, "end": 2}, "start": {"line": line, "column": 4}, "end": {"line": line}},
-        "file": file,
-        "lines": text,
-        "language": "Python",
-    }
-
-
-async def test_definitions_come_first_and_places_are_below_the_folder(tmp_path):
-    found = [match("/src/a.py", 6, "    parse_rule(x)"), match("/src/b.py", 1, "def parse_rule(text):")]
-    code = LiveCode(program(tmp_path, json.dumps(found)))
-    told = await code.search(["parse_rule"], "/src")
-    assert told.places == ("b.py:2: def parse_rule(text):", "a.py:7: parse_rule(x)")
-    assert (tmp_path / "calls").read_text() == "run --json=compact --pattern parse_rule /src\n"
-
-
-async def test_only_plain_names_are_looked_for_and_only_a_few(tmp_path):
-    code = LiveCode(program(tmp_path, "[]"))
-    await code.search(["--rewrite=x", "$(id)", "a b", "x", "one_name", "one_name", "two", "three", "four"], "/src")
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert [line.split()[3] for line in calls] == ["one_name", "two", "three"]
-    assert (await code.search(["; rm"], "/src")).trouble == "there is no name to look for"
+async def test_only_plain_names_are_looked_for_and_only_a_few(program):
+    calls = program("[]")
+    names = ["--rewrite=x", "$(id)", "a b", "x", "one_name", "one_name", "two", "three", "four"]
+    await LiveCode().search(names, "/src", run)
+    assert [line.split()[3] for line in calls.read_text().splitlines()] == ["one_name", "two", "three"]
+    assert (await LiveCode().search(["; rm"], "/src", run)).trouble == "there is no name to look for"
+    assert (await LiveCode().search(["name"], "", run)).trouble == "the folder of the pane is not known"
 
 
 @pytest.mark.parametrize(
     ("answer", "status", "trouble"),
     [("{", 0, "no JSON"), ('[{"file": 3}]', 0, "no JSON"), ("[]", 2, "ast-grep")],
 )
-async def test_what_goes_wrong_is_said(tmp_path, answer, status, trouble):
-    told = await LiveCode(program(tmp_path, answer, status=status)).search(["name"], "/src")
+async def test_what_goes_wrong_is_said(program, answer, status, trouble):
+    program(answer, status)
+    told = await LiveCode().search(["name"], "/src", run)
     assert (told.places, trouble in told.trouble) == ((), True)
 
 
-async def test_nothing_found_is_no_trouble(tmp_path):
-    told = await LiveCode(program(tmp_path, "[]", status=1)).search(["name"], "/src")
-    assert (told.places, told.trouble) == ((), "")
-
-
-async def test_a_missing_program_is_no_trouble_and_another_sg_is_not_taken_for_it(tmp_path):
-    (tmp_path / "sg").write_text("#!/bin/sh\necho 'Usage: sg group [[-c] command]'\n")
-    os.chmod(tmp_path / "sg", 0o755)
-    told = await LiveCode({"PATH": str(tmp_path)}).search(["name"], "/src")
+async def test_a_missing_program_is_no_trouble(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = await LiveCode().search(["name"], "/src", run)
     assert told.trouble == "ast-grep is not installed, so no code was searched"
 
 
-async def test_it_never_starts_where_a_project_could_set_it_up(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    around = program(tmp_path, "[]")
-    (tmp_path / "ast-grep").write_text(
-        (tmp_path / "ast-grep").read_text().replace("cat ", f"pwd > {tmp_path}/place; cat ")
-    )
-    await LiveCode(around).search(["parse_rule"], str(tmp_path))
-    assert (tmp_path / "place").read_text() == "/\n"
+@pytest.mark.parametrize("answer", ["deny", "ask"])
+async def test_what_the_policy_does_not_allow_is_told(program, answer):
+    async def refuse(_action: RunProgram) -> Outcome:
+        if answer == "deny":
+            raise Refused("the policy says no: not here")
+        return Outcome(status="suppressed", why="policy_asks", text="not here")
+
+    program("[]")
+    told = await LiveCode().search(["name"], "/src", refuse)
+    assert told.trouble.startswith("ast-grep was not asked: ")

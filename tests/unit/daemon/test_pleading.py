@@ -15,7 +15,7 @@ from termvisor.model.outcome import Outcome
 from termvisor.settings import Settings
 from termvisor.testing.world import NOON
 from tests.unit.act.dialogs import HastyClock, belief
-from tests.unit.act.lines import REQUEST, ScriptedLine
+from tests.unit.act.lines import PLEA, ScriptedLine
 from tests.unit.agents.codex.test_look import ASKED
 from tests.unit.pipeline.knowing.house import began
 from tests.unit.waiting import until
@@ -79,7 +79,7 @@ async def pleading(line: ScriptedLine | None, **settings: object):
     behind = Behind(knowing)
     servers = SimpleNamespace(line_of=lambda _runtime: line, serves=lambda _runtime: True)
     parts = SimpleNamespace(
-        attending=SimpleNamespace(knowing=knowing, app_servers=servers), clock=Clock(), settings=Settings(**settings)
+        attending=SimpleNamespace(knowing=knowing, servers=servers), clock=Clock(), settings=Settings(**settings)
     )
     task = asyncio.ensure_future(Pleading(parts, lambda: behind).run())
     await asyncio.sleep(0)
@@ -90,10 +90,10 @@ async def pleading(line: ScriptedLine | None, **settings: object):
 
 
 async def test_its_server_is_the_best_way():
-    line = ScriptedLine(request=REQUEST)
+    line = ScriptedLine(PLEA)
     async with pleading(line) as (knowing, behind):
         knowing.become("waiting_approval")
-        await until(lambda: line.replies == [{"decision": "accept"}])
+        await until(lambda: line.said == ["allow"])
         assert [one.tool for one in behind.asked] == ["shell"]
 
 
@@ -105,7 +105,7 @@ async def test_without_a_server_its_dialog_is_brought():
         assert "touch x" in behind.asked[0].given
 
 
-@pytest.mark.parametrize(("inbox", "line"), [("native", None), ("off", ScriptedLine(request=REQUEST))])
+@pytest.mark.parametrize(("inbox", "line"), [("native", None), ("off", ScriptedLine(PLEA))])
 async def test_what_the_setting_leaves_out_is_not_brought(inbox, line):
     async with pleading(line, agent_inbox=inbox) as (knowing, behind):
         knowing.become("waiting_approval")

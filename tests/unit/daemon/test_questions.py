@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.daemon.questions import notices, tell_of_questions
+from termvisor.daemon.questions import left_open, notices, tell_of_questions
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action import Actor, Notify, Spawn
 from termvisor.model.approval import Approval, Voice
@@ -61,7 +61,7 @@ async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
     bus: Bus[Approval] = Bus()
     told: list[str] = []
 
-    async def tell(notice: Notify) -> None:
+    async def tell(notice: Notify, _key: str) -> None:
         told.append(notice.title[-1])
         if notice.title.endswith("1"):
             await asyncio.Event().wait()
@@ -76,6 +76,32 @@ async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
         await settled()
         task.cancel()
     assert told == ["1", "2", "3"]
+
+
+def test_a_question_that_was_left_open_is_told_again_under_the_same_key():
+    ((notice, key),) = left_open([QUESTION], ("terminal",))
+    assert (notice.title, key) == ("Somebody must answer: visor approve 3", "question.3.c")
+    assert left_open([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
+
+
+def test_many_that_were_left_open_are_one_notice_a_way():
+    many = [replace(QUESTION, id=number, correlation=f"c{number}") for number in range(9)]
+    told = [(notice.title, notice.way) for notice, _ in left_open(many, ("terminal", "webhook"))]
+    title = "Somebody must answer 9 questions: visor inbox"
+    assert told == [(title, "terminal"), (title, "webhook")]
+
+
+async def test_what_was_left_open_is_told_by_the_next_daemon():
+    told: list[tuple[str, str]] = []
+
+    async def tell(notice: Notify, key: str) -> None:
+        told.append((notice.title[-1], key))
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(tell_of_questions(Bus(), lambda: ("terminal",), tell, [QUESTION]))
+        await settled()
+        task.cancel()
+    assert told == [("3", "question.3.c")]
 
 
 @pytest.fixture

@@ -24,10 +24,11 @@ async def test_what_was_done_is_in_the_health(places):
     async with open_world(places, Settings(tmux_sockets=())) as world:
         assert not (await world.upkeep.check()).wrong
         assert [run.is_done async for run in world.upkeep.vacuum()][-1]
+        assert [run.is_done async for run in world.upkeep.vacuum(anew=True)][-1]
         made = await world.upkeep.backup(f"{places.data_dir}/copy.db")
         health = await world.upkeep.health()
     assert made.contents.events == contents_of(made.path).events == 1
-    assert [run.operation for run in health.maintenance] == ["backup", "vacuum", "check"]
+    assert [run.operation for run in health.maintenance] == ["backup", "reindex", "vacuum", "check"]
     assert health.last_checkpoint_at is not None
     assert health.alerts == ()
 

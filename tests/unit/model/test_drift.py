@@ -21,6 +21,7 @@ def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> Drift:
     [
         ("unseen_version", "version 2.2 was never recorded, only 2.1"),
         ("strange_screens", "version 2.2: its screens are no longer recognised while it speaks itself"),
+        ("unseen_dialogs", "version 2.2: its dialogs are no longer recognised on its screen, only by its own word"),
         ("silent_signals", "version 2.2: it has stopped speaking itself while its screen shows work"),
     ],
 )

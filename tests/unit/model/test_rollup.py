@@ -1,6 +1,6 @@
 """Many agents in one line."""
 
-from termvisor.model.rollup import grouped, rollup
+from termvisor.model.rollup import rollup
 from tests.unit.state.scene import says, state, working
 
 WAITING = state(2, says(1, "hook", "waiting_approval"))
@@ -24,9 +24,3 @@ def test_panes_without_an_agent_do_not_count() -> None:
 
 def test_unknown_is_never_summed_up_as_idle() -> None:
     assert rollup([UNKNOWN, UNKNOWN]).top == "unknown"
-
-
-def test_windows_are_summed_up_each_for_itself() -> None:
-    found = grouped([("b", IDLE), ("a", RUNNING), ("b", WAITING)])
-    assert {place: one.top for place, one in found.items()} == {"a": "running", "b": "waiting_approval"}
-    assert list(found) == ["a", "b"]

@@ -7,9 +7,9 @@ from tests.declared import SOURCES as DECLARED
 
 ORDER = {
     "claude_code": "osc=registry hook transcript subagents screen title process",
-    "codex": "app_server osc hook=notify rollout screen title process",
+    "codex": "app_server osc hook=notify rollout printed screen title process",
     "gemini": "hook=title screen process notification",
-    "opencode": "hook screen title process",
+    "opencode": "server hook screen title process",
     "copilot": "session_file hook screen title process",
     "cursor": "hook screen title process",
     "": "hook=plugin=server session_file screen title process",

@@ -42,6 +42,7 @@ def test_who_asks_a_person_is_marked() -> None:
         (Flags(usage_limited=True), ["usage limit"]),
         (Flags(compacting=True, auth_needed=True), ["compacting", "needs a login"]),
         (Flags(subtasks=1), ["1 subtask"]),
+        (Flags(subtasks=1, ambiguous=True), ["1 subtask", "ambiguous"]),
         (
             Flags(contradicted=Contradiction(since=NOON - 12 * NS, by="screen", state="waiting_input")),
             ["but screen shows waiting input for 12s"],

@@ -52,7 +52,7 @@ def test_words_become_the_input_they_mean(words: list[str], dish: Dish) -> None:
         (["soup", "--minutes", "long"], "--minutes: 'long' is not a number"),
         (["soup", "--to-go=perhaps"], "--to-go: 'perhaps' is not a switch"),
         (["soup", "--portions", "10"], "--portions: Expected `int` <= 9"),
-        (["soup", "--heat", "cold"], "--heat: Invalid enum value 'cold'"),
+        (["soup", "--heat", "cold"], "--heat: 'cold' is not one of mild, hot"),
         (["soup", "--minutes", "nan"], "--minutes: Expected `float` >= 0.0"),
     ],
 )

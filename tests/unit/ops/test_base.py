@@ -10,25 +10,24 @@ from termvisor.ops.options import split
 OPS = every()
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_every_op_is_fully_declared(op: Op) -> None:
-    assert op.summary.endswith(".")
-    assert len(op.summary) <= 80
-    assert op.doc
-    assert op.examples
-    assert op.Input.__doc__
-    assert find(op.command.split(), is_robot=False)[0] is op
+def test_every_op_is_fully_declared() -> None:
+    for op in OPS:
+        assert op.summary.endswith("."), op.name
+        assert len(op.summary) <= 80, op.name
+        assert op.doc, op.name
+        assert op.examples, op.name
+        assert op.Input.__doc__, op.name
+        assert find(op.command.split(), is_robot=False)[0] is op
 
 
-@pytest.mark.parametrize("example", [(op, item) for op in OPS for item in op.examples], ids=lambda pair: pair[1].line)
-def test_every_example_is_a_call_of_its_op(example: tuple[Op, object]) -> None:
-    op, item = example
-    words = shlex.split(getattr(item, "line").partition(" > ")[0])  # noqa: B009
-    is_robot = words[:1] == ["robot"]
-    _, rest = split(words[is_robot:])
-    found, rest = find(rest, is_robot)
-    assert found is op
-    assert isinstance(parse(op.Input, rest), op.Input)
+def test_every_example_is_a_call_of_its_op() -> None:
+    for op, example in [(one, example) for one in OPS for example in one.examples]:
+        words = shlex.split(example.line.partition(" > ")[0])
+        is_robot = words[:1] == ["robot"]
+        _, rest = split(words[is_robot:])
+        found, rest = find(rest, is_robot)
+        assert found is op, example.line
+        assert isinstance(parse(op.Input, rest), op.Input), example.line
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)

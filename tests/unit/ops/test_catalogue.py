@@ -48,6 +48,8 @@ def test_finding_one_op_loads_no_other() -> None:
         (["search", "history"], False, "search_history", ["history"]),
         (["query", "x"], True, "search_history", ["x"]),
         (["--version"], False, "version", []),
+        (["workflow", "dry-run", "x"], False, "workflow_dry_run", ["x"]),
+        (["workflow", "dry_run", "x"], True, "workflow_dry_run", ["x"]),
     ],
 )
 def test_an_op_is_found_by_all_its_names(argv: list[str], is_robot: bool, name: str, rest: list[str]) -> None:

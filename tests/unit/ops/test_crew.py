@@ -37,3 +37,12 @@ def test_a_state_that_there_is_not_is_refused_with_the_right_ones(text: str, hin
     with pytest.raises(BadRequest, match="there is no state") as caught:
         states(text)
     assert hint in caught.value.hint
+
+
+async def test_an_agent_that_there_is_not_is_refused_with_the_right_name() -> None:
+    world = await lively(op="status")
+    assert [one.pane.id for one in await crew(world, {"agent": "codex"})] == [4]
+    assert await crew(world, {"agent": "copilot"}) == []
+    with pytest.raises(BadRequest, match="no agent is called 'claude'") as caught:
+        await crew(world, {"agent": "claude"})
+    assert "claude_code" in caught.value.hint

@@ -12,6 +12,7 @@ async def test_what_is_wrong_is_told_with_the_remedy_and_the_exit_status() -> No
     answered = await ask(world, "db", "check")
     assert answered.status == 1
     assert "the index does not fit the text" in answered.out
+    assert "visor db reindex" in answered.out
     assert "visor db restore" in answered.out
     data = (await ask(world, "robot", "db", "check")).envelope["data"]
     assert (data["is_fine"], data["wrong"]) == (False, world.upkeep.wrong)

@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.model.action import Activate, Actor, Kill, SendKeys, SendText, SetTitle, Spawn
+from termvisor.model.action import Activate, Actor, AnswerAgent, AnswerDialog, Kill, SendKeys, SendText, SetTitle, Spawn
 from termvisor.ops.described import action_in_words, described, masked, who
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -22,6 +22,25 @@ TOKEN = "ghp_" + "a1B2" * 9
 )
 def test_every_action_has_words(action, words) -> None:
     assert action_in_words(action) == words
+
+
+DIALOG = '{"dialog":"Bash command\\n╌╌╌╌\\nmake test\\n╌╌╌╌\\n❯ 1. Yes\\n2. No"}'
+
+
+def test_a_dialog_is_told_by_its_words_without_its_frame() -> None:
+    plea = AnswerAgent(agent="claude_code", tool="dialog", given=DIALOG, request="1")
+    assert action_in_words(plea) == "say yes to the dialog of claude_code: Bash command / make test"
+    bare = AnswerAgent(agent="gemini", tool="dialog", given='{"dialog":"│ ● 1. Yes │\\n│ 2. No │"}', request="1")
+    assert action_in_words(bare) == "say yes to the dialog of gemini: ● 1. Yes / 2. No"
+    known = AnswerAgent(agent="claude_code", tool="dialog", command="make test", given=DIALOG, request="1")
+    assert action_in_words(known) == "let claude_code run 'make test' (dialog)"
+    answer = AnswerDialog(pane=1, agent="gemini", choice="allow", rows=("╭───╮", "│ Run? │", "╰───╯"))
+    assert action_in_words(answer) == "answer 'allow' to the dialog of gemini: Run?"
+
+
+def test_a_dialog_that_cannot_be_read_is_told_as_it_is() -> None:
+    told = action_in_words(AnswerAgent(agent="codex", tool="dialog", given="[", request="1"))
+    assert told.startswith('answer_agent {"type":"answer_agent","agent":"codex"')
 
 
 def test_kinds_that_are_not_known_and_fields_that_are_missing_are_told_as_they_are() -> None:

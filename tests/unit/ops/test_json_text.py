@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.ops.json_text import Misshapen, appended, leaves, tree, without
+from termvisor.ops.json_text import Misshapen, appended, leaves, member, put, tree, without
 
 OURS = '{"run":"ours"}'
 
@@ -62,3 +62,14 @@ def test_ours_are_found_by_the_list_that_they_stand_in() -> None:
     text = f'{{"h": {{"a": [{{"hooks": [{OURS}]}}, {{"run":"theirs"}}], "b": [{OURS}]}}}}'
     assert leaves(text, "h", is_ours) == [("a", OURS), ("b", OURS)]
     assert leaves("[]", "h", is_ours) == []
+
+
+def test_one_value_is_put_under_a_key_and_all_else_stays() -> None:
+    assert put('{ "a": 1 }', "b", "2") == '{ "a": 1, "b": 2 }'
+    assert put('{\n\t"a": 1\n}', "b", "2") == '{\n\t"a": 1,\n\t"b": 2\n}'
+    assert put('{"b" :  [1], "a": 1}', "b", "2") == '{"b" :  2, "a": 1}'
+    assert put("{}", "b", "2") == '{\n  "b": 2\n}'
+    assert member('{"a": 1, "b" : {"c": 2}}', "b") == '{"c": 2}'
+    assert member("{}", "b") is None
+    with pytest.raises(Misshapen):
+        put("[]", "b", "2")

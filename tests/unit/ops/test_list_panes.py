@@ -156,3 +156,15 @@ async def test_an_agent_is_also_named_by_its_runtime() -> None:
     found = (await ask(world, "robot", "state", "--pane", "runtime:2")).envelope["data"]["items"]
     assert [item["identity"]["id"] for item in found] == [4]
     assert (await ask(world, "robot", "state", "--pane", "runtime:99")).status == 4
+
+
+async def test_where_nothing_fits_it_says_so() -> None:
+    assert (await ask(await lively(), "panes", "--session", "nowhere")).out == "No pane fits.\n"
+
+
+async def test_what_an_agent_used_has_columns_where_there_is_room_and_an_agent() -> None:
+    world = await lively(op="status")
+    wide = (await ask(world, "panes", width=240)).out
+    assert "claude-opus-4-5  48,211      31%  $0.42  deterministic" in wide
+    assert "CONTEXT" not in (await ask(world, "panes", width=80, is_terminal=True)).out
+    assert "CONTEXT" not in (await ask(await lively(), "panes", width=240)).out

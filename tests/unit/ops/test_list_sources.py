@@ -34,3 +34,4 @@ async def test_a_secret_in_an_address_is_taken_out() -> None:
 
 async def test_without_any_it_says_so() -> None:
     assert (await ask(MemoryWorld(), "sources")).out == "No agent has spoken anywhere yet.\n"
+    assert (await ask(MemoryWorld(), "sources", "--status", "down")).out == "No source fits.\n"

@@ -24,7 +24,7 @@ async def test_windows_of_different_servers_are_never_taken_for_one() -> None:
 
 async def test_ended_panes_are_in_no_window() -> None:
     assert "3:main" not in (await ask(await lively(), "windows")).out
-    assert (await ask(await lively(), "windows", "--pane", "3")).out == "No windows.\n"
+    assert (await ask(await lively(), "windows", "--pane", "3")).out == "No window fits.\n"
 
 
 async def test_windows_say_what_their_agents_come_to() -> None:

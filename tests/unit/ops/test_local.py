@@ -50,10 +50,10 @@ def test_local_ops_are_those_that_need_no_daemon() -> None:
         "setup_shell",
         "version",
     }
-    assert [op.name for op in every() if op.works_alone] == [
+    assert {op.name for op in every() if op.works_alone} == {
         "tmux_status",
         "doctor",
         "setup_tmux",
         "config_reload",
         "completion",
-    ]
+    }

@@ -1,10 +1,13 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from termvisor.errors import BadRequest, Unsupported
 from termvisor.model.ids import PaneId
 from termvisor.ops.plea import action, understood
+
+RECORDINGS = Path(__file__).resolve().parents[2] / "recordings" / "claude_code"
 
 
 def asked(tool: str, given: dict, **more: str) -> str:
@@ -31,6 +34,15 @@ def test_a_file_that_would_be_written_is_known() -> None:
     wish = action("claude_code", understood(asked("Edit", {"file_path": "/src/a", "new_string": "x"})), None)
     assert (wish.writes, wish.command) == (("/src/a",), "")
     assert action("claude_code", understood(asked("Read", {"file_path": "/src/a"})), None).writes == ()
+
+
+def test_claude_code_does_not_say_which_use_of_a_tool_it_asks_about() -> None:
+    """Once it does, two requests that are alike in all can be two questions; the guide says that they cannot."""
+    records = json.loads((RECORDINGS / "approval_asked.json").read_text())["records"]
+    told = [json.loads(record["text"]) for record in records if record["source"] == "hook"]
+    asked_for = next(one["payload"] for one in told if one["event"] == "PermissionRequest")
+    used = next(one["payload"] for one in told if one["event"] == "PreToolUse")
+    assert ("tool_use_id" in used, "tool_use_id" in asked_for) == (True, False)
 
 
 def test_no_request_is_the_same_as_another() -> None:

@@ -61,6 +61,17 @@ async def test_one_that_is_not_seen_to_come_up_is_said(world):
     assert (answered.status, answered.envelope["data"]["items"][0]["status"]) == (6, "started")
 
 
+async def test_one_whose_window_is_dead_already_has_failed_and_its_window_is_named(world):
+    facts = replace(world.fleet.views[1].facts, mux_id="%2", pid=77, dead=True)
+    world.fleet.views[1] = replace(world.fleet.views[1], facts=facts)
+    world.door.outcome = replace(world.door.outcome, pid=77)
+    answered = await ask(world, "robot", "revive", "0196")
+    (item,) = answered.envelope["data"]["items"]
+    assert (answered.status, item["status"], item["pane"]) == (75, "failed", 2)
+    assert item["why"] == "it ended at once; pane 2 stays and shows why"
+    assert world.door.done[-1][0].keeps_failure
+
+
 async def test_one_that_goes_on_is_not_started_again(world):
     answered = await ask(world, "robot", "revive", "5e55")
     assert (answered.status, world.door.done) == (75, [])

@@ -1,6 +1,21 @@
+import pytest
+from msgspec.structs import replace
+
 from termvisor.ops import crew
-from termvisor.ops.rollup import GROUPINGS, Summed, by_session, gathered, named, place_fields, summed, together, told
+from termvisor.ops.rollup import (
+    GROUPINGS,
+    Summed,
+    by_session,
+    gathered,
+    named,
+    place_fields,
+    representative,
+    summed,
+    together,
+    told,
+)
 from termvisor.testing.asking import lively
+from termvisor.testing.crew import DONE, WORKING
 
 
 async def test_living_panes_that_pass_the_filters_stand_together_by_place() -> None:
@@ -42,3 +57,40 @@ async def test_groups_are_named_for_what_they_have_in_common() -> None:
         "target": "local",
         "agent": "codex",
     }
+
+
+@pytest.mark.parametrize(
+    ("spoke", "printed", "expected"),
+    [
+        ({WORKING: 8, DONE: 9}, {WORKING: 5}, DONE),
+        ({WORKING: 8}, {DONE: 9}, WORKING),
+        ({}, {WORKING: 8, DONE: 9}, DONE),
+        ({}, {}, WORKING),
+    ],
+)
+async def test_one_pane_stands_for_its_place(spoke: dict, printed: dict, expected) -> None:
+    world = await lively(op="status")
+    members = [
+        crew.Member(
+            replace(one.pane, last_output_at=printed.get(one.pane.id)),
+            replace(one.view, state=replace(one.view.state, last_event=spoke.get(one.pane.id))),
+        )
+        for one in await crew.crew(world, {})
+        if one.pane.id in (WORKING, DONE) and one.view is not None
+    ]
+    assert representative(members).pane.id == expected
+
+
+async def test_a_place_is_called_after_the_agent_of_that_pane() -> None:
+    world = await lively(op="status")
+    fields = place_fields(await crew.crew(world, {"session": "work"}), world.clock.now())
+    assert (fields["representative"], fields["title"]) == (DONE, "write the notes")
+
+
+async def test_what_the_agents_of_a_place_used_is_summed_up() -> None:
+    world = await lively(op="status")
+    fields = place_fields(await crew.crew(world, {}), world.clock.now())
+    assert (fields["tokens"], fields["cost"], fields["context_used"]) == (48_211, 0.42, 0.31)
+    assert fields["state_age"] == 60.0
+    nobody = place_fields(await crew.crew(world, {"pane": "1"}), world.clock.now())
+    assert (nobody["tokens"], nobody["cost"], nobody["context_used"], nobody["state_age"]) == (None,) * 4

@@ -112,3 +112,28 @@ async def test_where_no_agent_is_installed_that_is_said(world: LocalWorld, home:
     (home / ".claude/settings.json").unlink()
     (home / ".claude").rmdir()
     assert (await ask(world, "setup", "agents")).out == "No agent that we know is installed here.\n"
+
+
+async def test_a_status_line_is_set_up_where_it_is_asked_for_and_there_is_none(world: LocalWorld, home: Path) -> None:
+    path = home / ".claude/settings.json"
+    await ask(world, "setup", "agents", "--yes")
+    assert "statusLine" not in json.loads(path.read_bytes())
+    (made,) = (await ask(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
+    assert (made["outcome"], made["note"]) == ("updated", "")
+    assert "tell claude_code StatusLine $PPID" in json.loads(path.read_bytes())["statusLine"]["command"]
+    (again,) = (await ask(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
+    assert again["outcome"] == "unchanged"
+    await ask(world, "setup", "agents", "--remove", "--yes")
+    assert path.read_bytes() == SETTINGS
+
+
+async def test_a_status_line_of_ones_own_is_never_replaced(world: LocalWorld, home: Path) -> None:
+    path = home / ".claude/settings.json"
+    own = SETTINGS.replace(b'"model"', b'"statusLine": {"type": "command", "command": "mine"}, "model"')
+    path.write_bytes(own)
+    (made,) = (await ask(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
+    assert json.loads(path.read_bytes())["statusLine"]["command"] == "mine"
+    assert made["note"].startswith("Your own status line is left alone.")
+    assert made["note"].endswith("hook.sh tell claude_code StatusLine`.")
+    await ask(world, "setup", "agents", "--remove", "--yes")
+    assert path.read_bytes() == own

@@ -388,3 +388,26 @@ async def test_what_waits_to_be_stored_is_bounded_in_memory_however_short_its_li
     flow.cancel()
     assert sum(sizes) > 4_000_000
     assert max(sizes) < 9_000_000
+
+
+async def test_lines_that_may_be_meant_for_programs_are_told_without_secrets(memory, epoch):
+    told = []
+    memory.pipeline.printed = lambda of, lines: told.extend((of.id, line.at, line.text) for line in lines)
+    now = memory.clock.now()
+    memory.write(epoch, b'{"type":"x","key":"%s"}\r\nelse\r\n' % KEY.encode(), now)
+    await until(lambda: told)
+    ((of, at, text),) = told
+    assert (of, at) == (epoch.id, now)
+    assert text.startswith('{"type":"x","key":"')
+    assert KEY not in text
+
+
+async def test_what_a_program_printed_before_it_ended_is_read_at_once_when_asked(memory, pane, epoch):
+    told = []
+    memory.pipeline.printed = lambda of, lines: told.extend(line.text for line in lines)
+    memory.write(epoch, b'{"type":"x"}\r\n', memory.clock.now())
+    memory.pipeline.read_now(pane)
+    assert told == ['{"type":"x"}']
+    assert await memory.lines(pane) == ['{"type":"x"}']
+    memory.pipeline.read_now(pane)
+    assert told == ['{"type":"x"}']

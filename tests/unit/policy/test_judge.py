@@ -13,7 +13,7 @@ from termvisor.model.action import (
     WriteFile,
 )
 from termvisor.model.ids import PaneId
-from termvisor.model.policy import ROBOTS, Policy
+from termvisor.model.policy import ROBOTS, Filesystem, Network, Policy, Rule, Shell, When
 from termvisor.policy.document import parse
 from termvisor.policy.judge import judge, spend
 from termvisor.policy.request import HookAnswer, Place
@@ -22,6 +22,9 @@ from tests.unit.policy.asking import asks, command
 PANE = PaneId(7)
 DEFAULT = Policy()
 OPEN = parse('[shell]\nmode = "allow"')
+CODE = ("ast-grep", "run", "--json=compact", "--pattern", "parse_rule", "--", "/home/me/project")
+HISTORY = ("cass", "query", "--session-id", "5e55", "--format", "json")
+USAGE = ("caut", "refresh", "--service", "openai", "--format", "json")
 ALLOW = '[[rule]]\nid = "yes"\nanswer = "allow"\n'
 
 
@@ -43,6 +46,9 @@ def ids(policy: Policy, request) -> set[str]:
         (Spawn(where="window"), "allow", "ask"),
         (RunProgram(argv=("ls",)), "allow", "ask"),
         (RunProgram(argv=("rm", "-rf", "/")), "deny", "deny"),
+        (RunProgram(argv=CODE), "allow", "allow"),
+        (RunProgram(argv=CODE, cwd="/home/me/project"), "allow", "ask"),
+        (RunProgram(argv=(*CODE, "--update-all")), "allow", "ask"),
         (Kill(pane=PANE), "allow", "ask"),
         (Kill(pane=PANE, signal="KILL"), "ask", "ask"),
         (Kill(pane=PANE, closes_pane=True), "ask", "ask"),
@@ -200,3 +206,24 @@ def test_in_a_protected_pane_an_agent_may_still_ask_a_person() -> None:
     policy = parse('protected = ["session:prod"]')
     assert answer(policy, asks(plea(command="ls"), "agent", place=Place(session="prod"))) == "ask"
     assert answer(policy, asks(Activate(pane=PANE), "agent", place=Place(session="prod"))) == "deny"
+
+
+@pytest.mark.parametrize("argv", [CODE, HISTORY, USAGE], ids=lambda argv: argv[0])
+def test_a_program_that_only_looks_is_allowed_until_the_user_says_otherwise(argv: tuple[str, ...]) -> None:
+    rule = Rule(id="not_here", answer="deny", when=When(kind=("run_program",), program=(argv[0],)))
+    request = asks(RunProgram(argv=argv), "workflow")
+    assert answer(DEFAULT, request) == "allow"
+    assert answer(Policy(rules=(rule,)), request) == "deny"
+    assert answer(Policy(shell=Shell(deny_patterns=(f"^{argv[0]} ",))), request) == "deny"
+
+
+def test_code_is_not_searched_where_the_user_lets_nobody_read() -> None:
+    policy = Policy(filesystem=Filesystem(deny=("/home/me/project/**",)))
+    inside = (*CODE[:-1], "/home/me/project/secret")
+    assert answer(policy, asks(RunProgram(argv=inside), "workflow")) == "deny"
+
+
+def test_the_network_rules_hold_for_the_program_that_asks_other_machines() -> None:
+    policy = Policy(network=Network(mode="deny"))
+    assert answer(policy, asks(RunProgram(argv=USAGE), "workflow")) == "deny"
+    assert answer(policy, asks(RunProgram(argv=HISTORY), "workflow")) == "allow"

@@ -245,7 +245,7 @@ async def test_an_index_made_anew_finds_rows_of_screens_again(store, ask, agent)
         ).fetchall()
     )
     assert await ask("error") == []
-    await store.output.rebuild_index()
+    assert [table async for table in store.keeping.rebuild_indexes()] == ["block", "sighting", "utterance"]
     assert await ask("error") == ["error: no such file"]
 
 

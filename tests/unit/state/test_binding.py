@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from termvisor.model.signal import Hint
-from termvisor.state.binding import Roster, Unbound, began, bind, closed, doubted, ended, showed
+from termvisor.state.binding import Roster, Unbound, began, bind, closed, doubted, ended, is_ambiguous, showed
 from tests.declared import DEFAULT
 from tests.unit.state.scene import at, runtime, says
 
@@ -138,6 +138,23 @@ def test_a_session_that_was_doubted_is_nobodys_when_the_others_left():
     assert bind(showed(roster, RuntimeId(1), "t1"), by_folder("t1"), DEFAULT) == 1
     assert doubted(roster, by_folder("t1", is_doubtful=True)) is roster
     assert doubted(roster, by_folder("", is_doubtful=True)) is roster
+
+
+def test_a_session_that_may_be_its_own_makes_an_agent_ambiguous_until_somebody_shows_it():
+    one, late = (runtime(1, agent="codex"), runtime(2, agent="codex", mux_pane="%6", started_at=at(500)))
+    two = doubted(living(one, late), by_folder("t1", is_doubtful=True))
+    assert is_ambiguous(two, one)
+    assert not is_ambiguous(two, late)
+    for other in (runtime(3, agent="codex", cwd="/else"), runtime(4, agent="claude_code")):
+        assert not is_ambiguous(two, other)
+    assert not is_ambiguous(showed(two, RuntimeId(2), "t1"), one)
+
+
+def test_a_session_that_one_has_shown_needs_no_other_proof():
+    told = says(1, "rollout", runtime=None, hint=Hint(), session="t1", agent="codex")
+    assert bind(CODEX, told, DEFAULT) == NOBODY
+    assert bind(showed(CODEX, RuntimeId(1), "t1"), told, DEFAULT) == 1
+    assert bind(showed(CODEX, RuntimeId(1), "t2"), told, DEFAULT) == NOBODY
 
 
 def test_who_hands_it_on_itself_owns_it_though_others_sit_there():

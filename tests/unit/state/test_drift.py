@@ -1,8 +1,10 @@
-"""Looks that know nothing, and an agent that fell silent."""
+"""Looks that know nothing, dialogs that they do not know, and an agent that fell silent."""
 
-from termvisor.state.drift import signs
+import pytest
+
+from termvisor.state.drift import signs, was_seen
 from tests.declared import DEFAULT
-from tests.unit.state.scene import ONE, at, knowing, says, working
+from tests.unit.state.scene import ONE, at, knowing, says, seen, working
 
 
 def drifts(seconds: float, *facts) -> list[str]:
@@ -51,3 +53,29 @@ def test_an_end_that_is_not_told_is_a_known_hole() -> None:
 def test_looks_of_long_ago_say_nothing() -> None:
     seen = [strange(second) for second in range(0, 62, 2)]
     assert drifts(300, *seen, says(40, "hook", "running")) == []
+
+
+ASKS = says(10, "hook", "waiting_approval")
+
+
+@pytest.mark.parametrize(
+    ("facts", "until", "expected"),
+    [
+        ([says(12, "screen", "waiting_approval")], 20, True),
+        ([says(12, "screen", "unknown", reason="unknown_screen")], 20, False),
+        ([says(12, "screen", "idle")], 20, False),
+        ([says(12, "screen", "waiting_input"), says(19.9, "screen", "running")], 20, True),
+        ([says(9, "screen", "running")], 20, None),
+        ([says(12, "screen", "unknown", reason="unknown_screen")], 12.5, None),
+        ([], 20, None),
+    ],
+    ids=["seen", "strange", "taken for rest", "gone just before", "nobody looked", "too short", "no screen"],
+)
+def test_a_dialog_that_the_agent_told_was_on_its_screen_or_was_not(facts, until: float, expected: bool | None) -> None:
+    known = knowing(ASKS, *facts)
+    assert was_seen(known.ledgers[ONE], seen(knowing(ASKS), 11), at(until)) is expected
+
+
+def test_who_waits_by_its_screen_alone_proves_nothing() -> None:
+    known = knowing(*(says(second, "screen", "waiting_approval") for second in (1, 9)))
+    assert was_seen(known.ledgers[ONE], seen(known, 10), at(20)) is None

@@ -73,9 +73,13 @@ def test_what_is_not_proven_is_said():
     doubtful = says(
         1, "transcript", "error", runtime=None, hint=Hint(cwd="/home/ada/src", is_doubtful=True), session="a"
     )
-    (doubt,) = why(2, doubtful).doubts
+    told = why(2, doubtful)
+    (doubt,) = told.doubts
     assert "more than one of it worked in /home/ada/src" in doubt
+    assert told.state.flags.ambiguous
     assert why(2, says(1, "hook", "running")).doubts == ()
+    shown = why(3, doubtful, says(2, "hook", "running", session="a"))
+    assert (shown.doubts, shown.state.flags.ambiguous) == ((), False)
 
 
 def test_an_agent_on_the_other_side_is_known_by_its_screen_alone():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from termvisor.state.presence import binding_of, presence
+from termvisor.state.presence import bound, presence
+from termvisor.state.witness import witnesses
 from tests.declared import DEFAULT
 from tests.unit.state.scene import ONE, at, knowing, runtime, says, working
 
@@ -40,6 +41,7 @@ SCENES = [
     ("seconds", "pid", "heard", "expected"), [one[1:] for one in SCENES], ids=[o[0] for o in SCENES]
 )
 def test_a_binding(seconds: float, pid: int, heard: list, expected) -> None:
-    found = binding_of(knowing(*heard).ledgers[ONE], runtime(pid=pid), at(seconds), DEFAULT)
+    here = runtime(pid=pid)
+    found = bound(witnesses(knowing(*heard).ledgers[ONE], here.agent, at(seconds), DEFAULT), here, DEFAULT)
     assert found == expected
     assert presence(found) == ("unmanaged" if expected == "unmanaged" else "managed")

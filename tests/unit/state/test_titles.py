@@ -2,8 +2,7 @@
 
 import pytest
 
-from termvisor.model.ids import PaneId
-from termvisor.state.titles import LONGEST, Candidate, Known, clean, known_titles, representative, title
+from termvisor.state.titles import LONGEST, Known, clean, known_titles, title
 from tests.declared import DEFAULT
 from tests.unit.state.scene import ONE, knowing, says
 
@@ -46,33 +45,3 @@ def test_names_come_from_the_best_source_that_told_one() -> None:
         says(3, "registry", kind="note", title="claude-47"),
     ]
     assert known_titles(knowing(*heard).ledgers[ONE], "claude_code", DEFAULT) == ("claude-47", "✳ Claude Code")
-
-
-@pytest.mark.parametrize(
-    ("panes", "expected"),
-    [
-        (
-            [
-                Candidate(pane=PaneId(1), mux_pane="%1", active_at=9),
-                Candidate(pane=PaneId(2), mux_pane="%2", handshake_at=1),
-            ],
-            2,
-        ),
-        (
-            [
-                Candidate(pane=PaneId(1), mux_pane="%1", active_at=8),
-                Candidate(pane=PaneId(2), mux_pane="%2", active_at=9),
-            ],
-            2,
-        ),
-        ([Candidate(pane=PaneId(2), mux_pane="%2"), Candidate(pane=PaneId(1), mux_pane="%1")], 1),
-    ],
-)
-def test_one_pane_stands_for_its_session(panes: list[Candidate], expected: int) -> None:
-    found = representative(panes)
-    assert found is not None
-    assert found.pane == expected
-
-
-def test_no_pane_stands_for_an_empty_session() -> None:
-    assert representative([]) is None

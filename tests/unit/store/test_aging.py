@@ -138,6 +138,7 @@ async def test_every_table_that_grows_is_in_the_list_or_named_here(store):
     kept = {"server", "pane", "epoch", "audit", "voice", "knowledge", "reading", "account", "account_usage"}
     own = {f"{table}_{part}" for table in INDEXED for part in ("time", "fts")}
     own |= {"run_step", "run_signal", "run_cursor", "bookmark"}  # they leave with their run or agent; one row
+    own |= {"notice", "notice_cursor"}  # one leaves once it is told; one row
     query = (
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_fts_%'"
     )

@@ -70,6 +70,28 @@ async def test_a_redraw_is_the_same_for_hours_and_a_fresh_text_is_not(store, new
     assert len(await store.detections.add([seen(pane, 3 * hours, runtime=RuntimeId(8), trace="above and text")])) == 1
 
 
+async def test_a_limit_that_another_process_shows_again_is_the_same_and_one_that_ends_later_is_not(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    first = {"agent": "codex", "runtime": RuntimeId(7), "evidence": {"resets_at": 9 * HOUR}}
+    second = {"runtime": RuntimeId(8), "key": "usage.reached runtime:8", "evidence": {"resets_at": 9 * HOUR - 50 * NS}}
+    second = first | second
+    await store.detections.add([seen(pane, **first)])
+    assert await store.detections.add([seen(pane, 4000, **second)]) == []
+    (one,) = await found(store)
+    assert one.seen_again == 1
+    later = second | {"evidence": {"resets_at": 10 * HOUR}}
+    assert len(await store.detections.add([seen(pane, 4000, **later), seen(other, 4000, **second)])) == 2
+
+
+async def test_a_text_that_came_after_the_agent_s_own_word_is_known_when_it_is_drawn_again(store, new_pane):
+    pane = await new_pane()
+    own = {"agent": "codex", "runtime": RuntimeId(7)}
+    await store.detections.add([seen(pane, 100, source="signal", rule="signal.usage_limited", **own)])
+    assert await store.detections.add([seen(pane, 101, trace="a1", **own)]) == []
+    assert await store.detections.add([seen(pane, 4000, trace="a1", **own)]) == []
+    assert len(await store.detections.add([seen(pane, 8000, trace="b2", **own)])) == 1
+
+
 async def test_who_handles_it_first_stands(store, new_pane):
     (event,) = await store.detections.add([seen(await new_pane())])
     mine = Handling(at=1, by="workflow:handle_usage_limits", action="paused", run=3)

@@ -73,10 +73,3 @@ async def test_marks_come_back_as_they_were_newest_last(store, new_pane):
     assert title.text == "vim ?"
     assert last == marks[2]
     assert (await store.output.marks(pane))[0] == marks[0]
-
-
-async def test_the_index_can_be_made_anew(store, new_pane, write_lines):
-    pane = await new_pane()
-    await write_lines(pane, "hello world")
-    await store.output.rebuild_index()
-    assert await store.check(thorough=True) == "ok"

@@ -81,7 +81,7 @@ async def test_what_was_said_ages_with_its_words(store, say):
 
 async def test_the_index_can_be_made_anew(store, say):
     await say("mend the \ud800build")
-    await store.output.rebuild_index()
+    assert [table async for table in store.keeping.rebuild_indexes()]
     assert len(await found(store, "mend")) == 1
 
 

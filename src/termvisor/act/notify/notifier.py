@@ -3,7 +3,7 @@
 notify ─► words made harmless ─► do they see it anyway? ─► too much? ─► one of the ways
 """
 
-import os
+from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Callable, Mapping
 
 from termvisor.act.notify.audience import Audience
@@ -61,7 +61,7 @@ class Notifier:
 
     async def _notice(self, action: Notify, correlation: str, count: int) -> Notice:
         return Notice(
-            id=os.urandom(8).hex(),
+            id=identity(action, correlation),
             correlation=correlation,
             at=iso(self._clock.now()),
             title=one_line(action.title),
@@ -81,6 +81,12 @@ class Notifier:
             return False
         now = self._clock.now()
         return any((now - viewer.typed_at) / NS < settings.notify_looking for viewer in viewers)
+
+
+def identity(action: Notify, correlation: str) -> str:
+    """The same for the same words of the same story: who gets it twice, also from two daemons, knows it again."""
+    said = "\0".join((correlation, action.way, action.title, action.text))
+    return blake2b(said.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 _HELD_BACK = {

@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.base import Record
+from termvisor.agents.claude_code import status_line
 from termvisor.agents.claude_code.error_names import flags_of
-from termvisor.agents.evidence import Said, framed, not_understood, payload
+from termvisor.agents.evidence import Said, framed, hook_of, not_understood, payload
 from termvisor.agents.foreign import BROKEN, MILLISECOND
 from termvisor.model.agent import StateName
 from termvisor.model.signal import FlagsTold
@@ -47,6 +48,8 @@ NOTICES: dict[str, StateName] = {
     "elicitation_url_dialog": "waiting_input",
 }
 """Notices that say what the agent waits for. `permission_prompt` does not: it comes for questions, too, and late."""
+_HEAD = 64
+"""Characters of a line in which its event is named."""
 _TASK = re.compile(r"\A\s*<task-notification>\s*<task-id>([\w-]{1,64})</task-id>")
 
 
@@ -88,6 +91,8 @@ class Line(Struct, frozen=True):
 
 
 def read(record: Record) -> list[Said]:
+    if f'"{status_line.EVENT}"' in record.text[:_HEAD] and (hook := hook_of(record)) is not None:
+        return status_line.read(hook)
     try:
         line = msgspec.json.decode(record.text, type=Line)
     except BROKEN:

@@ -5,10 +5,10 @@ a notify program and the rollout file tell of threads only. See `threads` for ho
 """
 
 from termvisor.agents.base import WELL_KNOWN
-from termvisor.agents.codex import hook, look, osc, recognise, rollout, server, title
+from termvisor.agents.codex import hook, look, osc, printed, recognise, rollout, server, title
 from termvisor.agents.composed import Composed
 from termvisor.agents.words import of_hooks
-from termvisor.model.source import LOOKS, OSC, Source, told
+from termvisor.model.source import LOOKS, OSC, PRINTED, Source, told
 
 ADAPTER = Composed(
     name=recognise.AGENT,
@@ -19,6 +19,7 @@ ADAPTER = Composed(
         Source(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
         Source(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
         Source(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
+        PRINTED,
         *LOOKS,
     ),
     env_names=("HOME", "CODEX_HOME"),
@@ -31,10 +32,12 @@ ADAPTER = Composed(
         "hook": hook.read,
         "notify": hook.read,
         "rollout": rollout.read,
+        PRINTED.name: printed.read,
         "title": title.read,
     },
     speech={"hook": of_hooks(("UserPromptSubmit", "user", "prompt"), ("Stop", "assistant", "last_assistant_message"))},
     sight=look.SIGHT,
     resume=recognise.RESUME,
     resumed=recognise.resumed_by,
+    printed=printed.prints,
 )

@@ -61,10 +61,6 @@ def last_turn(thread: str) -> Ask:
     return Ask("thread/turns/list", wanted)
 
 
-def compact(thread: str) -> Ask:
-    return Ask("thread/compact/start", {"threadId": thread})
-
-
 def approve(request: Json) -> Reply | None:
     """This once. None for a request that is no approval, or does not offer it."""
     return _decision(request, ("accept",))
@@ -114,11 +110,11 @@ def composer(screen: Screen) -> str | None:
 
 def approve_keys(screen: Screen) -> Press | None:
     """Its own letter for yes; never Enter, which takes whatever is marked."""
-    return _keys(screen, "approval_asked", "Yes, proceed (y)", "y")
+    return _keys(screen, "Yes, proceed (y)", "y")
 
 
 def deny_keys(screen: Screen) -> Press | None:
-    return _keys(screen, "approval_asked", "No, and tell Codex what to do differently (esc)", "Escape")
+    return _keys(screen, "No, and tell Codex what to do differently (esc)", "Escape")
 
 
 def interrupt(screen: Screen) -> Press | None:
@@ -128,21 +124,11 @@ def interrupt(screen: Screen) -> Press | None:
     return Press(keys=("Escape",), rule=seen.rule, rows=("esc to interrupt",)) if is_at_work else None
 
 
-def may_type(screen: Screen) -> bool:
-    """Whether a text that is pasted now would land in an empty composer."""
-    return composer(screen) == ""
-
-
-def leave_limit_dialog_keys(screen: Screen) -> Press | None:
-    """Away from the offer to switch the model, and nothing is switched."""
-    return _keys(screen, "limit_dialog", "Keep current model", "Escape")
-
-
 _INVITATION = "Ask Codex to do anything"
 
 
-def _keys(screen: Screen, rule: str, choice: str, key: str) -> Press | None:
+def _keys(screen: Screen, choice: str, key: str) -> Press | None:
     seen: Seen = look(screen)
     rows = layout_of(screen.rows).dialog
-    is_offered = seen.name == rule and choice in " ".join(" ".join(rows).split())
+    is_offered = seen.name == "approval_asked" and choice in " ".join(" ".join(rows).split())
     return Press(keys=(key,), rule=seen.rule, rows=rows) if is_offered else None

@@ -35,6 +35,12 @@ _TAKES_A_VALUE = frozenset(
         "--add-dir",
         "-a",
         "--ask-for-approval",
+        "-o",
+        "--output-last-message",
+        "--output-schema",
+        "--color",
+        "--thread-source",
+        "--cyber-access-program",
     }
 )
 _WITH_A_FACE = frozenset({"resume", "fork", "agents"})
@@ -69,6 +75,7 @@ _OTHERS = frozenset(
 )
 _WRAPPER = r"/@openai/codex/bin/codex\.js$|/\.?bin/codex$"
 RESUME = Resume(("codex", "resume", "{}"))
+_JSON = frozenset({"--json", "--experimental-json"})
 _APART = frozenset({"--no-daemon", "--remote", "--dangerously-bypass-hook-trust"})
 
 
@@ -83,6 +90,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """Where the agent is told to work."""
     is_apart: bool = False
     """It was told to use a server of its own, or one elsewhere."""
+    is_json: bool = False
+    """It was told to print what it does for programs to read."""
 
 
 def recognise(processes: Sequence[Process]) -> Process | None:
@@ -111,8 +120,9 @@ def workplace_of(process: Process) -> str:
 def resumed_by(process: Process) -> str:
     """The thread that its command line names; empty where it names none. A fork gets another id."""
     call = call_of(process)
-    is_named = call.verb == "resume" and call.words and RESUME.is_session(call.words[0])
-    return call.words[0] if is_named else ""
+    words = call.words[1:] if call.verb in ("exec", "e") and call.words[:1] == ("resume",) else call.words
+    is_named = (call.verb == "resume" or words != call.words) and words and RESUME.is_session(words[0])
+    return words[0] if is_named else ""
 
 
 def uses_shared_server(process: Process) -> bool:
@@ -141,7 +151,7 @@ def _is_agent(arguments: Sequence[str]) -> bool:
 def _parsed(arguments: Sequence[str]) -> Call:
     """Words and options in any order, as its command line takes them."""
     words: list[str] = []
-    folder, is_apart, is_prompt = "", False, False
+    folder, is_apart, is_json, is_prompt = "", False, False, False
     rest = iter(arguments)
     for argument in rest:
         name, has_value, value = argument.partition("=")
@@ -153,7 +163,10 @@ def _parsed(arguments: Sequence[str]) -> Call:
         else:
             value = value if has_value else next(rest, "") if name in _TAKES_A_VALUE else ""
             folder = value if name in ("-C", "--cd") else folder
+            is_json = is_json or name in _JSON
             is_apart = is_apart or name in _APART or (name, value) == ("--disable", "daemon_auto_start")
     is_verb = bool(words) and not is_prompt and words[0] in _WITH_A_FACE | _RUNS | _OTHERS
     verb = words[0] if is_verb else ""
-    return Call(verb=verb, words=tuple(words[1:] if is_verb else words), folder=folder, is_apart=is_apart)
+    return Call(
+        verb=verb, words=tuple(words[1:] if is_verb else words), folder=folder, is_apart=is_apart, is_json=is_json
+    )

@@ -10,8 +10,9 @@ import msgspec
 
 from termvisor.agents.base import Record
 from termvisor.agents.codex import server
-from termvisor.agents.codex.threads import Face, Threads
+from termvisor.agents.codex.threads import Threads
 from termvisor.agents.foreign import Json, inside, text
+from termvisor.agents.server import Face
 from termvisor.model.signal import Hint
 
 SOURCE = "app_server"

@@ -1,7 +1,8 @@
 """The rollout: the file in which Codex keeps one thread, a line for everything that happens.
 
 Its name holds the thread's id, but nothing in it names a process. So a line counts only where the process was proven
-by its own command line; of other threads only the first line is taken, which tells the folder.
+by its own command line. Of other threads the first line is taken, which tells the folder, and what they used: that goes
+to whoever has shown the thread elsewhere, and to nobody else.
 """
 
 import posixpath
@@ -40,10 +41,8 @@ def read(record: Record) -> list[Said]:
     told = inside(line, "payload")
     if text(line, "type") == "session_meta":
         return _opened(record, told)
-    if not record.hint.pid:
-        return []
     kind = text(told, "type") if text(line, "type") == "event_msg" else text(line, "type")
-    read_one = _READERS.get(kind)
+    read_one = _READERS.get(kind) if record.hint.pid else _COUNTERS.get(kind)
     said = read_one(told, record.at) if read_one is not None else None
     at = min(moment(line.get("timestamp")) or record.at, record.at)
     return [] if said is None else framed([said], session=_session(record), at=at)
@@ -96,12 +95,11 @@ def _compacted(told: Json, now: int) -> Said:
     return Said(kind="note", flags=FlagsTold(compacting=False))
 
 
-_READERS: dict[str, Callable[[Json, int], Said | None]] = {
+_COUNTERS: dict[str, Callable[[Json, int], Said | None]] = {"token_count": _counted, "turn_context": _turned}
+_READERS = _COUNTERS | {
     "task_started": _began,
     "task_complete": _ended,
     "turn_aborted": _stopped,
-    "token_count": _counted,
-    "turn_context": _turned,
     "compacted": _compacted,
 }
 """Lines that are not here tell what was said, not what Codex is doing."""

@@ -13,29 +13,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from termvisor.agents.base import Process
 from termvisor.agents.codex.recognise import resumed_by, uses_shared_server, workplace_of
 from termvisor.agents.codex.rollout import FACES
 from termvisor.agents.foreign import MILLISECOND, SECOND, Json, inside, number, text
+from termvisor.agents.server import Face, Life
 from termvisor.model.signal import Hint
 
-Life = tuple[int, int]
-"""A pid and its start."""
 _SLACK = 2 * 10**9
 """A process' start is known to the second only, and a little rounded."""
-
-
-class Face(Struct, frozen=True):
-    """A living Codex, and when its process started."""
-
-    process: Process
-    started_at: int
-    is_elsewhere: bool = False
-    """It works in no pane that we watch."""
-
-    @property
-    def life(self) -> Life:
-        return self.process.pid, self.process.pid_started
 
 
 class Thread(Struct, frozen=True, kw_only=True):

@@ -30,6 +30,13 @@ def counted(total: Json, last: Json, window: int | None) -> dict[str, Scalar]:
     )
 
 
+def summed(used: Json) -> dict[str, Scalar]:
+    """Of a thread in all, where only the parts are told."""
+    given, output = _count(used, "input_tokens"), _count(used, "output_tokens")
+    whole = None if given is None or output is None else {"total_tokens": given + output}
+    return {} if whole is None else counted({**used, **whole}, {}, None)
+
+
 def of_request(name: str, used: Json) -> dict[str, Scalar]:
     """What one answer of the model took. Its input counts what came out of a cache, or went into one, once more."""
     given, output = _count(used, "input_tokens"), _count(used, "output_tokens")

@@ -5,7 +5,7 @@ A hook can deny a tool, but it cannot allow one: the dialog comes all the same. 
 
 import msgspec
 
-from termvisor.agents.choices import Decision, Press, answered, choices, chosen, leaving, way_to
+from termvisor.agents.choices import Decision, Press, answered, chosen, leaving
 from termvisor.agents.gemini.layout import parts_of
 from termvisor.agents.gemini.look import look
 from termvisor.agents.sight import box_of, shown_rows
@@ -45,13 +45,6 @@ def composer(screen: Screen) -> str | None:
     if not rows:
         return None
     return "" if is_composer_empty(screen) else "\n".join(row[3:].strip() for row in rows)
-
-
-def stop_at_limit(screen: Screen) -> Press | None:
-    """Away from the dialog of a usage limit, without another try."""
-    seen, box = look(screen), box_of(shown_rows(screen.rows))
-    keys = way_to("Stop", choices([inner for _, inner in box])) if seen.name == "usage_limit_asked" else None
-    return Press(keys=keys, rule=seen.rule, rows=tuple(row for row, _ in box)) if keys else None
 
 
 def interrupt(screen: Screen) -> Press | None:

@@ -22,7 +22,7 @@ INTERRUPT_PAUSE = 0.3
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """An HTTP request to the server that `recognise.server_of` names. An answer below 300 means that it was taken."""
+    """An HTTP request to its server. An answer below 300 means that it was taken."""
 
     path: str
     body: dict[str, object]

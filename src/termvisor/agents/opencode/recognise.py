@@ -1,4 +1,4 @@
-"""Which process is an opencode with a face, and where its server listens."""
+"""Which process is an opencode with a face, and where it was told to listen."""
 
 import re
 
@@ -39,7 +39,6 @@ LAUNCH = Launch(
     ),
 )
 RESUME = Resume(("opencode", "--session", "{}"), r"ses_[0-9A-Za-z]{8,64}")
-_HERE = ("127.0.0.1", "localhost")
 _PORT = re.compile(r"[1-9]\d{0,4}")
 
 
@@ -47,8 +46,7 @@ def resumed_by(process: Process) -> str:
     return RESUME.named(("-s", "--session"), LAUNCH.words(process) or ())
 
 
-def server_of(process: Process) -> str:
-    """The address under which it answers; empty where its command line names none. It listens only if told to."""
-    words = LAUNCH.words(process) or ()
-    port, host = value_of(("--port",), words), value_of(("--hostname",), words) or "127.0.0.1"
-    return f"http://{host}:{port}" if host in _HERE and _PORT.fullmatch(port) else ""
+def port_of(process: Process) -> int:
+    """The port that its command line names; 0 where it names none, or leaves it to the system."""
+    port = value_of(("--port",), LAUNCH.words(process) or ())
+    return int(port) if _PORT.fullmatch(port) else 0

@@ -1,4 +1,5 @@
-"""What opencode's plugin tells (`plugin.js`, beside this file): its events, and with the end of a turn how it went.
+"""What opencode tells by its plugin (`plugin.js`, beside this file) and by its server (see `relay`), in the same words:
+its events, and with the end of a turn how it went.
 
 A sub-agent has a session of its own, whose parent the plugin names: its work is a sub-task. Its questions are asked
 on the same screen, so they are the agent's.
@@ -7,6 +8,7 @@ on the same screen, so they are the agent's.
 from termvisor.agents.base import Record
 from termvisor.agents.evidence import INTERRUPTED, Hook, Meaning, Said, heard, payload
 from termvisor.agents.foreign import Json, inside, number, text
+from termvisor.agents.opencode.relay import LIVES, LOST, RESTS
 from termvisor.agents.trouble import flags_of, kind_of
 from termvisor.model.signal import FlagsTold
 
@@ -22,7 +24,8 @@ def read(record: Record) -> list[Said]:
 
 
 def _meaning(hook: Hook) -> Meaning | None:
-    return (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
+    found = (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
+    return found or _OF_ITS_SERVER.get(hook.event)
 
 
 def _session(told: Json, now: int) -> Said:
@@ -137,4 +140,9 @@ _OF_SUBTASKS: dict[str, Meaning] = {
     "session.status": _subtask_began,
     "session.idle": _subtask_ended,
     **_ASKED,
+}
+_OF_ITS_SERVER: dict[str, Meaning] = {
+    RESTS: lambda told, now: Said(state="idle"),
+    LIVES: lambda told, now: Said(kind="heartbeat"),
+    LOST: lambda told, now: Said(kind="source_down"),
 }

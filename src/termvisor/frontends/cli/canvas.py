@@ -42,9 +42,14 @@ def scroll(top: int, key: str, count: int, fits: int) -> int:
 
 
 def paint(rows: list[str]) -> bytes:
-    """Bytes that put the rows on the screen in one go; wrapping is off, so a long row is cut by the terminal."""
-    body = "\r\n".join(f"{row}\x1b[0m{_CLEAR_LINE}" for row in rows)
-    return f"{_BEGIN}{_HOME}{body}{_CLEAR_REST}{_END}".encode("utf-8", "replace")
+    """Bytes that put the rows on the screen in one go; wrapping is off, so a long row is cut by the terminal.
+
+    A row is cleared before it is written, the last one with all below: behind a full one the cursor stands on its last
+    character.
+    """
+    clear = [*[_CLEAR_LINE] * (len(rows) - 1), _CLEAR_REST]
+    body = "\r\n".join(f"{before}{row}\x1b[0m" for before, row in zip(clear, rows or [""], strict=True))
+    return f"{_BEGIN}{_HOME}{body}{_END}".encode("utf-8", "replace")
 
 
 def _above(view: View, height: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""`visor demo`: five lively panes on a private tmux server, to try everything on."""
+"""`visor demo`: six lively panes on a private tmux server, to try everything on."""
 
 from typing import Annotated, Literal
 
@@ -30,8 +30,9 @@ def run(wanted: Demo) -> int:
 
 def _started(is_new: bool, attach: str) -> str:
     head = "The demo is running" if is_new else "The demo was running already"
-    return f"""{head}: five panes on a tmux server of its own.
+    return f"""{head}: six panes on a tmux server of its own.
   visor up                see them, live
+  visor inbox             what the agent in one of them asks; `visor approve` answers
   visor search pelican    find a word that one of them printed
   visor search 'harbour*' find what begins so, in all of them
   {attach}

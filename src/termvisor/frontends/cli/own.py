@@ -26,9 +26,7 @@ class Command(Struct, frozen=True):
 COMMANDS = {
     "up": Command(up.Up, up.run, "Start the daemon when none runs, and show all panes, live on a terminal."),
     "down": Command(down.Down, down.run, "Stop everything that was started: demo, daemon, recorder."),
-    "demo": Command(
-        demo.Demo, demo.run, "Start or stop a private tmux server with five lively panes to try things on."
-    ),
+    "demo": Command(demo.Demo, demo.run, "Start or stop a private tmux server with six lively panes to try things on."),
     "daemon": Command(daemon.Daemon, daemon.run, "Start, stop, restart or look at the daemon."),
 }
 

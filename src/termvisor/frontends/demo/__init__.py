@@ -1,1 +1,1 @@
-"""A private tmux server with five lively panes to try everything on: no model, no network, next to no cost."""
+"""A private tmux server with six lively panes to try everything on: no model, no network, next to no cost."""

@@ -1,4 +1,4 @@
-"""The five programs of the demo. A scene makes of the number of its round beats: text, then seconds of rest.
+"""The programs of the demo. A scene makes of the number of its round beats: text, then seconds of rest.
 
 Invariant: a few lines a second at most, and everything in them is invented.
 """
@@ -26,33 +26,6 @@ def build(number: int) -> Iterator[Beat]:
 def _bar(unit: str, step: int) -> str:
     filled = _BAR * step // (len(_UNITS) * 4)
     return f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {100 * filled // _BAR:3d} % {unit}"
-
-
-_TASKS = (
-    ("make the invoice importer skip empty rows", "importer/rows.py", "python -m unittest importer"),
-    ("cache the weather lookups for ten minutes", "weather/cache.py", "python -m unittest weather"),
-    ("rename Basket to Cart everywhere", "shop/cart.py", "git grep -n Basket"),
-)
-_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
-
-
-def agent(number: int) -> Iterator[Beat]:
-    """A conversation with a made-up coding agent that asks for approval, waits, and goes on by itself."""
-    task, path, command = _TASKS[number % len(_TASKS)]
-    yield f"\x1b]2;agent: {task}\x07\r\n\x1b[36m>\x1b[0m {task}\r\n", 2.0
-    yield from _think(6)
-    yield f"• I looked at {path}. The change is small: one function and its test.\r\n", 2.5
-    yield f"• Edited {path} (+{7 + number % 5} -{2 + number % 3})\r\n", 1.5
-    yield f"\r\n  The agent wants to run: \x1b[1m{command}\x1b[0m\r\n  Allow? [y] yes  [n] no  [a] always\r\n  ", 8.0
-    yield "y\r\n", 1.0
-    yield from _think(5)
-    yield f"• {12 + number % 9} checks passed. Done: {task}.\r\n", 7.0
-
-
-def _think(turns: int) -> Iterator[Beat]:
-    for turn in range(turns):
-        yield f"\r\x1b[K{_SPINNER[turn % len(_SPINNER)]} pondering… ({turn}s)", 1.0
-    yield "\r\x1b[K", 0.0
 
 
 _PATHS = ("/api/harbour", "/api/ferries/17", "/login", "/api/tides?port=Lisbon", "/static/albatross.svg")
@@ -116,5 +89,5 @@ def _screen(turn: int) -> str:
     return "\x1b[?2026h\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in (head, *rows)) + "\x1b[J\x1b[?2026l"
 
 
-SCENES: dict[str, Scene] = {"build": build, "agent": agent, "log": log, "shell": shell, "top": top}
-"""One window each, in this order."""
+SCENES: dict[str, Scene] = {"build": build, "log": log, "shell": shell, "top": top}
+"""One window each."""

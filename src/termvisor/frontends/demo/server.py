@@ -7,11 +7,13 @@ import sys
 
 from termvisor import spawn
 from termvisor.errors import MuxError
+from termvisor.frontends.demo.agents import AGENTS
 from termvisor.frontends.demo.scenes import SCENES
 from termvisor.settings import Places, Settings, prepare
 from termvisor.wire.dial import dial
 
 SESSION = "demo"
+WINDOWS = (*AGENTS, *SCENES)
 
 
 def is_running(places: Places) -> bool:
@@ -22,13 +24,13 @@ def is_running(places: Places) -> bool:
 
 
 def start(places: Places, settings: Settings) -> bool:
-    """Start the five panes. False when they were there already."""
+    """Start the panes. False when they were there already."""
     if is_running(places):
         return False
     prepare(places)
     words = ["start-server", ";", "set-option", "-g", "history-limit", "50000"]
     make = ["new-session", "-d", "-s", SESSION, "-x", "110", "-y", "30"]
-    for name in SCENES:
+    for name in WINDOWS:
         words += [";", *make, "-c", "/", "-n", name, *_player(name)]
         make = ["new-window", "-d", "-t", f"{SESSION}:"]
     _tmux(places, settings, words)

@@ -1,26 +1,37 @@
 """Who has the terminal of a pane, and when a process began. Linux only; elsewhere nobody is said to have it."""
 
 import os
+import stat
 import sys
 from collections.abc import Iterable
 
 from termvisor.clock import NS
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+_ENOUGH = 19
+_GONE = (b"Z", b"X")
 
 
 def foreground(pid: int) -> int:
     """The process group that has the terminal of this process; 0 where it has none or that is not told."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return max(0, int(file.read().rpartition(b")")[2].split()[5]))
-    except (OSError, ValueError, IndexError):
-        return 0
+    told = _stat(pid)
+    return max(0, int(told[5])) if told else 0
 
 
 def members(group: int, pids: Iterable[int]) -> frozenset[int]:
     """Those of the processes that belong to this group."""
     return frozenset(pid for pid in pids if group and _group(pid) == group)
+
+
+def speaks_in(pid: int, started: int, first: int) -> bool | None:
+    """Whether this process has the terminal of a pane, given with its first process, and prints there itself or through
+    a pipe. None when it lives no more.
+    """
+    own, shell = _stat(pid), _stat(first)
+    if not own or int(own[19]) != started:
+        return None
+    is_in_front = bool(shell) and int(own[2]) == int(shell[5]) and own[4] == shell[4] != b"0"
+    return is_in_front and _prints_to(pid, int(shell[4]))
 
 
 def began_at(started: int, now: int) -> int:
@@ -40,3 +51,23 @@ def _group(pid: int) -> int:
         return os.getpgid(pid)
     except OSError:
         return 0
+
+
+def _stat(pid: int) -> list[bytes]:
+    """What the kernel tells of a process, from its state on; empty where there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            told = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []
+    return told if len(told) > _ENOUGH and told[0] not in _GONE else []
+
+
+def _prints_to(pid: int, terminal: int) -> bool:
+    """``terminal`` as the kernel numbers it in /proc. Output in a file is not what the pane shows."""
+    try:
+        out = os.stat(f"/proc/{pid}/fd/1")
+    except OSError:
+        return False
+    device = os.makedev((terminal >> 8) & 0xFFF, (terminal & 0xFF) | ((terminal >> 12) & 0xFFF00))
+    return stat.S_ISFIFO(out.st_mode) or (stat.S_ISCHR(out.st_mode) and out.st_rdev == device)

@@ -8,6 +8,9 @@ from termvisor.model.ids import MuxPaneId
 from termvisor.mux.tmux.protocol import quote
 
 _SESSION_ID = re.compile(r"\$\d+")
+_STAYS = 'tmux set-option -p -t "$TMUX_PANE" remain-on-exit failed 2>/dev/null; echo; exec "$@"'
+"""Run by the new pane itself: no later word to tmux could be sure to come before the program ends. The empty row is the
+one that tmux pushes off the screen when it says that a pane is dead."""
 _COMMANDS = {"session": "new-session", "window": "new-window", "pane": "split-window"}
 
 
@@ -20,7 +23,7 @@ def spawn_command(wanted: Spawn, beside: MuxPaneId | None) -> str:
         words += ["-e", quote(f"{name}={value}")]
     if wanted.name and wanted.where != "pane":
         words += ["-n", quote(wanted.name)]
-    return " ".join([*words, *(["--", *_program(wanted.command)] if wanted.command else [])])
+    return " ".join([*words, *(["--", *_program(_kept(wanted))] if wanted.command else [])])
 
 
 def _place(wanted: Spawn, beside: MuxPaneId | None) -> list[str]:
@@ -34,6 +37,12 @@ def _place(wanted: Spawn, beside: MuxPaneId | None) -> list[str]:
         raise BadRequest("a new window needs a session")
     exactly = "" if _SESSION_ID.fullmatch(wanted.session) else "="
     return ["-t", quote(f"{exactly}{wanted.session}:")]
+
+
+def _kept(wanted: Spawn) -> tuple[str, ...]:
+    """The program; one that may fail to start leaves its reason on the screen."""
+    stays = wanted.keeps_failure or wanted.account
+    return ("sh", "-c", _STAYS, "sh", *wanted.command) if stays else wanted.command
 
 
 def _program(argv: tuple[str, ...]) -> list[str]:

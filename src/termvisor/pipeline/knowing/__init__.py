@@ -13,8 +13,9 @@ from termvisor.pipeline.knowing.circle import Circle
 from termvisor.pipeline.knowing.gaze import Gaze
 from termvisor.pipeline.knowing.hearing import Hearing
 from termvisor.pipeline.knowing.knowing import Knowing
+from termvisor.pipeline.knowing.printing import Printing
 from termvisor.pipeline.knowing.recognition import Recognition
 from termvisor.pipeline.knowing.standing import Standing
 from termvisor.pipeline.knowing.turn import Terms
 
-__all__ = ["Afar", "Circle", "Gaze", "Hearing", "Knowing", "Recognition", "Standing", "Terms"]
+__all__ = ["Afar", "Circle", "Gaze", "Hearing", "Knowing", "Printing", "Recognition", "Standing", "Terms"]

@@ -34,7 +34,7 @@ def candidates(
     found: dict[int, Candidate] = {}
     for agent in agents:
         first = recognise(agent, ahead) if ahead else None
-        process = first or recognise(agent, tree)
+        process = first or (recognise(agent, tree) if len(ahead) < len(tree) else None)
         if process is not None:
             found.setdefault(process.pid, Candidate(agent, process, first is not None))
     order = {process.pid: place for place, process in enumerate(tree)}

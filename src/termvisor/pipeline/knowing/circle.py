@@ -81,6 +81,15 @@ class Circle:
 
         return self._ask(agent, named, "")
 
+    def prints(self, agent: str, process: Process) -> bool:
+        """Whether what this process prints is meant for programs; an adapter need not know."""
+
+        def printing(one: Adapter) -> bool:
+            tell = getattr(one, "prints", None)
+            return tell is not None and bool(tell(process))
+
+        return self._ask(agent, printing, False)
+
     def look(self, agent: str, screen: Screen, version: str = "") -> Seen | None:
         """``version`` is the program's, where it is known; older adapters are not told."""
 

@@ -70,6 +70,8 @@ class Recognition:
         self._knowing, self._circle, self._processes, self._clock = knowing, circle, processes, clock
         self.panes: Callable[[], Iterable[Standing]] = lambda: ()
         self.follower: Follower | None = None
+        self.last_words: Callable[[PaneId], None] = lambda pane: None
+        """Called before an end is told, so that what was printed up to it is heard first."""
         self._looked: dict[PaneId, _Looked] = {}
         self._followed: dict[RuntimeId, Runtime] = {}
         self._urgent: set[PaneId] = set()
@@ -106,6 +108,8 @@ class Recognition:
     def ended(self, pid: int, started: int) -> None:
         """A process that was followed is gone. What else runs in its pane is looked for soon."""
         gone = [one for one in self._followed.values() if (one.pid, one.pid_started) == (pid, started)]
+        for one in gone:
+            self.last_words(one.pane)
         self._knowing.take(RuntimeEnded(at=self._clock.now(), runtime=one.id) for one in gone)
         for one in gone:
             self._leave(one)

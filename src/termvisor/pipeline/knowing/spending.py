@@ -18,21 +18,24 @@ _NOTHING = Spent()
 def used(session: AgentSession, told: dict[str, Scalar]) -> AgentSession:
     """After one more signal with figures."""
     known = _answered(replace(session, told=_told(session.told, told)), told)
+    shown = [cost for cost in (session.cost_so_far, number(told.get("cost_so_far"))) if cost is not None]
+    known = replace(known, cost_so_far=max(shown, default=None))
     return replace(known, usage=_whole(known))
 
 
 def _whole(session: AgentSession) -> Usage:
     """Both measure the same, and each may have missed something: so the larger one counts.
 
-    A cost that was told for less does not hold any more.
+    A cost that was told for less does not hold any more; then the one that the agent showed last does.
     """
     told, spent = session.told, list(session.by_model.values())
     given, written = sum(one.input for one in spent), sum(one.output for one in spent)
     cached = sum(one.cached + one.written for one in spent)
     total = given + written + cached
+    shown = session.cost_so_far
     if not spent or total <= (told.total or 0):
-        return told
-    return replace(told, total=total, input=given, output=written, cached=cached, reasoning=None, cost=None)
+        return told if told.cost is not None else replace(told, cost=shown)
+    return replace(told, total=total, input=given, output=written, cached=cached, reasoning=None, cost=shown)
 
 
 def _answered(session: AgentSession, told: dict[str, Scalar]) -> AgentSession:

@@ -51,5 +51,6 @@ def _beside(state: AgentState) -> dict[str, Scalar]:
         "auth_needed": flags.auth_needed,
         "subtasks": flags.subtasks,
         "contradicted": flags.contradicted.state if flags.contradicted is not None else None,
+        "ambiguous": flags.ambiguous,
     }
     return {name: value for name, value in told.items() if value}

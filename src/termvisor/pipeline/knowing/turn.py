@@ -80,7 +80,7 @@ class _Course(Struct):
         self._note_ends(before, after, known)
         if isinstance(fact, PaneClosed):
             self.tell_story(session_story.pane_closed(self.standing.story, fact.pane, fact.at))
-        if before.unreachable != after.unreachable:
+        if before.unreachable != after.unreachable or before.roster.doubts is not after.roster.doubts:
             self.touched.update(after.roster.tenants)
 
     def _note_lives(self, before: Knowledge, after: Knowledge) -> None:

@@ -92,6 +92,7 @@ class AdapterContract:
         assert bool(self.adapter.resume_command(self.session)) is bool(self.session)
 
     def test_it_is_pure(self) -> None:
+        """All but what speaks with its server, which stands beside it in `served`."""
         assert {name: found for name, text in _sources(self._package) if (found := _IMPURE & _imported(text))} == {}
 
     def test_a_session_that_is_none_is_no_command(self) -> None:
@@ -167,8 +168,8 @@ def _screen(rows: Sequence[str]) -> Screen:
 def _sources(where: str) -> Iterator[tuple[str, str]]:
     """The text of every module of a package."""
     package = importlib.import_module(where)
-    below = pkgutil.iter_modules(getattr(package, "__path__", ()))
-    for name in (package.__name__, *(f"{package.__name__}.{module.name}" for module in below)):
+    below = [one.name for one in pkgutil.iter_modules(getattr(package, "__path__", ())) if one.name != "served"]
+    for name in (package.__name__, *(f"{package.__name__}.{module}" for module in below)):
         with open(str(importlib.import_module(name).__file__), encoding="utf-8") as file:
             yield name, file.read()
 

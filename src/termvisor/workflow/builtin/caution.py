@@ -15,10 +15,12 @@ PASSING = frozenset({"mux_error", "rate", "recent_gap", "stale_snapshot"})
 """Those that pass by themselves."""
 FOREIGN = frozenset({"unknown_screen", "alternate_screen", "no_agent", "other_agent"})
 """Those that say: something else has the screen."""
+UNSURE = ("unknown", "typed_not_submitted")
+"""Of a deed: it may or may not have arrived."""
 _DELAYS = (2.0, 5.0, 15.0)
 
 
-async def act(context: Context, what: Action | Wish, check: Check) -> Deed:
+async def act(context: Context, what: Action | Wish, check: Check, *, passing: frozenset[str] = PASSING) -> Deed:
     """Once the check says yes, and anew where it could not be done right now. For a person it steps back at once."""
     for delay in (*_DELAYS, None):
         await check(context)
@@ -27,9 +29,9 @@ async def act(context: Context, what: Action | Wish, check: Check) -> Deed:
         except NotDone as error:
             if error.why in PERSONAL:
                 raise StepBack(f"a person has the pane: {error.message}") from error
-            if error.why in FOREIGN:
+            if error.why in FOREIGN - passing:
                 raise StepBack(f"another program has the screen: {error.message}") from error
-            if error.why not in PASSING or delay is None:
+            if error.why not in passing or delay is None:
                 raise
         await context.sleep(delay)
     raise StepBack("it could not be done")
@@ -37,7 +39,7 @@ async def act(context: Context, what: Action | Wish, check: Check) -> Deed:
 
 def sure(deed: Deed) -> None:
     """What may or may not have arrived ends the run: nothing may build on it, and it is never sent again."""
-    if deed.status in ("unknown", "typed_not_submitted"):
+    if deed.status in UNSURE:
         details = {"status": "failed", "why": deed.status}
         told = f": {deed.text}" if deed.text else ""
         raise NotDone(f"it is not known whether it was taken ({deed.why}){told}; look at the pane", details=details)

@@ -12,6 +12,8 @@ from termvisor.workflow.context import Context, StepBack
 CODE = "auth.device_code"
 CODE_FOR = 900.0
 """Seconds for which a code is good, by what agents say of theirs."""
+_WHOLE = 400
+"""Signs at which captures are cut."""
 _A_MOMENT = 20.0
 _TAKES = 60.0
 _AT_WORK: tuple[StateName, ...] = ("running", "completed", "idle")
@@ -23,6 +25,8 @@ async def run(context: Context) -> str:
         raise StepBack("the agent has left the pane")
     if not seen.auth_needed and not (await context.still()).is_so:
         return "nothing asks for a login any more"
+    if not context.facts.get("code") and (url := str(context.facts.get("url") or "")):
+        return await _left_to_a_person(context, seen, _opened(url))
     told = await _code(context)
     if told is not None and "code" not in context.facts and context.run.event is not None:
         return "the agent shows a code by now, which is told by a run of its own"
@@ -43,6 +47,12 @@ async def _code(context: Context) -> Recalled | None:
             await context.note("no code is shown yet")
     told = await context.recall(CODE, CODE_FOR)
     return told if told.captured("code") else None
+
+
+def _opened(url: str) -> str:
+    """What to do with an address alone; what was cut is of no use to anybody."""
+    where = url if len(url) < _WHOLE else "the address that it shows"
+    return f"open {where}, and enter in the pane what you are told there"
 
 
 async def _asked(context: Context, seen: Observation, told: Recalled) -> str:
@@ -76,7 +86,14 @@ async def _left_to_a_person(context: Context, seen: Observation, why: str) -> st
 
 
 async def _outcome(context: Context) -> str:
+    """An agent that goes on is known to be logged in once it is answered."""
     seen = await context.observe(0)
+    if seen.agent and seen.auth_needed:
+        try:
+            await context.wait_for(WaitFor(cleared="auth_needed", timeout=_TAKES))
+        except TimedOut:
+            await context.note("it still asks for a login")
+        seen = await context.observe(0)
     if not seen.agent:
         raise StepBack("the agent has left the pane")
     return f"{seen.agent} still needs a login" if seen.auth_needed else f"{seen.agent} is logged in, and {seen.state}"

@@ -27,7 +27,14 @@ async def moved(context: Context, left: Left) -> tuple[str, str]:
         return "", "the agent was asked to leave, and no shell's prompt was seen"
     except NotDone as error:
         return "", f"the agent was not asked to leave: {error.message}"
-    await taken_up(context, left, (*selected.prefix, *left.seen.resume))
+    try:
+        trouble = await taken_up(context, left, (*selected.prefix, *left.seen.resume))
+    except NotDone as error:
+        if error.why in caution.UNSURE:
+            raise
+        return "", f"it was not started as {selected.account}: {error.message}"
+    if trouble:
+        return "", f"it was started as {selected.account}: {trouble}"
     return await began(context, f"the agent works again, as {selected.account}")
 
 

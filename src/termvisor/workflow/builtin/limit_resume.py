@@ -18,6 +18,10 @@ _BEGUN: tuple[StateName, ...] = ("waiting_approval", "completed", "error")
 _STARTS_WITHIN, _HOLDS_FOR, _OWN_WITHIN = 30.0, 15.0, 120.0
 """Seconds: an agent that was told to go on may take to begin; it must then be at work without a new refusal; one that
 goes on by itself, or is started anew, may be late."""
+_LOOKS = 24
+"""So often within that time it is looked whether one that was started has ended again."""
+_LAST_LINES, _OWN_WORDS = 20, "visor: "
+"""Among the last lines, what our own start of a program under an account says where it cannot be done."""
 
 
 class Left(Struct, frozen=True, kw_only=True):
@@ -31,8 +35,8 @@ class Left(Struct, frozen=True, kw_only=True):
 
 async def as_left(context: Context, left: Left) -> Observation:
     """Raises ``StepBack`` where somebody else was there."""
-    seen = await context.observe(0)
     before = left.seen
+    seen = await _known(context, before)
     if seen.runtime != before.runtime or seen.agent != before.agent:
         raise StepBack("the pane is not as it was left: its agent is another one, or has left")
     if before.session and seen.session != before.session:
@@ -41,6 +45,18 @@ async def as_left(context: Context, left: Left) -> Observation:
         raise StepBack(f"the pane is not as it was left: {seen.agent} is {seen.state}")
     if not seen.agent and seen.activity != "prompt":
         raise StepBack("the pane is not as it was left: no shell waits at its prompt")
+    return seen
+
+
+async def _known(context: Context, before: Observation) -> Observation:
+    """The pane, once its agent is known again: right after a start of the daemon nothing was heard of it yet."""
+    seen = await context.observe(0)
+    if before.agent and seen.state == "unknown" and seen.activity != "prompt":
+        try:
+            await context.wait_state(*RESTS, "running", "waiting_approval", timeout=_STARTS_WITHIN)
+        except TimedOut:
+            await context.note("nothing is heard of the agent")
+        seen = await context.observe(0)
     return seen
 
 
@@ -53,27 +69,31 @@ async def gone_on(context: Context, left: Left, *, is_own_turn: bool) -> tuple[s
             return "", "the agent said that it goes on by itself, and did not"
         return "the limit is over and the agent went on by itself", ""
     try:
-        await _driven(context, left)
+        trouble = await _driven(context, left)
     except NotDone as error:
         if error.status == "expired":
             return "", "nobody said in time whether it may go on"
         raise
+    if trouble:
+        return "", f"its conversation was to be taken up: {trouble}"
     return await began(context, "the limit is over and the agent works again")
 
 
-async def _driven(context: Context, left: Left) -> None:
+async def _driven(context: Context, left: Left) -> str:
+    """Empty; or why the agent did not come back."""
+
     async def check(context: Context) -> Observation:
         return await as_left(context, left)
 
     if not left.seen.agent:
         if not left.seen.resume:
             raise StepBack("the agent has left, and how its conversation is taken up is not known")
-        await taken_up(context, left, left.seen.resume)
-        return
+        return await taken_up(context, left, left.seen.resume)
     has_chosen = await out_of_dialog(context, left, check)
     if has_chosen and left.seen.agent == "gemini":
-        return  # to keep trying is to go on
+        return ""  # to keep trying is to go on
     caution.sure(await caution.act(context, SendTo(text=left.words), check))
+    return ""
 
 
 async def out_of_dialog(context: Context, left: Left, check: caution.Check) -> bool:
@@ -86,8 +106,9 @@ async def out_of_dialog(context: Context, left: Left, check: caution.Check) -> b
     return True
 
 
-async def taken_up(context: Context, left: Left, command: tuple[str, ...]) -> None:
-    """The agent is started again at the shell's prompt, in the same conversation, and told to go on."""
+async def taken_up(context: Context, left: Left, command: tuple[str, ...]) -> str:
+    """The agent is started again at the shell's prompt, in the same conversation, and told to go on. Empty; or why it
+    did not come up: then it is not told anything."""
 
     async def at_prompt(context: Context) -> None:
         if (await context.observe(0)).agent:
@@ -98,8 +119,26 @@ async def taken_up(context: Context, left: Left, command: tuple[str, ...]) -> No
             raise StepBack("the agent did not come back")
 
     caution.sure(await caution.act(context, SendTo(text=shlex.join(command)), at_prompt))
-    await context.wait_state("idle", "completed", timeout=_OWN_WITHIN)
-    caution.sure(await caution.act(context, SendTo(text=left.words), same_agent))
+    if trouble := await _not_up(context):
+        return trouble
+    still_painting = caution.PASSING | caution.FOREIGN
+    caution.sure(await caution.act(context, SendTo(text=left.words), same_agent, passing=still_painting))
+    return ""
+
+
+async def _not_up(context: Context) -> str:
+    """Empty once the agent is at rest; why not, where the shell is back at its prompt or the time is over."""
+    for _ in range(_LOOKS):
+        try:
+            await context.wait_state("idle", "completed", timeout=_OWN_WITHIN / _LOOKS)
+        except TimedOut:
+            seen = await context.observe(_LAST_LINES)
+        else:
+            return ""
+        if not seen.agent and seen.activity == "prompt":
+            said = next((line for line in reversed(seen.lines) if line.startswith(_OWN_WORDS)), "")
+            return said or "it ended at once; the pane shows what it said"
+    return f"it was not seen to come up within {_OWN_WITHIN:g} s"
 
 
 async def began(context: Context, how: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import shlex
 
 from termvisor.errors import NotDone, TimedOut
 from termvisor.workflow.base import Trigger, Workflow
-from termvisor.workflow.call import Conversation, Observation, WaitFor
+from termvisor.workflow.call import Conversation, Observation, Start, WaitFor
 from termvisor.workflow.context import Context, StepBack
 
 CRASH = "agent.crashed"
@@ -40,7 +40,8 @@ async def run(context: Context) -> str:
         if is_free:
             deed = await context.send(command(session, seen))
         else:
-            deed = await context.spawn(session.resume, cwd=session.cwd, name=session.agent)
+            beside = Start(command=session.resume, cwd=session.cwd, name=session.agent, keeps_failure=True)
+            deed = await context.act(beside)
     except NotDone as error:
         raise StepBack(_LEFT.get(error.why, error.message)) from error
     if deed.status == "unknown":
@@ -86,7 +87,8 @@ async def _verified_beside(context: Context, session: Conversation) -> str:
             return f"{session.agent} is up again with session {session.session}, in pane {now.pane}"
         if now.id != session.id:
             break  # it came, and ended again
-    await _tell(context, f"{session.agent} was not seen to come up again", f"`visor revive {session.id}` tries it.")
+    text = f"Where it failed, its window stays and shows why. `visor revive {session.id}` tries it."
+    await _tell(context, f"{session.agent} was not seen to come up again", text)
     return f"{session.agent} was to start in a new window, and was not seen to come up with session {session.session}"
 
 

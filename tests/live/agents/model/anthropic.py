@@ -15,7 +15,6 @@ _KINDS = {
     500: ("api_error", "Internal server error"),
     529: ("overloaded_error", "Overloaded"),
 }
-_LIMIT_FOR = 3 * 3600
 
 
 class Anthropic:
@@ -38,7 +37,7 @@ class Anthropic:
     def refusal(self, reply: Reply) -> Refusal:
         kind, message = _KINDS.get(reply.failure, ("api_error", "scripted error"))
         body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": fresh("req_")}
-        return Refusal(reply.failure, body, _limited() if reply.is_limit else {})
+        return Refusal(reply.failure, body, _limited(reply.limit_for) if reply.is_limit else {})
 
     def frames(self, request: Json, reply: Reply) -> Iterator[Frame]:
         yield _event("message_start", message={**_message(request, reply), "content": [], "stop_reason": None})
@@ -102,8 +101,8 @@ def _tool_block(tool: Tool) -> Json:
     return {"type": "tool_use", "id": fresh("toolu_"), "name": name, "input": arguments}
 
 
-def _limited() -> dict[str, str]:
-    resets = str(int(time.time()) + _LIMIT_FOR)
+def _limited(seconds: int) -> dict[str, str]:
+    resets = str(int(time.time()) + seconds)
     unified = {
         "status": "rejected",
         "reset": resets,
@@ -115,4 +114,4 @@ def _limited() -> dict[str, str]:
         "overage-disabled-reason": "org_level_disabled",
     }
     headers = {f"anthropic-ratelimit-unified-{name}": value for name, value in unified.items()}
-    return {**headers, "retry-after": str(_LIMIT_FOR), "x-should-retry": "false"}
+    return {**headers, "retry-after": str(seconds), "x-should-retry": "false"}

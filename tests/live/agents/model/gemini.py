@@ -13,6 +13,7 @@ _STATUS = {
     500: ("INTERNAL", "An internal error has occurred."),
     503: ("UNAVAILABLE", "The model is overloaded. Please try again later."),
 }
+_CODE_ASSIST = "cloudcode-pa.googleapis.com"
 _TYPES = "type.googleapis.com/google.rpc."
 
 
@@ -39,6 +40,11 @@ class Gemini:
                 {"@type": _TYPES + "QuotaFailure", "violations": [quota]},
                 {"@type": _TYPES + "ErrorInfo", "reason": "RATE_LIMIT_EXCEEDED"},
             ]
+            if reply.tells_end:
+                error["details"] = [
+                    {"@type": _TYPES + "ErrorInfo", "reason": "QUOTA_EXHAUSTED", "domain": _CODE_ASSIST},
+                    {"@type": _TYPES + "RetryInfo", "retryDelay": f"{reply.limit_for}s"},
+                ]
         return Refusal(reply.failure, {"error": error})
 
     def frames(self, request: Json, reply: Reply) -> Iterator[Frame]:

@@ -5,6 +5,7 @@
     MODEL stall <seconds>   begin, then say nothing     MODEL cut             half an answer, then the line is cut
     MODEL shell <command>   ask to run it               MODEL tokens <count>  say that the context is so full
     MODEL write <path>      ask to write a file         MODEL tool <name> <JSON>  ask for any other tool
+    MODEL until <seconds since 1970>   the vendor's usage limit, until then
     MODEL tools <name> <JSON> ;; <name> <JSON>   ask for all of them at once (Claude Code)
 
 The last such line of the newest prompt counts. Without one the model says hello.
@@ -12,6 +13,7 @@ The last such line of the newest prompt counts. Without one the model says hello
 
 import json
 import re
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +41,8 @@ class Reply:
     is_limit: bool = False
     limit_for: int = 3 * 3600
     """Seconds until the limit ends."""
+    tells_end: bool = False
+    """Whether Gemini is told so, too: of less than a minute it says nothing to its user."""
     is_cut: bool = False
     input_tokens: int = 1500
 
@@ -78,6 +82,15 @@ def _tools(rest: str) -> Reply:
     return Reply(tool=first, more=tuple(tool for tool in more if tool))
 
 
+def _limited_until(rest: str) -> Reply:
+    seconds = int(_seconds(rest) - time.time())
+    return (
+        Reply(failure=429, is_limit=True, limit_for=seconds, tells_end=seconds > 60)
+        if seconds > 0
+        else saying("The limit is over.")
+    )
+
+
 _REPLIES = {
     "text": saying,
     "slow": _slowly,
@@ -88,6 +101,7 @@ _REPLIES = {
     "tool": _named_tool,
     "fail": lambda rest: Reply(failure=int(rest.split()[0])),
     "limit": lambda rest: Reply(failure=429, is_limit=True, limit_for=int(rest.split()[0]) if rest else 3 * 3600),
+    "until": _limited_until,
     "cut": lambda _: Reply(is_cut=True),
     "tokens": lambda rest: Reply(input_tokens=int(rest.split()[0])),
 }

@@ -1,7 +1,7 @@
 """Messages of an app-server about one thread, and the processes that may own it."""
 
 from termvisor.agents.base import Process
-from termvisor.agents.codex.threads import Face
+from termvisor.agents.server import Face
 
 MS = 10**6
 BORN = 1_794_802_600_000

@@ -42,7 +42,6 @@ def test_turns_are_asked_for_by_thread():
     assert channel.stop_turn("t", "u").params == {"threadId": "t", "turnId": "u"}
     assert channel.follow("t").method == "thread/resume"
     assert channel.unfollow("t").method == "thread/unsubscribe"
-    assert channel.compact("t").method == "thread/compact/start"
 
 
 def test_keys_fit_the_dialog_that_is_open():
@@ -50,9 +49,6 @@ def test_keys_fit_the_dialog_that_is_open():
     assert channel.answer(screen(*ASKED), "allow") == channel.Press(keys=("y",), rule=rule, rows=rows)
     assert channel.answer(screen(*ASKED), "deny") == channel.Press(keys=("Escape",), rule=rule, rows=rows)
     assert any("Yes, proceed" in row for row in rows)
-    assert channel.leave_limit_dialog_keys(screen(LIMIT, *MODAL)) == channel.Press(
-        keys=("Escape",), rule="codex.screen.limit_dialog", rows=layout_of((LIMIT, *MODAL)).dialog
-    )
 
 
 def test_the_dialog_about_a_limit_is_left_by_the_choice_that_changes_nothing():
@@ -81,11 +77,11 @@ def test_work_is_interrupted_only_while_it_shows():
     assert channel.interrupt(screen(*ASKED)) is None
 
 
-def test_text_is_typed_only_into_an_empty_composer():
-    assert channel.may_type(screen("• Hello.", *FOOT))
-    assert not channel.may_type(screen("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src"))
-    assert not channel.may_type(screen(LIMIT, *MODAL))
-    assert not channel.may_type(screen("$"))
+def test_what_stands_in_the_composer_is_read():
+    assert channel.composer(screen("• Hello.", *FOOT)) == ""
+    assert channel.composer(screen("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src")) == "half a thought"
+    assert channel.composer(screen(LIMIT, *MODAL)) is None
+    assert channel.composer(screen("$")) is None
 
 
 def test_no_key_is_ever_a_bare_enter():
@@ -95,7 +91,6 @@ def test_no_key_is_ever_a_bare_enter():
             channel.approve_keys,
             channel.deny_keys,
             channel.interrupt,
-            channel.leave_limit_dialog_keys,
         )
         for rows in HITS.values()
         if (keys := choose(screen(*rows))) is not None

@@ -36,7 +36,11 @@ HITS = {
     "server_settings_differ": ("  Background server has incompatible feature settings", "  1. Run", "› 3. Cancel"),
     "limit_dialog": (LIMIT, *MODAL),
     "menu_open": ("  Select Model and Effort", "", "› 1. GPT-6", "  2. GPT-5", "", "  enter select · esc back"),
-    "sign_in_asked": ("  > Sign in with ChatGPT", "    Provide your own API key"),
+    "device_code": (
+        "  https://auth.openai.com/codex/device", "",
+        "  2. Enter this one-time code after you are signed in (expires in 15 minutes)", "", "  ABCD-12345",
+    ),
+    "sign_in_asked": ("> 1. Sign in with ChatGPT", "     Usage included with Plus", "  3. Provide your own API key"),
     "compacting": ("• Compacting context (2s • esc to interrupt)", "  └ Making room to continue.", *FOOT),
     "retrying": ("◦ Reconnecting... 2/5 (1m 3s • esc to interrupt)", "  └ high demand", *FOOT),
     "working": ("› hi", "", "• Working (1h 2m 3s • esc to interrupt)", *FOOT),

@@ -59,10 +59,6 @@ def test_the_model_and_a_compaction_are_noted():
     assert one("rollout", line("compacted"), path=PATH, hint=OWN).flags == FlagsTold(compacting=False)
 
 
-def test_lines_of_a_thread_that_nobody_proved_say_nothing():
-    assert read("rollout", line("event_msg", type="task_started"), path=PATH) == []
-
-
 def test_the_first_line_tells_the_folder_of_a_thread():
     first = one("rollout", line("session_meta", **META), path=PATH)
     assert (first.kind, first.session, first.hint) == ("note", THREAD, Hint(cwd="/src"))
@@ -79,3 +75,11 @@ def test_strange_lines_do_no_harm():
     assert read("rollout", line("world_state"), path=PATH, hint=OWN) == []
     odd = {"timestamp": "yesterday", "type": "event_msg", "payload": {"type": "task_started"}}
     assert one("rollout", odd, path="x.jsonl", hint=OWN).event_at == AT
+
+
+def test_of_a_thread_that_nobody_proved_only_what_it_used_is_told():
+    info = {"total_token_usage": {"total_tokens": 30, "input_tokens": 20}}
+    told = one("rollout", line("event_msg", type="token_count", info=info), path=PATH)
+    assert (told.kind, told.session, told.payload["total"], told.hint) == ("note", THREAD, 30, Hint())
+    assert one("rollout", line("turn_context", model="gpt-6"), path=PATH).payload == {"model": "gpt-6"}
+    assert read("rollout", line("event_msg", type="task_started"), path=PATH) == []

@@ -31,10 +31,10 @@ def test_nothing_is_pressed_where_nothing_is_asked():
 
 
 def test_the_limits_dialog_is_left_without_another_try():
-    press = channel.stop_at_limit(asked(*LIMIT))
+    press = channel.choose(asked(*LIMIT), "Stop")
     assert press is not None
     assert press.keys == ("Down", "Enter")
-    assert channel.stop_at_limit(asked(*APPROVAL)) is None
+    assert channel.choose(asked(*APPROVAL), "Stop") is None
 
 
 def test_only_work_is_interrupted():

@@ -47,4 +47,5 @@ def test_keys_move_the_view_and_stop_at_its_ends() -> None:
 
 
 def test_painting_is_one_update_from_the_top_left() -> None:
-    assert paint(["a", "b"]) == b"\x1b[?2026h\x1b[Ha\x1b[0m\x1b[K\r\nb\x1b[0m\x1b[K\x1b[J\x1b[?2026l"
+    assert paint(["a", "b"]) == b"\x1b[?2026h\x1b[H\x1b[Ka\x1b[0m\r\n\x1b[Jb\x1b[0m\x1b[?2026l"
+    assert paint([]) == b"\x1b[?2026h\x1b[H\x1b[J\x1b[0m\x1b[?2026l"

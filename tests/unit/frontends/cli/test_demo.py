@@ -12,7 +12,7 @@ def test_it_starts_says_how_to_go_on_and_stops(folder: str) -> None:
     try:
         status, out, errors = visor(places, "demo")
         assert (status, errors) == (0, "")
-        assert out.startswith("The demo is running: five panes")
+        assert out.startswith("The demo is running: six panes")
         assert server.attach_command(places, Settings()) in out
         assert visor(places, "demo", "start")[1].startswith("The demo was running already")
     finally:

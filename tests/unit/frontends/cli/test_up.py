@@ -43,7 +43,7 @@ def test_the_way_of_a_newcomer_from_nothing_to_a_demo_and_back(folder: str) -> N
     try:
         status, out, errors = visor(places, "up", "--demo-if-empty", **nowhere)
         assert (status, errors) == (0, "")
-        assert all(f":{name} " in out for name in ("build", "agent", "log", "shell", "top"))
+        assert all(f":{name} " in out for name in ("claude", "codex", "build", "log", "shell", "top"))
         assert "demo tmux server" in out.splitlines()[-1]
         assert visor(places, "up", "--once", **nowhere)[0] == 0
     finally:

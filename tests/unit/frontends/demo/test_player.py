@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.frontends.demo.player import play
+from termvisor.frontends.demo.player import act, play
 
 
 def test_text_is_printed_beat_by_beat_with_rests_between(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -10,3 +10,20 @@ def test_text_is_printed_beat_by_beat_with_rests_between(capfdbinary: pytest.Cap
     play(iter([("a⠋\r\n", 0.5), ("b", 2.0)]), rests.append)
     assert capfdbinary.readouterr().out == "a⠋\r\nb".encode()
     assert rests == [0.5, 2.0]
+
+
+def test_an_agent_is_told_the_keys_that_came_and_ends_by_itself(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    heard: list[bytes] = []
+    rests: list[float | None] = []
+
+    def agent():
+        heard.append((yield "a", 1.0))
+        heard.append((yield "b", None))
+
+    def listen(seconds: float | None) -> bytes:
+        rests.append(seconds)
+        return f"{len(rests)}".encode()
+
+    act(agent(), listen)
+    assert capfdbinary.readouterr().out == b"ab"
+    assert (heard, rests) == ([b"1", b"2"], [1.0, None])

@@ -8,7 +8,6 @@ import pytest
 from termvisor.client.patience import until
 from termvisor.errors import MuxError
 from termvisor.frontends.demo import server
-from termvisor.frontends.demo.scenes import SCENES
 from termvisor.settings import Places, Settings
 from termvisor.testing.tmux import PrivateTmux
 from tests.unit.memory import private_places
@@ -21,14 +20,15 @@ def places(folder: str) -> Iterator[Places]:
     server.stop(where, Settings())
 
 
-def test_five_windows_play_their_scenes(places: Places) -> None:
+def test_each_window_plays_its_scene(places: Places) -> None:
     assert server.start(places, Settings())
     tmux = PrivateTmux(places.demo_socket)
     listed = tmux(
         "list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_width}x#{pane_height} #{history_limit}"
     )
-    assert listed.split("\n") == [f"demo {name} 110x30 50000" for name in SCENES]
+    assert listed.split("\n") == [f"demo {name} 110x30 50000" for name in server.WINDOWS]
     assert until(lambda: "kingfisher" in tmux("capture-pane", "-p", "-t", "demo:build"), 20.0)
+    assert until(lambda: "Do you want to proceed?" in tmux("capture-pane", "-p", "-t", "demo:claude"), 20.0)
     assert until(lambda: "indexer" in tmux("capture-pane", "-p", "-t", "demo:top"), 20.0)
 
 

@@ -27,3 +27,14 @@ def test_a_pane_is_split_from_the_named_one():
 def test_no_place_is_guessed(where):
     with pytest.raises(BadRequest):
         spawn_command(Spawn(where=where), None)
+
+
+@pytest.mark.parametrize("more", [{"keeps_failure": True}, {"account": "openai/work"}])
+def test_a_program_that_may_fail_to_start_keeps_its_pane_by_the_pane_s_own_word(more):
+    told = spawn_command(Spawn(where="session", command=("codex", "resume", "a b"), **more), None)
+    assert "remain-on-exit failed" in told
+    assert told.endswith(' "sh" "codex" "resume" "a b"')
+
+
+def test_any_other_closes_with_its_program():
+    assert "remain-on-exit" not in spawn_command(Spawn(where="session", command=("make", "test")), None)

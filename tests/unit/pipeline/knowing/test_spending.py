@@ -94,3 +94,11 @@ def test_the_order_and_number_of_tellings_does_not_matter(told: list[dict]) -> N
         once[one["message_id"]] = (max(before[0], one["message_input"]), max(before[1], one["message_output"]))
     expected = sum(given + output for given, output in once.values())
     assert (after(*told).usage.total or 0) == (after(*reversed(told), *told).usage.total or 0) == expected
+
+
+def test_a_cost_that_is_shown_as_it_grows_holds_until_a_sum_is_told_with_one() -> None:
+    shown = after(answer("a", 50, 1), {"cost_so_far": 0.3}, answer("b", 80, 2), {"cost_so_far": 0.2})
+    assert (shown.usage.total, shown.usage.cost) == (133, 0.3)
+    assert after({"cost_so_far": 0.1}).usage.cost == 0.1
+    told = after({"total": 500, "input": 480, "output": 20, "cost": 0.5}, session=shown)
+    assert (told.usage.total, told.usage.cost) == (500, 0.5)

@@ -100,6 +100,37 @@ async def test_a_missing_code_is_waited_for_twice_then_the_run_pauses_and_ends_w
     assert run.why == "codex is logged in, and running"
 
 
+async def test_one_that_goes_on_is_logged_in_once_it_was_answered():
+    scene = scene_of()
+    async with living(scene):
+        find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
+        await pass_time(scene, 5.0, times=10)
+        scene.sight.change(scene.pane, state="running")
+        await pass_time(scene, 1.0, times=3)
+        assert scene.runs.kept[RunId(1)].status == "running"
+        scene.sight.change(scene.pane, auth_needed=False, state="completed")
+        run = await ended(scene)
+    assert run.why == "codex is logged in, and completed"
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("https://example.com/authorize?state=1", "open https://example.com/authorize?state=1, and enter in the pane"),
+        ("https://example.com/" + "x" * 380, "open the address that it shows, and enter in the pane"),
+    ],
+    ids=["whole", "cut"],
+)
+async def test_an_address_without_a_code_is_told_at_once_if_it_is_whole(url, words):
+    scene = scene_of(agent="gemini")
+    async with living(scene):
+        find(scene, captures={"url": url})
+        await pass_time(scene, times=3)
+        run = scene.runs.kept[RunId(1)]
+    assert words in run.plan
+    assert [kind_of(one) for one in scene.hands.done] == ["notify"]
+
+
 async def test_a_code_that_comes_while_one_waits_is_told_by_its_own_run():
     scene = scene_of()
     scene.hands.after = logs_in(scene)

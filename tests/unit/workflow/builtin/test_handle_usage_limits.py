@@ -112,6 +112,20 @@ async def test_what_the_text_says_counts_where_the_agent_says_nothing():
         assert (await desk.until("paused")).due_at == desk.ends_at + 5 * NS
 
 
+async def test_an_agent_of_which_nothing_is_heard_yet_is_waited_for():
+    desk = Desk()
+    async with living(desk.scene):
+        desk.find()
+        await desk.until("paused")
+        desk.now(state="unknown", usage_limited=False, resets_at=None)
+        await pass_time(desk.scene, 30.0, HOUR // 30)
+        await pass_time(desk.scene, 1.0, 20)
+        assert (desk.run.status, desk.done) == ("running", [])
+        desk.now(state="idle")
+        await pass_time(desk.scene, 1.0, 3)
+        assert desk.done == ["proceed."]
+
+
 @pytest.mark.parametrize("auto_resume", [True, False])
 async def test_where_the_end_is_past_already_it_goes_on_at_once_if_it_may(auto_resume):
     desk = Desk()

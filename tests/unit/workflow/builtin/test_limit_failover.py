@@ -2,12 +2,12 @@
 
 import pytest
 
-from termvisor.errors import Conflict
+from termvisor.errors import Conflict, Refused
 from termvisor.model.action import QuitAgent, SendText
 from termvisor.model.ids import RuntimeId
 from termvisor.workflow.failover import Selected
 from tests.unit.workflow.builtin.test_handle_usage_limits import Desk
-from tests.unit.workflow.living import ended, living
+from tests.unit.workflow.living import ended, living, pass_time
 
 WORK = Selected(account="openai/work", prefix=("visor", "accounts", "exec", "openai/work", "--"), shares_sessions=True)
 
@@ -82,3 +82,36 @@ async def test_nobody_is_asked_for_an_account_where_none_is_set():
         desk.find()
         await desk.until("paused")
     assert accounts.asked == 0
+
+
+async def test_an_account_that_does_not_start_is_told_and_the_run_pauses():
+    desk, _ = desk_with(WORK)
+
+    def fails(action) -> None:
+        if not isinstance(action, SendText):
+            after(desk, action)
+
+    desk.scene.hands.after = fails
+    async with living(desk.scene):
+        desk.find()
+        await pass_time(desk.scene, 1.0, 8)
+        run = await desk.until("paused")
+    assert run.plan.startswith("Trouble: it was started as openai/work: it ended at once; the pane shows what it said")
+    assert [one.text for one in desk.scene.hands.done[1:]] == ["visor accounts exec openai/work -- codex resume abc"]
+
+
+async def test_a_start_that_nobody_allows_leaves_a_plan():
+    desk, _ = desk_with(WORK)
+    real = desk.scene.hands.do
+
+    async def do(action, actor, terms):
+        if isinstance(action, SendText):
+            raise Refused("no", details={"why": "denied"})
+        return await real(action, actor, terms)
+
+    desk.scene.hands.do = do
+    async with living(desk.scene):
+        desk.find()
+        run = await desk.until("paused")
+    assert run.plan.startswith("Trouble: it was not started as openai/work: no")
+    assert "codex resume abc" in run.plan

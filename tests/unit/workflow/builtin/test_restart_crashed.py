@@ -95,6 +95,7 @@ async def test_a_window_in_which_it_is_not_seen_to_come_up_is_told():
     run = await lived(scene)
     assert "not seen to come up" in run.why
     assert [type(one) for one in scene.hands.done] == [Spawn, Notify]
+    assert scene.hands.done[0].keeps_failure
 
 
 async def test_a_pane_in_which_an_agent_is_again_is_left_alone():

@@ -150,6 +150,14 @@ def _search(call: Call) -> Effect:
     return Effect(reads=found.operands if found.value("-e", "-f", "--regexp", "--file") else found.operands[1:])
 
 
+def _search_code(call: Call) -> Effect:
+    """`ast-grep run`; with a rule or a rewrite it may do more."""
+    found = options.read(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
+    is_change = found.has("-U", "--update-all", "-i", "--interactive")
+    folders = found.operands[1:] or (Word("."),)
+    return Effect(reads=folders, writes=folders if is_change else ())
+
+
 def _change_folder(call: Call) -> Effect:
     words = options.read(call.arguments).operands
     return Effect(moves_to=words[0] if words else Word("~"))
@@ -166,4 +174,5 @@ LOOKS |= dict.fromkeys(
 )
 LOOKS |= dict.fromkeys(("base64", "hexdump", "sort", "cut", "wc", "diff", "md5sum", "sha256sum"), _read_operands)
 LOOKS |= dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "zgrep"), _search)
+LOOKS["ast-grep"] = _search_code
 LOOKS |= dict.fromkeys(("cd", "pushd", "chdir"), _change_folder)

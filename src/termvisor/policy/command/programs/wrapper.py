@@ -86,6 +86,8 @@ _SECOND = {
 }
 """Programs that run another one when their first word says so."""
 _ONE_MORE = ("direnv", "aws-vault")
+_ACCOUNT = "termvisor.accounts.start"
+"""The module that becomes another program under an account: its words are a folder, the account, `--`, the program."""
 
 
 def _look(call: Call) -> Effect:
@@ -147,6 +149,17 @@ def _second(call: Call) -> Effect:
     return _inner(call, words[1:] if words[:1] and words[0].text == "--" else words, Wrapper(_SECOND[call.name][verb]))
 
 
+def _account(call: Call) -> Effect:
+    words = call.arguments[2:]
+    return _inner(call, words[1:] if words[:1] and words[0].text == "--" else words, Wrapper())
+
+
+def is_start(call: Call) -> bool:
+    """Python that becomes another program, under an account."""
+    module = options.read(call.arguments, "-m -W -X", is_prefix=True).value("-m")
+    return call.name == "python" and module is not None and module.text == _ACCOUNT
+
+
 def _xargs(call: Call) -> Effect:
     """Operands come from its input: they are not known."""
     valued = "-a -d -E -I -J -L -n -P -R -s --arg-file --delimiter --max-args --max-procs --replace --max-lines"
@@ -172,3 +185,4 @@ def _parallel(call: Call) -> Effect:
 LOOKS: dict[str, Look] = {}
 LOOKS |= dict.fromkeys(WRAPPERS, _look) | dict.fromkeys(_SECOND, _second)
 LOOKS |= {"command": _command, "env": _env, "flock": _flock, "sudo": _sudo, "xargs": _xargs, "parallel": _parallel}
+LOOKS |= {_ACCOUNT: _account}

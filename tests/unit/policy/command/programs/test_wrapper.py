@@ -40,3 +40,16 @@ def test_sudo_may_write_a_file_or_start_a_shell() -> None:
     assert look("sudo -e /etc/hosts").writes == ("/etc/hosts",)
     assert classes("echo ls | sudo -s") == {"privilege"}
     assert classes("cat x | sudo -s") == {"privilege", "dynamic"}
+
+
+START = "/opt/venv/bin/python3 -P -m termvisor.accounts.start ~/.config/termvisor openai/work --"
+
+
+def test_a_start_under_an_account_does_not_hide_what_it_runs() -> None:
+    assert classes(f"{START} rm -rf /") >= DELETES
+    assert look(f"{START} codex resume 1").programs == ("python", "termvisor.accounts.start", "codex")
+
+
+def test_its_own_folder_is_nothing_to_ask_about_and_that_of_its_program_is() -> None:
+    assert classes(f"{START} codex resume 1") == set()
+    assert classes(f"{START} tool ~/.config/termvisor/config.toml") == {"protected_path"}

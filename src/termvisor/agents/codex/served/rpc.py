@@ -6,8 +6,8 @@ from itertools import count
 
 import msgspec
 
+from termvisor.agents.codex.served.websocket import WebSocket
 from termvisor.errors import BadRequest, TimedOut, Unavailable
-from termvisor.ingest.agents.websocket import WebSocket
 
 Json = dict[str, object]
 ANSWER_WITHIN = 10.0

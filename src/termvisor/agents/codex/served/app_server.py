@@ -7,31 +7,24 @@ Codex names all of its own requests after the first program that introduces itse
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-
-from msgspec.structs import replace
+from collections.abc import Collection, Mapping, Sequence
 
 from termvisor import __version__
-from termvisor.agents.base import Record
-from termvisor.agents.codex.relay import SOURCE, Relay
-from termvisor.agents.codex.threads import Face
+from termvisor.agents.base import Process, Record
+from termvisor.agents.codex.relay import Relay
+from termvisor.agents.codex.served.line import ThreadLine, name_of
+from termvisor.agents.codex.served.rpc import Rpc
+from termvisor.agents.codex.served.websocket import connect
 from termvisor.agents.foreign import Json, inside, number, text
-from termvisor.clock import NS, Clock
-from termvisor.errors import BadRequest, TimedOut, Unavailable, VisorError
-from termvisor.ingest.agents.clean import clean
-from termvisor.ingest.agents.condition import Condition
-from termvisor.ingest.agents.rpc import Rpc
-from termvisor.ingest.agents.websocket import connect
-from termvisor.ingest.backoff import Backoff
+from termvisor.agents.server import Face, Means
+from termvisor.clock import NS
+from termvisor.errors import BadRequest, TimedOut, Unavailable
 from termvisor.log import logger
-from termvisor.model.session import SourceHealth
 
 SOCKET = "app-server-control/app-server-control.sock"
 SETTLED = 3.0
 """Seconds for which a socket must have been there: by then the Codex that started the server has spoken."""
 LIST_EVERY = 10.0
-_LOOK_EVERY = 2.0
 _CONNECT_WITHIN = 5.0
 _WAIT_FOR_REQUEST = 5.0
 _ROOM = 2000
@@ -40,29 +33,16 @@ _PAGE = 100
 _WRITTEN_WITHIN = (0.02, 0.05, 0.1, 0.2)
 _CLIENT = {"name": "termvisor", "title": "Termvisor", "version": __version__}
 _STIR: Json = {}
-
-Heard = Callable[[list[Record]], Awaitable[None]]
-Others = Callable[[], Awaitable[list[Face]]]
 log = logger("agents")
 
 
-async def _nobody() -> list[Face]:
-    return []
-
-
 class AppServer:
-    """``heard`` returns when the records are stored. ``faces`` are the Codex processes of this home that live in panes,
-    ``others`` those that live elsewhere: threads of theirs are told here, too.
-    """
+    """The one of this home. Threads of Codexes that live in no pane of ours are told here, too."""
 
-    others: Others = staticmethod(_nobody)
-
-    def __init__(self, home: str, heard: Heard, faces: Callable[[], Sequence[Face]], clock: Clock):
-        self.path = os.path.join(home, SOCKET)
-        self._heard, self._ours, self._clock = heard, faces, clock
-        self._elsewhere: list[Face] = []
-        self._condition = Condition("codex", SOURCE, self.path)
-        self._backoff = Backoff()
+    def __init__(self, home: str, means: Means):
+        self.where = os.path.join(home, SOCKET)
+        self._means, self._clock = means, means.clock
+        self._elsewhere: Sequence[Face] = ()
         self._lag: float | None = None
         self._relay = Relay()
         self._rpc: Rpc | None = None
@@ -73,15 +53,23 @@ class AppServer:
         self._answered: set[int | str] = set()
         """Requests of this connection to which an answer was given, whether or not it was heard."""
 
-    @property
-    def health(self) -> SourceHealth:
-        return replace(self._condition.health, lag=self._lag)
+    async def absence(self) -> str:
+        return "" if self._is_settled() else "no app-server runs for this home"
 
-    async def run(self) -> None:
-        """Until it is cancelled. Whatever is wrong with this socket, nobody else is disturbed."""
-        async with asyncio.TaskGroup() as group:
-            while True:
-                await self._clock.sleep(await self._turn(group))
+    async def converse(self, group: asyncio.TaskGroup) -> None:
+        try:
+            await self._converse(group)
+        finally:
+            async with self._requested:
+                self._relay.requests.clear()
+                self._requested.notify_all()
+
+    def lost(self) -> list[Record]:
+        return self._relay.lost(self._faces(), self._clock.now())
+
+    def line(self, process: Process) -> ThreadLine | None:
+        thread = self.thread_of(process.pid)
+        return ThreadLine(self, thread, self._clock) if thread else None
 
     def look_again(self) -> None:
         """Another Codex lives, or one less: its threads are asked for now rather than later."""
@@ -110,11 +98,11 @@ class AppServer:
         await self._rpc.reply(number, result)
         return True
 
-    async def request_in(self, thread: str, seconds: float = _WAIT_FOR_REQUEST) -> Json:
+    async def request_in(self, thread: str, known: Collection[str] = (), seconds: float = _WAIT_FOR_REQUEST) -> Json:
         """The request in a thread that is followed which waits for an answer. Raises TimedOut if there is none."""
         try:
             async with asyncio.timeout(seconds), self._requested:
-                while (found := self._waiting(thread)) is None:
+                while (found := self._waiting(thread, known)) is None:
                     await self._requested.wait()
                 return found
         except TimeoutError as error:
@@ -128,8 +116,8 @@ class AppServer:
                 await self._requested.wait()
         return rpc is not None and rpc is self._rpc
 
-    def _waiting(self, thread: str) -> Json | None:
-        requests = self._relay.requests.values()
+    def _waiting(self, thread: str, known: Collection[str]) -> Json | None:
+        requests = [one for one in self._relay.requests.values() if name_of(one) not in known]
         return next((one for one in requests if text(inside(one, "params"), "threadId") == thread), None)
 
     def _line(self) -> Rpc:
@@ -137,47 +125,23 @@ class AppServer:
             raise Unavailable("Codex' app-server is not connected", hint="Answer in the pane itself.")
         return self._rpc
 
-    async def _turn(self, group: asyncio.TaskGroup) -> float:
-        """One connection, from its beginning to its end. The seconds to wait before the next."""
-        if not self._is_settled():
-            self._condition.looked(is_absent=True, dropped=0, detail="no app-server runs for this home")
-            return _LOOK_EVERY
-        for part in (partial(self._converse, group), self._tell_lost):
-            try:
-                await part()
-            except Exception as error:  # whatever is wrong with this one, the others go on
-                self._failed(error)
-        now = self._clock.monotonic()
-        return self._backoff.failed(now) - now
-
     def _faces(self) -> list[Face]:
-        return [*self._ours(), *self._elsewhere]
+        return [*self._means.faces(), *self._elsewhere]
 
     async def _look_around(self) -> None:
         """Whose a new thread is depends on all who could have begun it."""
-        self._elsewhere = await self.others()
-
-    async def _tell_lost(self) -> None:
-        lost = self._relay.lost(self._faces(), self._clock.now())
-        async with self._requested:
-            self._requested.notify_all()
-        await self._hand_on(lost)
+        self._elsewhere = await self._means.others()
 
     def _is_settled(self) -> bool:
         try:
-            born = os.stat(self.path).st_mtime_ns
+            born = os.stat(self.where).st_mtime_ns
         except OSError:
             return False
         return abs(self._clock.now() - born) >= SETTLED * NS  # the clock may have been set back
 
-    def _failed(self, error: Exception) -> None:
-        why = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
-        log.info("%s: %s", self.path, why)
-        self._condition.failed(why)
-
     async def _converse(self, group: asyncio.TaskGroup) -> None:
         async with asyncio.timeout(_CONNECT_WITHIN):
-            socket = await connect(self.path)
+            socket = await connect(self.where)
         self._answered.clear()
         self._said, self._is_over, rpc = asyncio.Queue(_ROOM), None, Rpc(socket, self._take)
         listening = group.create_task(self._listen(rpc))
@@ -205,7 +169,6 @@ class AppServer:
         await rpc.ask("initialize", {"clientInfo": _CLIENT, "capabilities": {"experimentalApi": True}})
         await rpc.tell("initialized")
         self._rpc = rpc
-        self._backoff.worked()
         while True:
             await self._list(rpc)
             await self._hear_for(rpc, LIST_EVERY)
@@ -254,7 +217,7 @@ class AppServer:
         try:
             turns = _items(await rpc.ask("thread/turns/list", wanted))
         except (BadRequest, TimedOut) as error:
-            log.info("%s: %s", self.path, error.message)
+            log.info("%s: %s", self.where, error.message)
             return {}
         return turns[0] if turns else {}
 
@@ -269,7 +232,7 @@ class AppServer:
             await self._look_around()
         faces, now = self._faces(), self._clock.now()
         records = [record for thread in reversed(found) for record in self._relay.listed(thread, faces, now)]
-        self._condition.looked(is_absent=False, dropped=0, detail=self._conflicts(faces))
+        self._means.well(self._conflicts(faces), self._lag)
         await self._hand_on(records)
 
     async def _fresh(self, rpc: Rpc, listed: set[str]) -> list[str]:
@@ -293,8 +256,7 @@ class AppServer:
 
     async def _hand_on(self, records: list[Record]) -> None:
         if records:
-            await self._heard([replace(record, text=clean(record.text)) for record in records])
-            self._condition.heard(len(records), self._clock.now())
+            await self._means.told(records)
 
 
 def _items(answer: Json) -> list[Json]:

@@ -2,12 +2,12 @@ import asyncio
 
 import pytest
 
+from termvisor.agents.codex.served.app_server import SOCKET
+from termvisor.agents.codex.served.rpc import Rpc
+from termvisor.agents.codex.served.websocket import connect
 from termvisor.errors import BadRequest, TimedOut, Unavailable
-from termvisor.ingest.agents.app_server import SOCKET
-from termvisor.ingest.agents.rpc import Rpc
-from termvisor.ingest.agents.websocket import connect
 from termvisor.testing.tmux import short_folder
-from tests.unit.ingest.agents.codex_server import codex_server
+from tests.unit.agents.codex.served.codex_server import codex_server
 
 
 @pytest.fixture

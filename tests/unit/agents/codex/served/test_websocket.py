@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termvisor.agents.codex.served.websocket import Frame, accept_key, connect, encoded, masked
 from termvisor.errors import Unavailable
-from termvisor.ingest.agents.websocket import Frame, accept_key, connect, encoded, masked
 from termvisor.testing.tmux import short_folder
 
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10

@@ -6,8 +6,8 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from termvisor.ingest.agents.app_server import SOCKET
-from tests.unit.ingest.agents.test_websocket import heard, plain, shake_hands
+from termvisor.agents.codex.served.app_server import SOCKET
+from tests.unit.agents.codex.served.test_websocket import heard, plain, shake_hands
 
 TEXT = 1
 

@@ -7,14 +7,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from termvisor.agents.codex import served
+from termvisor.agents.server import Face
 from termvisor.clock import SystemClock
 from termvisor.errors import TimedOut, Unavailable
-from termvisor.ingest.agents.app_server import AppServer
-from termvisor.ingest.agents.thread_line import ThreadLine
+from termvisor.ingest.agents.server_ear import ServerEar, Surroundings
 from termvisor.model.signal import Hint
 from termvisor.testing.tmux import short_folder
+from tests.unit.agents.codex.served.codex_server import codex_server
 from tests.unit.agents.codex.server_words import ACTIVE, IDLE, THREAD, changed, face, started, thread
-from tests.unit.ingest.agents.codex_server import codex_server
 
 ASKING = {"method": "item/commandExecution/requestApproval", "id": 3, "params": {"threadId": THREAD, "itemId": "i"}}
 OWN = Hint(pid=7, pid_started=77)
@@ -55,41 +56,54 @@ def home():
         yield folder
 
 
+def listening(home: str, ear: Ear, *faces: Face) -> ServerEar:
+    async def nobody() -> list:
+        return []
+
+    around = Surroundings(faces=lambda: faces, others=nobody, heard=ear.heard, clock=SystemClock())
+    return ServerEar("codex", home, served, around)
+
+
 @pytest.fixture
-def ours(home, ear):
+def whole(home, ear):
     """With one Codex, in /src."""
-    return AppServer(home, ear.heard, lambda: [face()], SystemClock())
+    return listening(home, ear, face())
+
+
+@pytest.fixture
+def ours(whole):
+    return whole.server
 
 
 @asynccontextmanager
-async def running(ours: AppServer):
-    task = asyncio.ensure_future(ours.run())
+async def running(one: ServerEar):
+    task = asyncio.ensure_future(one.run())
     yield
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
 
 
-async def test_it_introduces_itself_and_asks_which_threads_there_are(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_it_introduces_itself_and_asks_which_threads_there_are(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [thread()]}
         await ear.until(len)
         methods = [one["method"] for one in server.asked]
         assert methods == ["initialize", "initialized", "thread/list", "thread/loaded/list"]
         assert server.asked[0]["params"]["clientInfo"]["name"] == "termvisor"
     assert (ear.records[0].source, ear.records[0].hint) == ("app_server", OWN)
-    assert ours.health.status == "well"
+    assert whole.health.status == "well"
 
 
-async def test_threads_that_are_in_no_list_yet_are_read(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_threads_that_are_in_no_list_yet_are_read(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers |= {"thread/loaded/list": {"data": [THREAD]}, "thread/read": {"thread": thread()}}
         await ear.until(len)
     assert ear.methods()[:1] == ["thread/list"]
 
 
-async def test_one_that_may_not_be_read_is_left_alone(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_one_that_may_not_be_read_is_left_alone(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/loaded/list"] = {"data": ["hidden"]}
         await server.was_asked("thread/read")
         server.say(started())
@@ -99,8 +113,8 @@ async def test_one_that_may_not_be_read_is_left_alone(home, ear, ours):
         assert len([one for one in server.asked if one.get("method") == "thread/read"]) == 1
 
 
-async def test_what_is_told_to_everybody_is_handed_on_and_the_end_of_a_turn_asked_for(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_what_is_told_to_everybody_is_handed_on_and_the_end_of_a_turn_asked_for(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/turns/list"] = {"data": [{"status": "completed", "items": []}]}
         await server.was_asked("thread/loaded/list")
         for message in (started(), changed(ACTIVE), changed(IDLE)):
@@ -111,8 +125,8 @@ async def test_what_is_told_to_everybody_is_handed_on_and_the_end_of_a_turn_aske
     assert {record.hint for record in ear.records} == {OWN}
 
 
-async def test_it_follows_nothing_and_answers_nothing_by_itself(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_it_follows_nothing_and_answers_nothing_by_itself(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         await server.was_asked("thread/loaded/list")
         server.say(started())
         server.say({"method": "item/commandExecution/requestApproval", "id": 3, "params": {"threadId": THREAD}})
@@ -122,26 +136,27 @@ async def test_it_follows_nothing_and_answers_nothing_by_itself(home, ear, ours)
         }  # fmt: skip
 
 
-async def test_a_person_may_answer_through_it(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
-        server.answers |= {"thread/resume": {}, "turn/start": {"turn": {"id": "u"}}, "turn/interrupt": {}}
-        await server.was_asked("thread/loaded/list")
-        server.say(started())
-        line = ThreadLine(ours, THREAD)
-        await line.ask("thread/resume", {"threadId": THREAD})
+async def test_a_person_may_answer_through_it(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
+        server.answers |= {"thread/resume": {}, "thread/unsubscribe": {}, "turn/start": {"turn": {"id": "u"}}}
+        server.answers["thread/list"] = {"data": [thread()]}
+        await ear.until(len)
+        line = ours.line(face().process)
+        assert line.session == THREAD
         server.say(ASKING)
-        request = await line.request()
-        assert request["id"] == 3
-        assert await line.reply(request, {"decision": "accept"})
-        assert not await line.reply(request, {"decision": "accept"})
-        assert await line.ask("turn/start", {"threadId": THREAD}) == {"turn": {"id": "u"}}
-        server.say({"method": "serverRequest/resolved", "params": {"threadId": THREAD, "requestId": 3}})
-        assert await line.until_resolved(request)
+        async with line.plea() as plea:
+            assert plea.id == "3:i"
+            assert await line.answer(plea, "allow")
+            assert not await line.answer(plea, "allow")
+            server.say({"method": "serverRequest/resolved", "params": {"threadId": THREAD, "requestId": 3}})
+            assert await line.until_answered(plea)
+        assert await line.prompt("go on", "")
         assert server.asked.count({"id": 3, "result": {"decision": "accept"}}) == 1
+        assert ours.line(face(9).process) is None
 
 
-async def test_another_request_of_the_same_number_is_not_answered(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_another_request_of_the_same_number_is_not_answered(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         await server.was_asked("thread/loaded/list")
         server.say(started())
         server.say(ASKING)
@@ -151,8 +166,8 @@ async def test_another_request_of_the_same_number_is_not_answered(home, ear, our
         assert [one for one in server.asked if "result" in one] == []
 
 
-async def test_a_request_of_a_line_that_broke_is_not_answered_on_the_next(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_a_request_of_a_line_that_broke_is_not_answered_on_the_next(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [thread()]}
         await ear.until(len)
         assert ours.thread_of(7) == THREAD
@@ -164,7 +179,7 @@ async def test_a_request_of_a_line_that_broke_is_not_answered_on_the_next(home, 
         assert not await ours.reply(request, {"decision": "accept"})
 
 
-async def test_nothing_to_answer_is_said_so(home, ear, ours):
+async def test_nothing_to_answer_is_said_so(home, ear, ours, whole):
     with pytest.raises(Unavailable, match="not connected"):
         await ours.ask("thread/resume", {"threadId": THREAD})
     assert ours.thread_of(7) == ""
@@ -172,8 +187,8 @@ async def test_nothing_to_answer_is_said_so(home, ear, ours):
         await ours.request_in(THREAD, seconds=0.01)
 
 
-async def test_a_server_that_is_gone_is_told_and_found_again(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_a_server_that_is_gone_is_told_and_found_again(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [thread()]}
         await ear.until(len)
         server.hang_up()
@@ -181,41 +196,41 @@ async def test_a_server_that_is_gone_is_told_and_found_again(home, ear, ours):
     assert ear.methods()[:3] == ["thread/list", "connection/lost", "thread/list"]
 
 
-async def test_it_is_never_the_first_to_speak_with_a_fresh_server(home, ear, ours):
-    async with codex_server(home, is_settled=False) as server, running(ours):
-        while ours.health.status != "absent":
+async def test_it_is_never_the_first_to_speak_with_a_fresh_server(home, ear, ours, whole):
+    async with codex_server(home, is_settled=False) as server, running(whole):
+        while whole.health.status != "absent":
             await asyncio.sleep(0)
         assert server.lines == server.asked == []
 
 
-async def test_records_that_cannot_be_stored_end_only_this_talk(home, ear, ours):
+async def test_records_that_cannot_be_stored_end_only_this_talk(home, ear, ours, whole):
     ear.failures = 1
-    async with codex_server(home) as server, running(ours):
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [thread()]}
         await ear.until(lambda records: len(records) == 2)
         assert ear.methods() == ["connection/lost", "thread/list"]
 
 
-async def test_who_speaks_something_else_is_down_and_says_why(home, ear, ours):
-    async with codex_server(home) as server, running(ours):
+async def test_who_speaks_something_else_is_down_and_says_why(home, ear, ours, whole):
+    async with codex_server(home) as server, running(whole):
         server.answers["initialize"] = ValueError("who are you")
         await server.was_asked("initialize")
         await server.was_asked("initialize", times=2)
-        assert (ours.health.status, "who are you" in ours.health.detail) == ("down", True)
+        assert (whole.health.status, "who are you" in whole.health.detail) == ("down", True)
 
 
 async def test_two_in_one_folder_are_told_in_its_health(home, ear):
-    ours = AppServer(home, ear.heard, lambda: [face(), face(8)], SystemClock())
-    async with codex_server(home) as server, running(ours):
+    whole = listening(home, ear, face(), face(8))
+    async with codex_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [thread()]}
         await ear.until(len)
     assert ear.records[0].hint == Hint(cwd="/src", is_doubtful=True)
-    assert "more than one Codex may have begun threads in /src" in ours.health.detail
+    assert "more than one Codex may have begun threads in /src" in whole.health.detail
 
 
-async def test_secrets_are_masked_before_they_leave(home, ear, ours):
+async def test_secrets_are_masked_before_they_leave(home, ear, ours, whole):
     token = "ghp_" + "a1B2" * 9
-    async with codex_server(home) as server, running(ours):
+    async with codex_server(home) as server, running(whole):
         await server.was_asked("thread/loaded/list")
         server.say(started(name=f"push with {token}"))
         await ear.until(len)

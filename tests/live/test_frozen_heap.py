@@ -1,0 +1,65 @@
+"""What the daemon made at its start is never searched for garbage again: what takes its place must not pile up."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.live.looking import look
+from tests.live.waiting import until
+
+RULE = """
+id = "org.deploy.failed"
+since = "1"
+scope = "line"
+anchors = ["DEPLOY FAILED"]
+pattern = '^DEPLOY FAILED: (?P<what>\\w+)'
+event = "deploy.failed"
+severity = "error"
+cooldown = 0
+why = "A deployment failed, as version {} of this rule says."
+[[hit]]
+text = "DEPLOY FAILED: web"
+captures = {{ what = "web" }}
+[[miss]]
+text = "DEPLOY OK: web"
+"""
+EVENTS = 40
+FIRST, THEN = 10, 30
+ROOM = 3 << 20
+"""Bytes by which it may be larger after three times as much."""
+pytestmark = pytest.mark.live
+
+
+def rounds(scene, mux_id: str, numbers: range) -> None:
+    """In each the rules are replaced by others, settings are read again, and events are found, stored and told."""
+    pack = Path(scene.visor.places.config_dir) / "packs" / "org.local"
+    pack.mkdir(parents=True, exist_ok=True)
+    for number in numbers:
+        (pack / "deploy_failed.toml").write_text(RULE.format(number))
+        scene.visor.visor("config", "reload")
+        until(lambda now=number: f"version {now} " in str(look(scene.visor, "rules", "show", "org.deploy.failed")))
+        words = f"i=0; while [ $i -lt {EVENTS} ]; do i=$((i+1)); echo DEPLOY FAILED: n{number}x$i; done"
+        scene.tmux.type(mux_id, words)
+        until(lambda now=number: found(scene, f"n{now}x{EVENTS}"), seconds=30)
+
+
+def found(scene, what: str) -> bool:
+    items = look(scene.visor, "events", "--type", "deploy.*", "--limit", "1")["items"]
+    return bool(items) and items[-1]["detection"]["captures"]["what"] == what
+
+
+def resident(scene) -> int:
+    return look(scene.visor, "health")["daemon"]["rss_bytes"]
+
+
+@pytest.mark.timeout(600)
+def test_rules_that_come_and_go_and_many_events_leave_it_as_large_as_it_was(scene, shell):
+    pid = scene.visor.daemon_pid
+    rounds(scene, shell, range(FIRST))
+    early = resident(scene)
+    rounds(scene, shell, range(FIRST, FIRST + THEN))
+    until(lambda: resident(scene) <= early + ROOM, seconds=60)
+    assert scene.visor.daemon_pid == pid
+    assert len(look(scene.visor, "events", "--type", "deploy.*", "--limit", "10000")["items"]) == EVENTS * (
+        FIRST + THEN
+    )
