@@ -65,14 +65,14 @@ def nothing_left(visor: Instance) -> bool:
 def test_from_nothing_to_a_found_word_and_back_to_nothing(folder):
     with instance(folder, f"{folder}/none") as visor:
         shown = visor.visor("up", "--demo-if-empty")
-        assert "5 panes, 0 gaps" in shown
+        assert "6 panes, 0 gaps" in shown
         assert shown.splitlines()[-1].startswith("Still running: daemon (pid ")
         assert shown.splitlines()[-1].endswith("demo tmux server. Stop with `visor down`.")
         hits = until(lambda: visor.robot("search", "harbour*")["items"])
         pane, text = hits[-1]["identity"]["id"], hits[-1]["text"]
         assert text.split("harbour")[0].strip() in visor.visor("search", "harbour*")
         assert text in visor.visor("get-text", str(pane), "--tail", "500")
-        assert len(visor.robot("state")["items"]) == 5
+        assert len(visor.robot("state")["items"]) == 6
         demo = PrivateTmux(visor.places.demo_socket)
         assert demo.is_running
         said = visor.visor("down")

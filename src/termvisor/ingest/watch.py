@@ -259,12 +259,15 @@ class ServerWatch:
             await self._take_over(change, new)
         for name, facts in new.items():
             self.ears.see(facts)
-            if facts.width != self.known[name].facts.width:
-                self._kit.epochs.text.resized(self.known[name].id, facts.width)
-            if facts != self.known[name].facts:
-                self.known[name].facts = facts
-                await self._kit.epochs.store.panes.update(self.known[name].id, facts, self._now())
+            await self._renew(self.known[name], facts)
         await self._check_exit_rule()
+
+    async def _renew(self, known: Known, facts: PaneFacts) -> None:
+        if facts.width != known.facts.width:
+            self._kit.epochs.text.resized(known.id, facts.width)
+        if facts != known.facts:
+            known.facts = facts
+            await self._kit.epochs.store.panes.update(known.id, facts, self._now())
 
     def _pace(self, *, is_quiet: bool) -> None:
         """While nothing happens, everything is read ever more seldom."""
@@ -293,8 +296,10 @@ class ServerWatch:
             await self.ears.leave(change.mux_id)
             await panes.gone(gone.id, self._now())
             await tell(change.kind, gone.id)
-        else:
-            await tell(change.kind, self.known[change.mux_id].id, **change.data)
+        else:  # whoever is told and looks must see it
+            known = self.known[change.mux_id]
+            await self._renew(known, new[change.mux_id])
+            await tell(change.kind, known.id, **change.data)
 
     async def _careful(self, call: Callable[[], Awaitable[T]]) -> T | None:
         """Ask the server; when it does not answer, find out whether it is gone."""
