@@ -20,7 +20,7 @@ test: check ## everything that needs only Python and tmux
 
 test-live: ## what needs further parts installed, and the full sizes
 	@.ci/setup live
-	$(BIN)/pytest -m live -n 2 --dist loadfile $(ARGS) || $(AGAIN) -m live $(ARGS)
+	$(BIN)/pytest -m live -n 4 --dist loadfile $(ARGS) || $(AGAIN) -m live $(ARGS)
 
 test-all: ## both, and a longer search for what breaks a law, as continuous integration runs them
 	$(MAKE) test

@@ -28,6 +28,7 @@ _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _CAPTURES = msgspec.json.Decoder(dict[str, str])
 _EVIDENCE = msgspec.json.Decoder(dict[str, Scalar])
 LIMIT = "usage.reached"
+_A_DAY = 86_400 * NS
 _REDRAWN_FOR = 12 * 3600 * NS
 """For so long a text of an agent with the same text before it is taken for a redraw."""
 _AGAIN = """
@@ -36,14 +37,16 @@ SELECT event, captures FROM detection WHERE pane = :pane AND key = :key AND (
     OR (:trace <> '' AND trace = :trace AND runtime IS :runtime AND last_at >= :at - :redrawn))
 ORDER BY event DESC LIMIT 1
 """
-_BY_ANOTHER = """
+_SAME_END = """
 SELECT event, captures FROM detection WHERE pane = :pane AND type = :type AND agent = :agent
-    AND runtime IS NOT :runtime AND last_at >= :at - :redrawn
-    AND abs(json_extract(evidence, '$.resets_at') - :ends) < :minute
+    AND last_at >= :at - :redrawn
+    AND min(abs(json_extract(evidence, '$.resets_at') - :ends),
+            abs(json_extract(evidence, '$.resets_at') - :ends + :day)) < :minute
 ORDER BY event DESC LIMIT 1
 """
-"""An agent that takes a conversation up shows what was said in it: a limit that ends in the same minute is that of the
-process before it. Texts tell no seconds."""
+"""What was said of a limit is shown again: by an agent that is drawn anew, or that takes a conversation up as another
+process. So one that ends in the same minute is the same. Texts tell no seconds, and what they tell without a date is
+taken for the next day's once it is past."""
 
 
 class Detections:
@@ -129,8 +132,8 @@ def _same(connection: Connection, detection: Detection) -> tuple[int, str] | Non
     found = connection.execute(_AGAIN, values).fetchone()
     ends = detection.evidence.get("resets_at")
     if found is None and detection.type == LIMIT and isinstance(ends, int):
-        limit = {"type": LIMIT, "agent": detection.agent, "ends": ends, "minute": 60 * NS}
-        found = connection.execute(_BY_ANOTHER, values | limit).fetchone()
+        limit = {"type": LIMIT, "agent": detection.agent, "ends": ends, "minute": 60 * NS, "day": _A_DAY}
+        found = connection.execute(_SAME_END, values | limit).fetchone()
     return cast("tuple[int, str] | None", found)
 
 

@@ -53,6 +53,12 @@ class Seat:
     def type(self, line: str) -> None:
         self.scene.tmux.type(self.mux_id, line)
 
+    def at_prompt(self) -> None:
+        """Its shell, which marks its prompts, is heard to wait for a command."""
+        self.scene.heard(self.mux_id)
+        self.type("")
+        until(lambda: self.row["activity"]["kind"] == "prompt")
+
     def press(self, *keys: str) -> None:
         self.scene.tmux("send-keys", "-t", self.mux_id, *keys)
 

@@ -95,7 +95,7 @@ def desk(tmp_path: Path, profile: str, second: str) -> Iterator[Desk]:
         config.chmod(0o700)
         visor.visor("accounts", "use", "first")
         seat = Seat(own.scene, own.scene.tmux.start("work", _shell(place, tmp_path), width=110, height=36))
-        assert seat.id
+        seat.at_prompt()
         try:
             yield Desk(own, place, seat)
         finally:

@@ -35,7 +35,7 @@ class Stall:
     def start(self, words: str) -> Seat:
         tmux = self.room.scene.tmux
         seat = Seat(self.room.scene, tmux.start("work", f"bash --noprofile --rcfile {self._rc}", width=110, height=36))
-        assert seat.id
+        seat.at_prompt()
         seat.type(self.word)
         seat.becomes("idle", seconds=60)
         seat.prompt(f"MODEL text {words}")

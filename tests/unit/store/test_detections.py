@@ -70,7 +70,7 @@ async def test_a_redraw_is_the_same_for_hours_and_a_fresh_text_is_not(store, new
     assert len(await store.detections.add([seen(pane, 3 * hours, runtime=RuntimeId(8), trace="above and text")])) == 1
 
 
-async def test_a_limit_that_another_process_shows_again_is_the_same_and_one_that_ends_later_is_not(store, new_pane):
+async def test_a_limit_that_is_shown_again_is_the_same_and_one_that_ends_later_is_not(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     first = {"agent": "codex", "runtime": RuntimeId(7), "evidence": {"resets_at": 9 * HOUR}}
     second = {"runtime": RuntimeId(8), "key": "usage.reached runtime:8", "evidence": {"resets_at": 9 * HOUR - 50 * NS}}
@@ -79,8 +79,10 @@ async def test_a_limit_that_another_process_shows_again_is_the_same_and_one_that
     assert await store.detections.add([seen(pane, 4000, **second)]) == []
     (one,) = await found(store)
     assert one.seen_again == 1
+    past = first | {"evidence": {"resets_at": (24 + 9) * HOUR - 20 * NS}}
+    assert await store.detections.add([seen(pane, 8000, **past)]) == []
     later = second | {"evidence": {"resets_at": 10 * HOUR}}
-    assert len(await store.detections.add([seen(pane, 4000, **later), seen(other, 4000, **second)])) == 2
+    assert len(await store.detections.add([seen(pane, 12000, **later), seen(other, 4000, **second)])) == 2
 
 
 async def test_a_text_that_came_after_the_agent_s_own_word_is_known_when_it_is_drawn_again(store, new_pane):

@@ -23,7 +23,8 @@ async def run(context: Context) -> str:
     seen = await context.observe()
     if not seen.agent:
         raise StepBack("the agent has left the pane")
-    if not seen.auth_needed and not (await context.still()).is_so:
+    held = await context.still()
+    if not seen.auth_needed and not held.is_so:
         return "nothing asks for a login any more"
     if not context.facts.get("code") and (url := str(context.facts.get("url") or "")):
         return await _left_to_a_person(context, seen, _opened(url))
@@ -87,13 +88,13 @@ async def _left_to_a_person(context: Context, seen: Observation, why: str) -> st
 
 async def _outcome(context: Context) -> str:
     """An agent that goes on is known to be logged in once it is answered."""
+    if not (await context.observe(0)).agent:
+        raise StepBack("the agent has left the pane")
+    try:
+        await context.wait_for(WaitFor(cleared="auth_needed", timeout=_TAKES))
+    except TimedOut:
+        await context.note("it still asks for a login")
     seen = await context.observe(0)
-    if seen.agent and seen.auth_needed:
-        try:
-            await context.wait_for(WaitFor(cleared="auth_needed", timeout=_TAKES))
-        except TimedOut:
-            await context.note("it still asks for a login")
-        seen = await context.observe(0)
     if not seen.agent:
         raise StepBack("the agent has left the pane")
     return f"{seen.agent} still needs a login" if seen.auth_needed else f"{seen.agent} is logged in, and {seen.state}"
