@@ -56,10 +56,11 @@ class RuleScan:
         """What ends on one of these lines. ``before`` are the up to three lines that came before them."""
         lines = [*before[1 - WINDOW :], *texts]
         whole = "\n".join(lines)
-        rows = rows_of(lines) if has_cut(whole) else Rows(lines, range(len(lines)), ())
-        hits = self._ids("\n".join(rows.texts) if rows.starts else whole) if texts else frozenset()
+        joined = rows_of(lines) if has_cut(whole) else None
+        hits = self._ids("\n".join(joined.texts) if joined else whole) if texts else frozenset()
         if not hits:
             return []
+        rows = joined or Rows(lines, range(len(lines)), ())
         known = len(lines) - len(texts)
         found = [match for match in self._matches(rows, hits) if match.line >= known]
         return sorted((_moved(match, known) for match in found), key=lambda match: (match.line, match.start))
@@ -73,7 +74,8 @@ class RuleScan:
         return [match for match in self.lines(texts) if match.rule.agent or match.rule.scope != "stream"]
 
     def _ids(self, text: str) -> frozenset[str]:
-        self.warm()
+        if self._matcher is None:
+            self.warm()
         return self._matcher.ids(text.encode(errors="replace")) if self._matcher else frozenset()
 
     def _matches(self, rows: Rows, hits: frozenset[str]) -> Iterator[Match]:
