@@ -187,8 +187,12 @@ _OF_AGENTS = (agent_row.AGENT, *agent_row.USED)
 
 
 def columns(listing: PaneListing) -> list[Column]:
-    """Those of agents are left out where there is none."""
-    return [column for column in COLUMNS if listing.summary.agents.agents or column not in _OF_AGENTS]
+    """Those of agents are left out where they would say nothing."""
+    return [column for column in COLUMNS if column not in _OF_AGENTS or _says_something(column, listing)]
+
+
+def _says_something(column: Column, listing: PaneListing) -> bool:
+    return any(column.cell(item) not in ("", "-") for item in listing.items)
 
 
 def plain(listing: PaneListing, look: Look) -> str:
