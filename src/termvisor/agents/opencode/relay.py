@@ -65,6 +65,8 @@ class Relay:
         self._turns: dict[str, dict[str, object]] = {}
         self._told: dict[str, Json] = {}
         self._summaries: dict[str, str] = {}
+        self._answers: dict[str, str] = {}
+        """Messages that have ended."""
         self._is_fresh = True
         self._meanings: dict[str, Callable[[Json], Json | None]] = {
             "session.created": self._session,
@@ -230,11 +232,15 @@ class Relay:
         return root in (session, self._parents.get(session))
 
     def _message(self, told: Json) -> Json | None:
-        """Only that a summary begins is told: the rest is what was said. That one has its end is remembered."""
+        """Only that a summary begins is told: the rest is what was said. That a turn has its answer is remembered: one
+        that was broken off is none, and one that is told again in the next turn is not that one's."""
         info = inside(told, "info")
         name, session = text(info, "id"), text(info, "sessionID")
-        if text(info, "role") == "assistant" and "completed" in inside(info, "time") and session in self.statuses:
-            _keep(self._turns, session, {**self._turns.get(session, {}), "answered": True})
+        has_ended = text(info, "role") == "assistant" and "completed" in inside(info, "time")
+        if has_ended and session in self.statuses and name not in self._answers:
+            _keep(self._answers, name, name)
+            if not inside(info, "error"):
+                _keep(self._turns, session, {**self._turns.get(session, {}), "answered": True})
         if info.get("summary") is not True or text(info, "role") != "assistant" or name in self._summaries:
             return None
         _keep(self._summaries, name, name)

@@ -27,9 +27,9 @@ def replied(name: str, session: str = ME, reply: str = "once") -> dict:
     return event("permission.replied", session, requestID=name, reply=reply)
 
 
-def answered(session: str = ME) -> dict:
-    about = {"id": "msg_1", "role": "assistant", "sessionID": session, "time": {"created": 1, "completed": 2}}
-    return event("message.updated", session, info=about)
+def answered(session: str = ME, **more: object) -> dict:
+    about = {"id": f"msg_{session}", "role": "assistant", "sessionID": session, "time": {"created": 1, "completed": 2}}
+    return event("message.updated", session, info=about | more)
 
 
 def child(session: str = CHILD, parent: str = ME) -> dict:
@@ -102,6 +102,15 @@ def test_a_turn_without_an_answer_was_stopped():
     states(busy, answered(), event("session.idle"), relay=relay)
     relay.listed(Lists(statuses={ME: BUSY}))
     assert states(event("session.idle"), relay=relay) == ["idle"], "so was that"
+
+
+def test_an_answer_that_is_told_again_or_was_broken_off_is_none_of_this_turn():
+    busy, relay = event("session.status", status=BUSY), Relay()
+    assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "completed"]
+    assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "idle"], "told again"
+    broken = answered(id="msg_2", error={"name": "MessageAbortedError"})
+    assert states(busy, broken, event("session.idle"), relay=relay) == ["running", "idle"]
+    assert states(busy, answered(id="msg_3"), event("session.idle"), relay=relay) == ["running", "completed"]
 
 
 def test_a_sub_agent_is_a_task_and_what_it_asks_is_asked_by_the_agent():
