@@ -24,8 +24,9 @@ BY_ITSELF = "continuing automatically at"
 _MINUTE = 60 * NS
 _A_DAY = 24 * 60 * _MINUTE
 _MOST_PAUSES = 20
-_STOPS_WITHIN = 3.0
-"""Seconds that an agent which is still seen to work may take to stop."""
+_STOPS_WITHIN, _WORKS_ON_FOR = 3.0, 600.0
+"""Seconds that an agent which is still seen to work may take to stop; one that says itself that its limit is reached
+may finish what it has at hand."""
 
 
 async def run(context: Context) -> str:
@@ -68,9 +69,10 @@ async def run(context: Context) -> str:
 async def _stopped(context: Context) -> Observation:
     """The agent, once it is seen to have stopped; what started the run must still be so."""
     seen = await context.observe(0)
-    if seen.agent and seen.state == "running" and not seen.usage_limited:
+    if seen.agent and seen.state == "running":
+        patience = _WORKS_ON_FOR if seen.usage_limited else _STOPS_WITHIN
         try:
-            await context.wait_state(*RESTS, "waiting_approval", timeout=_STOPS_WITHIN)
+            await context.wait_state(*RESTS, "waiting_approval", timeout=patience)
         except TimedOut as error:
             raise StepBack("the agent works on") from error
         seen = await context.observe(0)

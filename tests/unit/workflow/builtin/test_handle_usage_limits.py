@@ -104,6 +104,28 @@ async def test_a_minute_that_has_begun_is_not_past():
         assert (await desk.until("paused")).due_at == minute + 60 * NS
 
 
+@pytest.mark.parametrize("works_on_for", [1, 120])
+async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for(works_on_for):
+    desk = Desk(state="running")
+    async with living(desk.scene):
+        desk.find()
+        await pass_time(desk.scene, 1.0, works_on_for)
+        assert (desk.run.status, desk.run.plan) == ("running", "")
+        desk.now(state="error")
+        await pass_time(desk.scene, 0.0, 3)
+        assert (desk.run.status, desk.run.due_at) == ("paused", desk.ends_at + 5 * NS)
+        assert desk.done == []
+
+
+async def test_an_agent_that_works_on_in_spite_of_its_limit_is_left_alone():
+    desk = Desk(state="running")
+    async with living(desk.scene):
+        desk.find()
+        await pass_time(desk.scene, 30.0, 21)
+        run = await ended(desk.scene)
+    assert (run.status, run.why, desk.done) == ("cancelled", "the agent works on", [])
+
+
 async def test_what_the_text_says_counts_where_the_agent_says_nothing():
     desk = Desk(resets_at=None, usage_limited=False, screen=("■ You’ve hit your usage limit.",))
     row = {"rule": "codex.usage.reached", "source": "stream", "context": "■ You’ve hit your usage limit."}
