@@ -33,6 +33,7 @@ class Sieve:
         known = sorted(anchors(node))
         self._pattern = re.compile("|".join(re.escape(word) for word in known))
         self._knows = bool(known)
+        self._needed = sorted(needed(node) - frozenset(known))
 
     def lines(self, text: str) -> list[tuple[int, str]]:
         """The lines that may fit, with their place in the text. Lines beyond ASCII always may."""
@@ -47,9 +48,21 @@ class Sieve:
         at = index = 0
         while found := self._pattern.search(lower, at):
             index += lower.count("\n", at, found.start())
-            end = lower.find("\n", found.end())
+            first, end = lower.rfind("\n", 0, found.start()) + 1, lower.find("\n", found.end())
             at = len(lower) if end < 0 else end
-            yield index, text[lower.rfind("\n", 0, found.start()) + 1 : at]
+            if all(lower.find(word, first, at) >= 0 for word in self._needed):
+                yield index, text[first:at]
+
+
+def needed(node: Node) -> frozenset[str]:
+    """Words that stand in every fitting line, each perhaps as a part of a longer one."""
+    match node:
+        case Phrase(words):
+            return frozenset(words)
+        case And(parts):
+            return frozenset().union(*map(needed, parts))
+        case _:
+            return frozenset()
 
 
 def anchors(node: Node) -> frozenset[str]:

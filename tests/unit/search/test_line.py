@@ -102,3 +102,10 @@ def test_nothing_anchors_a_query_that_only_forbids():
 )
 def test_the_sieve_keeps_the_lines_that_may_fit(text, kept):
     assert Sieve(tree("error")).lines(text) == kept
+
+
+def test_the_sieve_wants_all_words_of_a_line():
+    text = "an error\nok\nan Error, then OK\nnot ok: error"
+    assert Sieve(tree("error ok")).lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
+    assert Sieve(tree('"error ok"')).lines("ok then error\nok") == [(0, "ok then error")]
+    assert Sieve(tree("error -ok")).lines(text) == [(0, "an error"), (2, "an Error, then OK"), (3, "not ok: error")]

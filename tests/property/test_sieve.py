@@ -1,0 +1,32 @@
+"""The sieve lets go of lines before they are split into words: never of one that fits."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.search.line import Seen, Sieve, holds
+from termvisor.search.query import parse
+from termvisor.store.db import tokeniser
+
+SPLIT = tokeniser()
+WORDS = st.sampled_from(["error", "err", "Ok", "o"])
+GAPS = st.sampled_from([" ", "_", "-", ""])
+LINES = st.lists(st.tuples(WORDS, GAPS).map("".join), min_size=2, max_size=6).map("".join)
+FOREIGN = st.sampled_from([[], ["● Ok"], ["İstanbul ok"], ["café"]])
+TERMS = st.tuples(st.sampled_from(["", "", "-"]), WORDS, st.sampled_from(["", "*"])).map("".join)
+QUERIES = st.one_of(
+    st.lists(TERMS, min_size=1, max_size=3).map(" ".join),
+    st.lists(WORDS, min_size=1, max_size=3).map(lambda words: '"' + " ".join(words) + '"'),
+    st.lists(TERMS, min_size=2, max_size=3).map(" OR o* ".join),
+)
+
+
+@given(QUERIES, st.lists(LINES, min_size=1, max_size=8), FOREIGN)
+def test_every_line_that_fits_is_kept(query, lines, foreign):
+    node = parse(f"o* {query}", 0, SPLIT)
+    fitting = [
+        (index, text)
+        for index, text in enumerate(lines + foreign)
+        if holds(node, Seen([word for _, _, word in SPLIT(text)], 1, 1, "stream"))
+    ]
+    kept = Sieve(node).lines("\n".join(lines + foreign))
+    assert [one for one in fitting if one not in kept] == []
