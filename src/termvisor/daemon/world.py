@@ -68,16 +68,7 @@ class LiveFleet:
             rows = coloured(seen.rows, seen.above, secrets)
         else:
             rows = safe_rows([row.rstrip() for row in seen.rows], [row.rstrip() for row in seen.above], secrets)
-        return Screen(
-            pane=pane,
-            rows=tuple(rows),
-            width=seen.width,
-            height=seen.height,
-            cursor_x=seen.cursor_x,
-            cursor_y=seen.cursor_y,
-            alternate=seen.alternate,
-            at=self._parts.clock.now(),
-        )
+        return seen.screen(pane, rows, self._parts.clock.now())
 
     async def settle(self, pane: PaneId | None = None) -> None:
         await self._parts.lookout.has_looked.wait()  # before that, the epochs of an earlier daemon are not open yet

@@ -168,16 +168,7 @@ def _columns(text: str) -> int:
 def _first_screen(epoch: Epoch, seen: Capture) -> Screen:
     """The visible rows; some above them are looked at, too, because a secret may begin there."""
     rows = Redactor().lines([row.rstrip() for row in seen.rows[-4 * seen.height :]])
-    return Screen(
-        pane=epoch.pane,
-        rows=tuple(rows[-seen.height :]),
-        width=seen.width,
-        height=seen.height,
-        cursor_x=seen.cursor_x,
-        cursor_y=seen.cursor_y,
-        alternate=seen.alternate,
-        at=epoch.opened_at,
-    )
+    return seen.screen(epoch.pane, rows[-seen.height :], epoch.opened_at)
 
 
 def _baseline(epoch: Epoch, rows: list[str], carry: bytes) -> Progress:

@@ -8,8 +8,9 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from termvisor.model.ids import MuxPaneId
+from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.pane import PaneFacts, ServerInstance
+from termvisor.model.screen import Screen
 
 
 class Thin(Struct, frozen=True):
@@ -33,6 +34,19 @@ class Capture(Struct, frozen=True, kw_only=True):
     alternate: bool = False
     above: tuple[str, ...] = ()
     """The scrollback right above the rows, where it was asked for: a secret that reaches into them may begin there."""
+
+    def screen(self, pane: PaneId, rows: Sequence[str], at: int) -> Screen:
+        """The same with rows that may be shown."""
+        return Screen(
+            pane=pane,
+            rows=tuple(rows),
+            width=self.width,
+            height=self.height,
+            cursor_x=self.cursor_x,
+            cursor_y=self.cursor_y,
+            alternate=self.alternate,
+            at=at,
+        )
 
 
 Refusal = Literal["piped", "gone", "dead"]

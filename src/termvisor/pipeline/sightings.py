@@ -167,14 +167,4 @@ def _typed(seen: Capture) -> range:
 
 
 def _screen(look: Look) -> Screen:
-    seen = look.seen
-    return Screen(
-        pane=look.life.pane,
-        rows=(),
-        width=seen.width,
-        height=seen.height,
-        cursor_x=seen.cursor_x,
-        cursor_y=seen.cursor_y,
-        alternate=seen.alternate,
-        at=look.at,
-    )
+    return look.seen.screen(look.life.pane, (), look.at)

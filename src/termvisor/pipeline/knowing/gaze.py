@@ -117,13 +117,4 @@ class Gaze:
 
     def _screen(self, pane: PaneId, seen: Capture, at: int) -> Screen:
         rows = Redactor(memory=self.secrets(pane)).lines([row.rstrip() for row in seen.rows])
-        return Screen(
-            pane=pane,
-            rows=tuple(rows),
-            width=seen.width,
-            height=seen.height,
-            cursor_x=seen.cursor_x,
-            cursor_y=seen.cursor_y,
-            alternate=seen.alternate,
-            at=at,
-        )
+        return seen.screen(pane, rows, at)
