@@ -24,9 +24,11 @@ BY_ITSELF = "continuing automatically at"
 _MINUTE = 60 * NS
 _A_DAY = 24 * 60 * _MINUTE
 _MOST_PAUSES = 20
-_STOPS_WITHIN, _WORKS_ON_FOR = 3.0, 600.0
-"""Seconds that an agent which is still seen to work may take to stop; one that says itself that its limit is reached
-may finish what it has at hand."""
+_STOPS_WITHIN = 3.0
+"""Seconds that an agent which is still seen to work may take to stop."""
+_LOOKED_FOR_AFTER = (5, 10, 20, 40, 80, 160, 320)
+"""One that says itself that its limit is reached may finish what it has at hand: it is looked for again after so many
+seconds, and others may work meanwhile."""
 
 
 async def run(context: Context) -> str:
@@ -69,12 +71,14 @@ async def run(context: Context) -> str:
 async def _stopped(context: Context) -> Observation:
     """The agent, once it is seen to have stopped; what started the run must still be so."""
     seen = await context.observe(0)
-    if seen.agent and seen.state == "running":
-        patience = _WORKS_ON_FOR if seen.usage_limited else _STOPS_WITHIN
+    pauses = iter(_LOOKED_FOR_AFTER if seen.usage_limited else ())
+    while seen.agent and seen.state == "running":
         try:
-            await context.wait_state(*RESTS, "waiting_approval", timeout=patience)
+            await context.wait_state(*RESTS, "waiting_approval", timeout=_STOPS_WITHIN)
         except TimedOut as error:
-            raise StepBack("the agent works on") from error
+            if (pause := next(pauses, None)) is None:
+                raise StepBack("the agent works on") from error
+            await context.sleep(pause)
         seen = await context.observe(0)
     if seen.agent and context.run.runtime not in (None, seen.runtime):
         raise StepBack("another agent is in the pane")

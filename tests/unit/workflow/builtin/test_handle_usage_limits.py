@@ -104,12 +104,11 @@ async def test_a_minute_that_has_begun_is_not_past():
         assert (await desk.until("paused")).due_at == minute + 60 * NS
 
 
-@pytest.mark.parametrize("works_on_for", [1, 120])
-async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for(works_on_for):
+async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for():
     desk = Desk(state="running")
     async with living(desk.scene):
         desk.find()
-        await pass_time(desk.scene, 1.0, works_on_for)
+        await pass_time(desk.scene, 1.0)
         assert (desk.run.status, desk.run.plan) == ("running", "")
         desk.now(state="error")
         await pass_time(desk.scene, 0.0, 3)
@@ -117,11 +116,22 @@ async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for(works
         assert desk.done == []
 
 
+async def test_an_agent_that_finishes_what_it_has_at_hand_is_looked_for_again():
+    desk = Desk(state="running")
+    async with living(desk.scene):
+        desk.find()
+        await pass_time(desk.scene, 1.0, 50)
+        assert (desk.run.status, desk.run.why) == ("waiting", "it waits for a time")
+        desk.now(state="error")
+        run = await desk.until("paused")
+        assert (run.due_at, desk.done) == (desk.ends_at + 5 * NS, [])
+
+
 async def test_an_agent_that_works_on_in_spite_of_its_limit_is_left_alone():
     desk = Desk(state="running")
     async with living(desk.scene):
         desk.find()
-        await pass_time(desk.scene, 30.0, 21)
+        await pass_time(desk.scene, 1.0, 800)
         run = await ended(desk.scene)
     assert (run.status, run.why, desk.done) == ("cancelled", "the agent works on", [])
 
