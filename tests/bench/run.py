@@ -5,6 +5,7 @@ The share of each budget that was used is compared with the committed baseline t
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -52,13 +53,19 @@ NOISE = 0.5
 """Below half of its budget a figure may move freely: timers of a shared machine do."""
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="make bench", description="Every figure beside its budget.")
+    parser.add_argument("name", nargs="*", help=f"only these: {', '.join(BENCHES)}")
+    parser.add_argument("--write-baseline", action="store_true", help="what is measured now is the baseline")
+    wanted = parser.parse_args(arguments)
+    if unknown := [name for name in wanted.name if name not in BENCHES]:
+        parser.error(f"there is no {unknown[0]!r}; there are {', '.join(BENCHES)}")
     figures: list[Figure] = []
-    for name in [name for name in names if name in BENCHES] or BENCHES:
+    for name in wanted.name or BENCHES:
         print(f"{name} …", flush=True)
         figures += BENCHES[name]()
     print("\n" + table(figures))
-    if "--write-baseline" in names:
+    if wanted.write_baseline:
         BASELINE.write_text(json.dumps({one.name: round(one.share, 3) for one in figures}, indent=2) + "\n")
     worse = [one for one in figures if one.share > max(NOISE, SLACK * baseline().get(one.name, 1.0))]
     for one in worse:
