@@ -1972,7 +1972,7 @@ export interface ResumeSession {
   account?: string;
 }
 
-/** What became of each session, oldest first. */
+/** What became of each session, oldest first; then those that broke off and cannot be taken up, as `skipped`. */
 export interface Revivals {
   items: Array<Revived>;
 }
@@ -2080,11 +2080,13 @@ export interface RuleTried {
   match_trace: MatchTrace | null;
 }
 
-/** ``rules`` counts those that are right; ``troubles`` is what is wrong with the others. */
+/** ``rules`` counts those that are right; ``troubles`` is what is wrong with the others. ``doubts`` are of right
+    ones, which name an agent or a workflow that looks mistyped. */
 export interface RulesLinted {
   rules: number;
   packs: Array<string>;
   troubles: Array<Trouble>;
+  doubts: Array<Trouble>;
 }
 
 export interface RulesSummary {
@@ -3108,7 +3110,8 @@ export interface WitnessItem {
 }
 
 /** What starts it: ``events`` of at least this ``severity``, by these ``agents`` and ``rules`` where any are named,
-    not older than ``fresh_for`` seconds. ``steps`` are those of a file. */
+    not older than ``fresh_for`` seconds. ``steps`` are those of a file; ``doubts`` are things that it speaks of and
+    nobody knows. */
 export interface WorkflowFacts {
   name: string;
   version: number;
@@ -3124,6 +3127,7 @@ export interface WorkflowFacts {
   timeout: number;
   takes_pane: boolean;
   steps: Array<string>;
+  doubts?: Array<string>;
 }
 
 /** Which run. */
@@ -3132,7 +3136,8 @@ export interface WorkflowHistory {
   run: number;
 }
 
-/** ``mode`` is the one in force. ``events`` start it; without any, only people and programs do. */
+/** ``mode`` is the one in force. ``events`` start it; without any, only people and programs do. ``doubts`` are
+    things that its file speaks of and nobody knows. */
 export interface WorkflowItem {
   name: string;
   mode: "ask" | "off" | "on";
@@ -3142,6 +3147,7 @@ export interface WorkflowItem {
   version: number;
   origin: string;
   summary: string;
+  doubts?: Array<string>;
 }
 
 /** In the order in which they are asked whether an event is theirs. */

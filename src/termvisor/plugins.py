@@ -30,7 +30,7 @@ def read(kind: str, path: Iterable[str] | None = None) -> tuple[dict[str, object
         try:
             import_module(where.partition(":")[0])
             found[name] = resolve_name(where)
-        except Exception as error:  # foreign code may fail in any way, and must not take the daemon with it
+        except (Exception, SystemExit) as error:  # foreign code may fail in any way, and must not take us with it
             troubles[name] = f"{type(error).__name__}: {error}"
     return found, troubles
 

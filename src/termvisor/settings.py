@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import ConfigError, StorageError, Unavailable
 from termvisor.match import dialect
-from termvisor.model import agent_settings, price, program_rule, remedy_settings, workflow_settings
+from termvisor.model import account_settings, agent_settings, price, program_rule, remedy_settings, workflow_settings
 from termvisor.model.notice import complaints
 from termvisor.model.places import Places as Places  # noqa: PLC0414 - whoever wants settings wants these too
 from termvisor.model.workflow_settings import WorkflowSettings
@@ -124,13 +124,23 @@ class Row(Struct, frozen=True):
     env: str
     restart: str = ""
     """What makes a running daemon take over a changed value, where `visor config reload` does not."""
+    is_keyed: bool = False
+    """A list of `name=value`: setting one name leaves the others as they are."""
 
 
 def rows() -> list[Row]:
     hints = get_type_hints(Settings, include_extras=True)
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
     return [
-        Row(name, _type_name(hint), defaults[name], _meta(hint).description or "", _env(name, hint), _restart(hint))
+        Row(
+            name,
+            _type_name(hint),
+            defaults[name],
+            _meta(hint).description or "",
+            _env(name, hint),
+            _restart(hint),
+            bool((_meta(hint).extra or {}).get("keyed")),
+        )
         for name, hint in sorted(hints.items(), key=lambda item: item[0] not in Settings.__annotations__)
     ]
 
@@ -223,8 +233,11 @@ def load(where: Places, environ: Mapping[str, str] | None = None) -> Settings:
 
 def check(values: Mapping[str, Any], origin: str) -> Settings:
     """The settings that these values make. What is wrong with them is told of their ``origin``."""
+    given = flat(values, origin)
+    if why := account_settings.account_complaint(given.get("accounts", ())):
+        raise ConfigError(f"{origin}: {why}")
     try:
-        settings = msgspec.convert(flat(values, origin), Settings, strict=False)
+        settings = msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from error
     _check_patterns(settings)

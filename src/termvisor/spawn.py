@@ -33,14 +33,16 @@ def tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str]
     )
 
 
-def detached(argv: Sequence[str], *, log: IO[bytes] | None = None, env: Mapping[str, str] | None = None) -> "Child":
+def detached(
+    argv: Sequence[str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    log: IO[bytes] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> "Child":
     """Start a program in its own session that goes on without us and without a terminal."""
     out = subprocess.DEVNULL if log is None else log
-    return Child(
-        subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env, start_new_session=True, cwd="/"
-        )
-    )
+    return Child(subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=out, env=env, start_new_session=True, cwd="/"))
 
 
 def ask(

@@ -8,7 +8,7 @@ from tests.architecture.source import Module, modules, sample, within
 SHORTEST = 12
 """Lines of code in a `look`: it joins the layout to the rules, and knows nothing itself."""
 STRUCTURE = {
-    "claude_code.layout": "RULE EDGE POINTER _COMPOSING _ENDED",
+    "claude_code.layout": "RULE EDGE POINTER _LEAVING _COMPOSING _ENDED",
     "codex.layout": "_CHOICE _FOOTER _WORK _ASIDE _KEYS",
     "gemini.layout": "_RULE _COMPOSER _PROMPT _SIGN _STATUS",
     "opencode.layout": "_EDGE _BAR _END",

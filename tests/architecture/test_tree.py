@@ -72,6 +72,15 @@ def test_every_habit_is_a_make_target_and_runs_the_set_up_first() -> None:
     assert printed.splitlines() == [".ci/setup run", ".venv/bin/visor up --demo-if-empty"]
 
 
+def test_every_live_test_stands_where_make_looks_for_it() -> None:
+    named = re.search(r"^LIVE = (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert named
+    folders = tuple(f"{name}/" for name in named[1].split())
+    marked = [path for path in _files() if path.startswith("tests/") and "pytest.mark.live" in _text(path)]
+    assert marked
+    assert [path for path in marked if not path.startswith(folders)] == []
+
+
 def test_continuous_integration_runs_all_tests() -> None:
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert (ROOT / ".ci" / "run").read_text().splitlines()[-1] == "exec make test-all"

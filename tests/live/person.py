@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from termvisor.ops.snippet import snippet
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.live.conftest import Scene
+from tests.live.looking import look
 from tests.live.waiting import until
 
 POLICY = """
@@ -84,12 +85,12 @@ class Person:
 
     def questions(self) -> dict[str, str]:
         """Every text that was ever asked about, with what became of the newest question about it."""
-        return {item["action"]["text"]: item["state"] for item in self.visor.robot("inbox", "--all")["items"]}
+        return {item["action"]["text"]: item["state"] for item in look(self.visor, "inbox", "--all")["items"]}
 
     def number_of(self, text: str) -> int:
         """Of the open question about a text, once it is asked."""
         found = until(
-            lambda: [item for item in self.visor.robot("inbox")["items"] if item["action"].get("text") == text]
+            lambda: [item for item in look(self.visor, "inbox")["items"] if item["action"].get("text") == text]
         )
         return int(found[0]["id"])
 

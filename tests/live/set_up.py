@@ -11,6 +11,7 @@ from termvisor.ops.start_file import with_block
 from termvisor.stream.marks import mark_of_osc
 from tests.live.conftest import Scene
 from tests.live.printing import raw_log
+from tests.live.shells import not_the_first_start
 from tests.live.waiting import until
 
 PROMPT = "left> "
@@ -31,6 +32,7 @@ class Home:
         path = folder / FILES[shell]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(PLAIN[shell] + text)
+        not_the_first_start(folder)
 
     def set_up(self, scene: Scene) -> "Home":
         """By the command itself."""

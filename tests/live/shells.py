@@ -55,6 +55,7 @@ class Shell:
         """For a pane: the shell, as soon as there is a file `go` beside its set-up."""
         rc = home / ".zshrc"
         rc.write_text(f"{self._given(nonce)}{self._plain}{self._marks if marks else ''}")
+        not_the_first_start(home)
         wait = f"cd {home} && until [ -e go ]; do sleep 0.02; done"
         return f"{wait}; exec env HOME={home} ZDOTDIR={home} XDG_CONFIG_HOME={home} {self._command.format(rc=rc)}"
 
@@ -64,6 +65,11 @@ class Shell:
 
     def __str__(self) -> str:
         return self.name
+
+
+def not_the_first_start(home: Path) -> None:
+    """At its first one fish reads every manual page there is, in the background: twenty seconds of a core each time."""
+    (home / ".local/share/fish/generated_completions").mkdir(parents=True, exist_ok=True)
 
 
 SHELLS = (

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.conftest import Scene, watched_tmux
+from tests.live.looking import look
 from tests.live.taking import Record
 from tests.live.waiting import until
 
@@ -80,7 +81,7 @@ def approve(scene: Scene, *words: str) -> None:
     question = json.loads(out)["error"]["details"]["question"]
     env = " ".join(f"{name}={value}" for name, value in scene.visor.env.items() if name.startswith("VISOR_"))
     scene.tmux.window("s", f"env {env} {sys.executable} -m termvisor approve {question}")
-    until(lambda: not scene.visor.robot("inbox")["items"])
+    until(lambda: not look(scene.visor, "inbox")["items"])
 
 
 def test_a_program_starts_under_an_account_and_its_secret_is_nowhere_else(scene, shell, tmp_path):

@@ -17,9 +17,9 @@ from termvisor.clock import SystemClock
 from termvisor.settings import prepare
 from termvisor.store import Store
 from termvisor.testing.instance import Instance, instance
+from termvisor.testing.leftovers import processes
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.live.conftest import Scene, second_start, watched_tmux
-from tests.live.leftovers import processes
 from tests.live.waiting import until
 
 

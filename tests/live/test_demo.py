@@ -10,6 +10,7 @@ import pytest
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.compiled import lend
+from tests.live.looking import look
 from tests.live.waiting import until
 
 
@@ -31,15 +32,15 @@ def say_yes(visor: Instance, question: int) -> None:
     words = [*(f"{name}={value}" for name, value in env.items()), sys.executable, "-m", "termvisor"]
     with short_folder() as folder, private_tmux(folder, "p") as own:
         own.start("own", shlex.join(["env", *words, "approve", str(question)]))
-        until(lambda: visor.robot("inbox", "--all")["items"][-1]["state"] == "used")
+        until(lambda: look(visor, "inbox", "--all")["items"][-1]["state"] == "used")
 
 
 def test_a_yes_from_the_inbox_lets_the_demo_agent_go_on(visor: Instance) -> None:
     visor.visor("demo")
     visor.visor("up", "--once")
     until(lambda: states(visor) == {"claude_code": "waiting_approval", "codex": "running"}, seconds=40)
-    question = until(lambda: visor.robot("inbox")["items"])[0]
+    question = until(lambda: look(visor, "inbox")["items"])[0]
     assert "python -m unittest importer" in question["what"]
     say_yes(visor, question["id"])
     until(lambda: states(visor)["claude_code"] in ("running", "completed"))
-    assert "All checks passed" in until(lambda: visor.robot("search", '"checks passed"')["items"])[0]["text"]
+    assert "All checks passed" in until(lambda: look(visor, "search", '"checks passed"')["items"])[0]["text"]

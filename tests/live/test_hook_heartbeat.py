@@ -11,6 +11,7 @@ import pytest
 
 from termvisor.frontends.hook import SILENT_FOR
 from termvisor.spawn import ask
+from tests.live.looking import look
 from tests.live.waiting import until
 
 pytestmark = pytest.mark.live
@@ -24,7 +25,7 @@ def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene)
     scene.tmux.start(command="cat")
     visor.up()
     hook.start()
-    until(lambda: visor.robot("inbox")["items"])
+    until(lambda: look(visor, "inbox")["items"])
     time.sleep(SILENT_FOR + 3)
     assert hook.is_alive()
     daemon = visor.daemon_pid
@@ -34,5 +35,5 @@ def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene)
         assert ends == [(0, b"", b"")]
     finally:
         os.kill(daemon, signal.SIGCONT)
-    until(lambda: not visor.robot("inbox")["items"])
+    until(lambda: not look(visor, "inbox")["items"])
     assert [item["state"] for item in visor.robot("inbox", "--all")["items"]] == ["withdrawn"]

@@ -11,6 +11,7 @@ from termvisor.client import Visor
 from termvisor.spawn import ask
 from termvisor.testing.instance import Instance
 from tests.live.conftest import watched_tmux
+from tests.live.looking import look
 from tests.live.waiting import until
 
 EVIL = b"".join(
@@ -237,7 +238,7 @@ def test_a_secret_comes_out_nowhere(fleet, leaky, secret, command):
 
 def test_a_secret_is_neither_in_the_database_nor_in_the_log(fleet, leaky, secret):
     places = fleet.visor.places
-    until(lambda: "all-was-printed" in fleet.visor.robot("get-text", str(leaky))["pending"])
+    until(lambda: "all-was-printed" in look(fleet.visor, "get-text", str(leaky))["pending"])
     files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
     assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
     assert [path.name for path in files if holds(path.read_bytes(), secret)] == []

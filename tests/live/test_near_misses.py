@@ -53,8 +53,7 @@ def asked(request) -> Scene:
 def test_a_dialog_that_is_printed(tmux: PrivateTmux, asked: Scene) -> None:
     pane, file = staged(tmux, asked)
     tmux.type(pane, f"clear; ls -l; cat {file}")
-    until(lambda: shown(tmux, pane).rows[lowest(tmux, pane)].startswith(PROMPT))
-    judge(f"cat_{asked.agent}", "a file that was printed at a shell", "sh", shown(tmux, pane))
+    judge(f"cat_{asked.agent}", "a file that was printed at a shell", "sh", prompted(tmux, pane))
 
 
 @pytest.mark.parametrize(("program", "sign"), [("vim -u NONE -N +", '"screen.txt" '), ("less +G", "(END)")])
@@ -70,10 +69,10 @@ def test_what_an_agent_that_was_killed_leaves_behind(tmux: PrivateTmux, asked: S
     pane, file = staged(tmux, asked)
     tmux("select-pane", "-t", pane, "-T", TITLES[asked.agent])
     tmux.type(pane, f"clear; (cat {file}; kill -KILL $(sh -c 'echo $PPID'))")
-    until(lambda: shown(tmux, pane).rows[lowest(tmux, pane)].startswith(PROMPT))
-    assert "Killed" in shown(tmux, pane).rows[lowest(tmux, pane) - 1]
+    screen = prompted(tmux, pane)
+    assert "Killed" in screen.rows[lowest(screen) - 1]
     what = "the screen and the title of an agent that was killed"
-    judge(f"killed_{asked.agent}", what, "sh", shown(tmux, pane), tmux.ask(pane, "#{pane_title}"))
+    judge(f"killed_{asked.agent}", what, "sh", screen, tmux.ask(pane, "#{pane_title}"))
 
 
 def test_prose_that_quotes_a_dialog(asked: Scene) -> None:
@@ -121,6 +120,11 @@ def shown(tmux: PrivateTmux, pane: str) -> Screen:
     return Screen(pane=PaneId(1), rows=tuple(rows), **size, cursor_x=x, cursor_y=y, alternate=bool(alternate))
 
 
-def lowest(tmux: PrivateTmux, pane: str) -> int:
+def prompted(tmux: PrivateTmux, pane: str) -> Screen:
+    """The screen once a command has said what it says: under it stands the next prompt, at which nothing is typed."""
+    return until(lambda: now if lowest(now := shown(tmux, pane)) and now.rows[lowest(now)] == PROMPT else None)
+
+
+def lowest(screen: Screen) -> int:
     """The last row on which anything stands."""
-    return max((n for n, row in enumerate(shown(tmux, pane).rows) if row), default=0)
+    return max((n for n, row in enumerate(screen.rows) if row), default=0)

@@ -6,6 +6,7 @@ import pytest
 
 from termvisor.testing.tmux import short_folder
 from tests.live.conftest import watched_tmux
+from tests.live.looking import look
 from tests.live.planting import WAYS, Planted, in_forms, leaked, planted, show
 from tests.live.set_up import Home, Seat
 from tests.live.waiting import until
@@ -89,7 +90,7 @@ def test_that_they_were_shown_is_told_by_their_masks(fleet, shown):
 
 def test_no_secret_is_in_the_database_its_index_or_a_log(fleet, shown):
     places = fleet.visor.places
-    until(lambda: fleet.visor.robot("health")["ingest_backlog_bytes"] == 0)
+    until(lambda: look(fleet.visor, "health")["ingest_backlog_bytes"] == 0)
     files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
     assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
     assert {path.name: leaked(path.read_bytes(), ALL) for path in files} == {path.name: [] for path in files}
@@ -111,7 +112,7 @@ def test_the_nonce_of_a_shell_that_prints_it_stands_nowhere_but_in_its_file_and_
     faces = [face.format(seat.ours) for face in FACES]
     assert {face: leaked(told(fleet, face), nonce) for face in faces} == {face: [] for face in faces}
     assert "[redacted:shell_nonce]" in fleet.visor.visor("get-text", str(seat.ours), "--tail", "100")
-    until(lambda: fleet.visor.robot("health")["ingest_backlog_bytes"] == 0)
+    until(lambda: look(fleet.visor, "health")["ingest_backlog_bytes"] == 0)
     own = (places.raw_dir, places.nonce_file)
     files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and not str(path).startswith(own)]
     assert {path.name: leaked(path.read_bytes(), nonce) for path in files} == {path.name: [] for path in files}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.conftest import watched_tmux
+from tests.live.looking import look
 from tests.live.set_up import Home, Seat
 from tests.live.waiting import until
 
@@ -147,7 +148,7 @@ def test_marks_in_a_hostile_file_start_and_end_nothing(sit, tmp_path):
 def test_forged_marks_in_a_shell_without_proof_are_shown_as_unproven(fleet, shell):
     ours = str(fleet.id_of(shell))
     fleet.tmux.type(shell, "printf '\\033]133;C;cmdline=forged\\a'; echo o''ut; printf '\\033]133;D;0\\a'")
-    (item,) = until(lambda: fleet.visor.robot("commands", "--pane", ours, "--text", "forged")["items"])
+    (item,) = until(lambda: look(fleet.visor, "commands", "--pane", ours, "--text", "forged")["items"])
     assert (item["status"], item["exit_code"], item["is_proven"]) == ("finished", 0, False)
     assert fleet.visor.robot("get-text", ours, "--command", "last")["text"] == "out"
 

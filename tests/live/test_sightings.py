@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.conftest import watched_tmux
+from tests.live.looking import look
 from tests.live.painting import Painter
 from tests.live.waiting import until
 
@@ -80,7 +81,7 @@ def test_what_an_agent_showed_is_found_with_its_screen_and_without_its_input(sce
     screen = scene.visor.robot("get-screen", str(pane), "--at", str(item["screen"]))
     assert (screen["screen"], screen["at"], screen["is_alternate"]) == (item["screen"], item["at"], True)
     assert "the zebra crossed the road 17 times" in screen["rows"]
-    until(lambda: "okapis" in "".join(scene.visor.robot("get-screen", str(pane))["rows"]))
+    until(lambda: "okapis" in "".join(look(scene.visor, "get-screen", str(pane))["rows"]))
     agent.say("one more")
     later = shown(scene, '"one more"', pane)
     assert "okapis" not in str(scene.visor.robot("get-screen", str(pane), "--at", str(later["screen"]))["rows"])
@@ -110,8 +111,8 @@ def test_a_program_that_repaints_can_be_waited_for_and_get_text_says_where_to_lo
 def test_a_program_that_repaints_on_the_main_screen_does_not_double_its_lines(scene, paint):
     agent, pane = paint("inline", screen="main")
     agent.say("the kudu ran")
-    until(lambda: scene.visor.robot("search", "kudu", "--pane", str(pane))["items"])
-    until(lambda: scene.visor.robot("health")["looks_per_minute"] > 0)
+    until(lambda: look(scene.visor, "search", "kudu", "--pane", str(pane))["items"])
+    until(lambda: look(scene.visor, "health")["looks_per_minute"] > 0)
     agent.say("and rested")
     scene.visor.robot("wait-for", str(pane), "and rested")
     assert found(scene, "kudu", pane) == []

@@ -30,6 +30,7 @@ text = "nothing"
 PACKS = {
     "org.local/good.toml": RULE.format(name="good", word="GOOD", pattern=r"^GOOD: \w+"),
     "org.local/throws.toml": RULE.format(name="throws", word="THROWS", pattern=r"^THROWS: \w+"),
+    "org.local/quits.toml": RULE.format(name="quits", word="QUITS", pattern=r"^QUITS: \w+"),
     "org.local/slow.toml": RULE.format(name="slow", word="SLOW", pattern=r"^SLOW(?:(?:[a-z]+)+)*: \w+$"),
     "org.local/blind.toml": RULE.format(name="blind", word="BLIND", pattern="^DEAF: \\w+"),
     "org.torn/torn.toml": 'id = "org.torn"\npattern = \'(\nwhy = 3',
@@ -52,9 +53,20 @@ async def endless(context):
     while True:
         await context.now()
 
+async def quits(context):
+    await context.note("all is well")
+    raise SystemExit(3)
+
+QUITS = Workflow(name="quits", summary="It quits.", mode="on", trigger=Trigger(events=("org.quits",)), run=quits)
 WORKFLOW = Workflow(name="throws", summary="It throws.", mode="on", trigger=Trigger(events=("org.throws",)), run=run)
 """
-ENTRIES = "[termvisor.workflows]\nthrows = throwing:WORKFLOW\ntorn = torn_plugin:WORKFLOW\nno_workflow = throwing:run\n"
+ENTRIES = """
+[termvisor.workflows]
+throws = throwing:WORKFLOW
+quits = throwing:QUITS
+torn = torn_plugin:WORKFLOW
+no_workflow = throwing:run
+"""
 POLICY = """
 [[rule]]
 id = "tests"
@@ -116,16 +128,17 @@ def test_what_is_wrong_is_told_and_everything_else_goes_on(trouble: tuple[Scene,
     shell = scene.tmux.start(command="sh")
     ours = scene.heard(shell)
     pid = scene.visor.daemon_pid
-    for word in ("THROWS", "SLOW", "BLIND", "GOOD"):
+    for word in ("THROWS", "QUITS", "SLOW", "BLIND", "GOOD"):
         scene.tmux.type(shell, f"echo {word[:2]}''{word[2:]}: web")
-    until(lambda: {"answers", "throws"} <= set(runs(scene)))
+    until(lambda: {"answers", "quits", "throws"} <= set(runs(scene)))
     assert deaf.was_asked()
     until(lambda: {status for status, _ in runs(scene).values()} <= {"completed", "failed"})
     found = runs(scene)
     assert found["answers"][0] == "completed"
     assert found["throws"] == ("failed", "ZeroDivisionError: by the workflow's own hand")
+    assert found["quits"] == ("failed", "SystemExit: 3")
     kinds = [event["kind"] for event in look(scene.visor, "events", "--pane", str(ours), "--limit", "200")["items"]]
-    assert [kind for kind in kinds if kind.startswith("org.")] == ["org.throws", "org.good"]
+    assert [kind for kind in kinds if kind.startswith("org.")] == ["org.throws", "org.quits", "org.good"]
     scene.say(shell, "alive")
     assert scene.visor.daemon_pid == pid
 

@@ -219,3 +219,31 @@ async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobo
 def _open(visor: Instance, kind: str) -> int:
     found = json.loads(visor.run("robot", "inbox")[1])["data"]["items"]
     return next((item["id"] for item in found if item["kind"] == kind), 0)
+
+
+async def test_what_a_run_asked_ends_with_it_and_only_a_person_answers(tmux, visor):
+    house = House(tmux, visor)
+    (Path(visor.places.config_dir) / "workflows" / "asks.yaml").write_text(
+        ASKS + "trigger: {event: session.compactoin}\n"
+    )
+    async with house.daemon() as client:
+        pane = await house.pane(client)
+        listed = await client.workflow_list()
+        doubts = next(item["doubts"] for item in listed["items"] if item["name"] == "asks")
+        assert [doubt.partition(".yaml")[2] for doubt in doubts] == [
+            ":7: nobody knows the event 'session.compactoin'; did you mean session.compaction?"
+        ]
+        run = (await client.workflow_run(name="asks", pane=pane, force=True))["run"]["id"]
+        assert (await client.inbox(wait=20.0))["items"][0]["pane"] == int(pane)
+        with pytest.raises(VisorError, match="only a person may answer"):
+            await client.workflow_signal(run=run, word="yes")
+        await client.workflow_cancel(run=run)
+        assert (await house.ended(client, run))["run"]["status"] == "cancelled"
+        assert (await client.inbox())["items"] == []
+        run = (await client.workflow_run(name="asks", pane=pane, force=True))["run"]["id"]
+        await client.inbox(wait=20.0)
+        (Path(visor.places.config_dir) / "config.toml").write_text('workflow_modes = ["asks=off"]\n')
+        await client.config_reload()
+        assert (await house.ended(client, run))["run"]["why"] == "asks is switched off"
+        assert (await client.inbox())["items"] == []
+    assert house.record.taken() == {}

@@ -18,6 +18,7 @@ from termvisor.settings import nonce
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.compiled import lend
+from tests.live.looking import look
 from tests.live.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +125,7 @@ class Theatre:
             self.tmux.type(role.mux_id, words(role))
 
     def _are_heard(self, activity: str = "") -> bool:
-        items = self.visor.robot("state")["items"]
+        items = look(self.visor, "state")["items"]
         found = {item["identity"]["pane_id"]: item for item in items if item["heard_by"] == "pipe"}
         for role in self.roles:
             role.pane = found[role.mux_id]["identity"]["id"] if role.mux_id in found else 0

@@ -43,3 +43,10 @@ def test_one_that_cannot_be_loaded_is_told_and_left_out(tmp_path, caplog):
 def test_folders_that_are_none_and_packages_without_entry_points_are_passed_over(tmp_path):
     (tmp_path / "bare-1.0.dist-info").mkdir()
     assert plugins.declared("agents", [str(tmp_path), str(tmp_path / "nowhere")]) == {}
+
+
+def test_one_that_wants_to_end_the_program_is_left_out(tmp_path, monkeypatch):
+    (tmp_path / "quits_at_once.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = package(tmp_path, "quits", "[termvisor.agents]\nquits = quits_at_once:ADAPTER\n")
+    assert plugins.read("agents", [path]) == ({}, {"quits": "SystemExit: 3"})

@@ -20,6 +20,8 @@ MARK = "VISOR_ACCOUNT"
 """Names the account in the environment of who works under it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PATIENCE = 30.0
+_LINES = "Each line is NAME=value, as a shell would take it; # begins a comment."
+_ENDS = {124: f"did not answer within {_PATIENCE:g} s", 127: "is not found"}
 
 
 class Home(Struct, frozen=True):
@@ -48,7 +50,8 @@ def environment(account: Account, home: str) -> dict[str, str]:
     elif account.config_dir:
         folder = _absolute(account.config_dir, home)
         if not os.path.isdir(folder):
-            raise ConfigError(f"account {account.ref}: there is no folder {folder}")
+            hint = f"Log in once with {HOMES[account.service].variable}={folder}, or change its `config_dir`."
+            raise ConfigError(f"account {account.ref}: there is no folder {folder}", hint=hint)
         found = {HOMES[account.service].variable: folder}
     return {**found, MARK: account.ref}
 
@@ -83,10 +86,10 @@ def pairs(text: str, ref: str) -> dict[str, str]:
             continue
         words = _words(value)
         if not sign or not _NAME.fullmatch(name) or words is None:
-            raise ConfigError(f"account {ref}: line {number} of its credentials is not NAME=value")
+            raise ConfigError(f"account {ref}: line {number} of its credentials is not NAME=value", hint=_LINES)
         found[name] = words
     if not found:
-        raise ConfigError(f"account {ref}: its credentials hold no variable")
+        raise ConfigError(f"account {ref}: its credentials hold no variable", hint=_LINES)
     return found
 
 
@@ -106,17 +109,21 @@ def _read(account: Account, path: str) -> str:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigError(f"account {account.ref}: cannot read {path}: {why}") from None
+        hint = "Write it, with lines NAME=value that nobody else may read, or change `env_file` in config.toml."
+        raise ConfigError(f"account {account.ref}: cannot read {path}: {why}", hint=hint) from None
 
 
 def _asked(account: Account) -> str:
     status, out, _ = ask(account.command, timeout=_PATIENCE)
+    program = account.command[0]
+    hint = f"Run {program} by hand to see why; it is the `command` of this account in config.toml."
     if status:
-        raise ConfigError(f"account {account.ref}: {account.command[0]} failed with status {status}")
+        why = _ENDS.get(status, f"failed with status {status}")
+        raise ConfigError(f"account {account.ref}: {program} {why}", hint=hint)
     try:
         return out.decode()
     except UnicodeDecodeError:
-        raise ConfigError(f"account {account.ref}: {account.command[0]} prints something else than text") from None
+        raise ConfigError(f"account {account.ref}: {program} prints something else than text", hint=hint) from None
 
 
 def _absolute(path: str, home: str) -> str:

@@ -1,6 +1,6 @@
 """What rules found, for operations: the store, and the rules in force."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from termvisor.daemon.parts import Parts
 from termvisor.model.detection import Detection, DetectionFilter, Handling, Mute
@@ -37,8 +37,9 @@ class LiveDetections:
     async def handle(self, event: EventId, handling: Handling) -> Handling | None:
         return await self._store.handle(event, handling)
 
-    def rule(self, name: str) -> Rule | None:
-        return self._spotter.rule(name)
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        return self._spotter.rules
 
     def trace(self, detection: Detection) -> MatchTrace | None:
         rule = self._spotter.rule(detection.rule)

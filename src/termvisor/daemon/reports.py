@@ -17,12 +17,10 @@ class Reports:
 
     async def take(self, pane: PaneId, name: str, value: str) -> Event | None:
         """The stored event; None when this pane reports too much."""
-        variable = user_vars.read(name, user_vars.plain(value), self._parts.pipeline.nonce)
+        text = user_vars.plain(value)
+        variable = user_vars.read(name, text, self._parts.pipeline.nonce)
         if variable is None:
-            raise BadRequest(
-                f"{name[:80]!r} is no user variable of ours, or its value no JSON of at most 4 KB",
-                hint="Names begin with visor-; the value is JSON, or JSON in base64.",
-            )
+            raise _refused(name, text)
         at = self._parts.clock.now()
         pace = self._paces.get(pane, Pace())
         self._paces[pane], is_kept = user_vars.admit(pace, at)
@@ -35,3 +33,12 @@ class Reports:
         stored = await self._parts.store.detections.report(detection, event)
         self._parts.chronicle.news.publish(stored)
         return stored
+
+
+def _refused(name: str, text: str) -> BadRequest:
+    if not user_vars.is_name(name):
+        hint = "They begin with visor- and go on with letters, digits, - _ or dots: visor-deploy."
+        return BadRequest(f"{name[:80]!r} is no name of a user variable of ours", hint=hint)
+    if len(text) > user_vars.VALUE_LIMIT:
+        return BadRequest(f"the value has {len(text)} characters; at most {user_vars.VALUE_LIMIT} are kept")
+    return BadRequest("the value is not JSON", hint="""For example --value '{"step":3}', or the same in base64.""")

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 
 import msgspec
 
+from termvisor.daemon.errand import Errand, heard
 from termvisor.detect.rules import RuleScan
 from termvisor.errors import ConfigError
 from termvisor.log import logger
@@ -27,7 +28,7 @@ from termvisor.packs.ordeal import Ordeal, condemn, condemned
 from termvisor.packs.screens import bare
 from termvisor.pipeline.spotting import Spotter
 from termvisor.pipeline.stay import Gating
-from termvisor.settings import Places, Settings, load, places
+from termvisor.settings import Places, Settings
 from termvisor.spawn import ask_apart
 
 _OF_TEXT: tuple[Scope, ...] = ("line", "stream")
@@ -73,6 +74,11 @@ class Ruling:
         self._is_new.set()
         return RulesRead(count=len(packs.rules))
 
+    @property
+    def telling(self) -> tuple[Rule, ...]:
+        """The rules in force that tell of events."""
+        return self._rules
+
     async def run(self) -> None:
         """Whenever rules are not compiled yet, have that done, then go on with it. Until it is cancelled."""
         while True:
@@ -94,8 +100,8 @@ class Ruling:
 
     async def _compile(self) -> None:
         """Rules that Hyperscan does not survive are found out meanwhile, and then no longer in force."""
-        command = [sys.executable, "-m", "termvisor.daemon.ruling"]
-        _, _, errors = await ask_apart(command, timeout=_COMPILE_FOR)
+        command, errand = [sys.executable, "-m", "termvisor.daemon.ruling"], Errand(self._where, self._settings)
+        status, _, errors = await ask_apart(command, stdin=errand.told, timeout=_COMPILE_FOR)
         packs = await self._load(self._settings)
         new = [trouble for trouble in packs.troubles if trouble not in self._troubles]
         fatal = condemned(self._where.cache_dir).values()
@@ -104,8 +110,7 @@ class Ruling:
         elif self._is_compiled:
             await self._use("auto")
         if not self._is_compiled and not self._is_new.is_set():
-            told = errors.decode("utf-8", "replace").strip()[-300:]
-            log.warning("rules are looked for by the slower engine: %s", told or "they cannot be compiled together")
+            log.warning("rules are looked for by the slower engine: %s", _why_not(status, errors))
 
     async def _use(self, engine: Engine) -> None:
         text, marks, words = (_scan(self._rules, scopes, self._where, engine) for scopes in _SCANS)
@@ -147,9 +152,16 @@ def compile_few(where: Places, settings: Settings) -> None:
         compile_apart(packs, where)
 
 
+def _why_not(status: int, errors: bytes) -> str:
+    """What kept the other process from compiling them: its last words, or how it ended."""
+    last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-300:]
+    is_late = status == 124
+    return last or (f"compiling took more than {_COMPILE_FOR:g} s" if is_late else "they cannot be compiled together")
+
+
 def main() -> None:
-    where = places()
-    compile_apart(load_kept(where.config_dir, load(where), where.cache_dir), where)
+    where, settings = (errand := heard()).where, errand.settings
+    compile_apart(load_kept(where.config_dir, settings, where.cache_dir), where)
 
 
 def compile_apart(packs: Packs, where: Places, ordeal: Ordeal = ORDEAL) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import NS
 from termvisor.daemon.code_search import LiveCode
 from termvisor.daemon.conversations import LiveConversations
+from termvisor.daemon.doubts import doubts
 from termvisor.daemon.parts import Parts
 from termvisor.daemon.preferences import LivePreferences
 from termvisor.daemon.run_sight import LiveSight
@@ -31,9 +33,11 @@ from termvisor.model.workflow_settings import mode_of
 from termvisor.ops.world import Watched
 from termvisor.store.runs import Runs
 from termvisor.workflow.base import Workflow
+from termvisor.workflow.call import Ask
 from termvisor.workflow.choice import Chosen, choose, run_for
-from termvisor.workflow.engine import Engine, Ground
+from termvisor.workflow.engine import Engine
 from termvisor.workflow.failover import Failover
+from termvisor.workflow.ground import Ground
 from termvisor.workflow.rehearsal import Rehearsal, rehearse
 from termvisor.workflow.shelf import Shelf
 from termvisor.workflow.surroundings import Around
@@ -90,7 +94,7 @@ class LiveHands:
 
     async def withdraw(self, correlation: str) -> None:
         for question in await self._store.approvals.list():
-            if question.correlation == correlation:
+            if f"{question.correlation}.".startswith(f"{correlation}."):
                 withdrawn = await self._store.approvals.withdraw(question.id)
                 self._behind().inbox.news.publish(withdrawn or question)
 
@@ -155,8 +159,12 @@ class LiveRuns:
         await self.engine.run()
 
     def workflows(self) -> tuple[Sequence[WorkflowInfo], Sequence[WorkflowTrouble]]:
-        found = [_info(one, self._around.modes.of(one.name)) for one in self._shelf.all()]
-        return found, [WorkflowTrouble(file=one.file, why=one.why) for one in self._shelf.troubles]
+        rules = self._parts.ruling.telling
+        found = [
+            replace(_info(one, self._around.modes.of(one.name)), doubts=doubts(one.names, rules))
+            for one in self._shelf.all()
+        ]
+        return found, [WorkflowTrouble(file=one.file, why=one.why, name=one.name) for one in self._shelf.troubles]
 
     def answering(self, found: Detection) -> str | None:
         chosen = choose(found, self._shelf.all(), self._around.modes.of, self._clock.now())
@@ -178,10 +186,11 @@ class LiveRuns:
         return await self.engine.begin(await self._run(found, pane, actor, force=force))
 
     async def rehearse(self, workflow: str, pane: PaneId) -> tuple[Sequence[Rehearsed], str]:
-        found = self._found(workflow)
-        run = _bare(found, pane, self._clock.now(), self._around.modes.of(workflow))
+        found, now, mode = self._found(workflow), self._clock.now(), self._around.modes.of(workflow)
+        trigger = await self._seen(found, pane)
+        run = await self._forced(found, pane) if trigger is None else run_for(trigger, Chosen(found), mode, now)
         rehearsal = Rehearsal(run, self.engine.steps, self._around.hands, self._clock)
-        ending = await rehearse(found, rehearsal, run)
+        ending = await rehearse(found, rehearsal, run, trigger)
         return ending.steps, ending.why
 
     async def change(self, number: RunId, change: RunChange, actor: Actor) -> Run:
@@ -192,30 +201,46 @@ class LiveRuns:
             return await self.engine.pause(number, change.word)
         if change.kind == "resume":
             return await self.engine.resume(number, by)
+        if actor.kind != "human" and change.word in await self._choices(number):
+            raise Refused("only a person may answer that question", hint="Answer it at a terminal: `visor inbox`.")
         return await self.engine.signal(number, change.word, change.value, by)
+
+    async def _choices(self, number: RunId) -> Sequence[str]:
+        """Of the question to a person that the run waits in."""
+        steps = await self._runs.steps(number)
+        asked = [step for step in steps[-1:] if step.kind == "ask_person" and step.status == "running"]
+        return msgspec.json.decode(asked[0].given, type=Ask).choices if asked else ()
 
     def _found(self, name: str) -> Workflow:
         found = self._shelf.find(name)
         if found is None:
-            troubles = [one.why for one in self._shelf.troubles if name in one.file]
-            raise NoWorkflow(f"there is no workflow {name!r}", details={"troubles": troubles})
+            raise NoWorkflow(f"there is no workflow {name!r}")
         return found
 
     async def _run(self, workflow: Workflow, pane: PaneId, actor: Actor, *, force: bool) -> Run:
-        now, mode = self._clock.now(), self._around.modes.of(workflow.name)
         origin = "person" if actor.kind == "human" else "robot"
         if force or not workflow.trigger.events:
-            seen = await self._around.sight.observe(pane, 0)
-            fresh = _bare(workflow, pane, now, mode)
-            return replace(fresh, origin=origin, runtime=seen.runtime, agent=seen.agent)
-        since = now - int(workflow.trigger.fresh_for * NS)
-        fitting = [one for one in await self._around.detected.since(pane, since) if workflow.trigger.fits(one)]
-        if not fitting:
+            return replace(await self._forced(workflow, pane), origin=origin)
+        trigger = await self._seen(workflow, pane)
+        if trigger is None:
             raise Conflict(
                 f"nothing that {workflow.name} answers was seen in pane {pane} lately",
                 hint="`--force` starts it all the same; policy and guards hold as ever.",
             )
-        return replace(run_for(fitting[-1], Chosen(workflow), mode, now), origin=origin)
+        mode = self._around.modes.of(workflow.name)
+        return replace(run_for(trigger, Chosen(workflow), mode, self._clock.now()), origin=origin)
+
+    async def _forced(self, workflow: Workflow, pane: PaneId) -> Run:
+        """Without anything that started it, for whoever is in the pane."""
+        seen = await self._around.sight.observe(pane, 0)
+        bare = _bare(workflow, pane, self._clock.now(), self._around.modes.of(workflow.name))
+        return replace(bare, runtime=seen.runtime, agent=seen.agent)
+
+    async def _seen(self, workflow: Workflow, pane: PaneId) -> Detection | None:
+        """The newest thing in the pane that it answers."""
+        since = self._clock.now() - int(workflow.trigger.fresh_for * NS)
+        fitting = [one for one in await self._around.detected.since(pane, since) if workflow.trigger.fits(one)]
+        return fitting[-1] if fitting else None
 
 
 def _bare(workflow: Workflow, pane: PaneId, now: int, mode: Mode) -> Run:

@@ -8,10 +8,11 @@ import asyncio
 import os
 import sys
 
+from termvisor.daemon.errand import Errand, heard
 from termvisor.log import logger
 from termvisor.packs.ordeal import condemned
 from termvisor.redact import Rules, build
-from termvisor.settings import Places, Settings, environment, load, nonce, places
+from termvisor.settings import Places, Settings, environment, nonce
 from termvisor.spawn import ask, ask_apart
 
 _RULES = "rules"
@@ -26,14 +27,14 @@ async def warm_rules(where: Places, settings: Settings) -> Rules:
     rules = build(settings.redact_patterns, settings.redact_allow, cache=where.cache_dir, nonce=own)
     is_hopeless = bool(rules.custom) and not condemned(where.cache_dir).keys().isdisjoint(rules.custom.values())
     if not rules.is_warm and not is_hopeless:
-        command = [sys.executable, "-m", "termvisor.daemon.warm"]
+        command, told = [sys.executable, "-m", "termvisor.daemon.warm"], Errand(where, settings).told
         (status, _, errors), _ = await asyncio.gather(
-            asyncio.to_thread(ask, command, timeout=60.0, env=environment()),
-            ask_apart([*command, _RULES], timeout=_RULES_FOR if _has_time() else 0.0),
+            asyncio.to_thread(ask, command, stdin=told, timeout=60.0, env=environment()),
+            ask_apart([*command, _RULES], stdin=told, timeout=_RULES_FOR if _has_time() else 0.0),
         )
         if status and not rules.is_warm:
-            told = errors.decode("utf-8", "replace").strip()[-300:]
-            log.warning("secrets are looked for by patterns that are not compiled yet, which is slower: %s", told)
+            why = errors.decode("utf-8", "replace").strip()[-300:]
+            log.warning("secrets are looked for by patterns that are not compiled yet, which is slower: %s", why)
     return rules
 
 
@@ -45,8 +46,7 @@ def _has_time() -> bool:
 def main() -> None:
     from termvisor.daemon.ruling import compile_few
 
-    where = places()
-    settings = load(where)
+    where, settings = (errand := heard()).where, errand.settings
     if sys.argv[1:] == [_RULES]:
         compile_few(where, settings)
     elif fatal := _compile(

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from termvisor.match.hyperscan_engine import HyperscanMatcher, cache_file
+from termvisor.match.hyperscan_engine import HyperscanMatcher, cache_file, sweep
 from termvisor.match.trial import Trial
 
 ALONE_FOR, TOGETHER_FOR = 10.0, 120.0
@@ -56,7 +56,8 @@ def together(trial: Trial) -> str:
             return str(error)
         as_loaded = HyperscanMatcher(trial.patterns, fresh)  # from the file, as whoever uses it will
         _scan(as_loaded, texts((own for some in trial.texts.values() for own in some), ["".join(patterns)]))
-        os.replace(cache_file(patterns, fresh), cache_file(patterns, trial.keep_in))
+        os.replace(cache_file(patterns, fresh), kept := cache_file(patterns, trial.keep_in))
+    sweep(kept)
     _limit(0)
     return ""
 

@@ -17,6 +17,7 @@ from termvisor.match.base import as_utf8, by_line
 
 _FLAGS = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_UTF8
 _NONE: frozenset[str] = frozenset()
+_UNUSED_FOR = 7 * 86_400
 
 
 class HyperscanMatcher:
@@ -65,7 +66,10 @@ def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
     path = cache_file(patterns, folder)
     try:
         with open(path, "rb") as file:
-            return hyperscan.loadb(file.read(), hyperscan.HS_MODE_BLOCK)
+            database = hyperscan.loadb(file.read(), hyperscan.HS_MODE_BLOCK)
+        with contextlib.suppress(OSError):
+            os.utime(path)  # so that it is known to be in use
+        return database
     except (OSError, hyperscan.error):
         database = _compile(patterns)
     with contextlib.suppress(OSError):  # without the file the next start compiles again
@@ -76,6 +80,16 @@ def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
 def cache_file(patterns: list[str], folder: str) -> str:
     key = repr((str(getattr(hyperscan, "__version__", "")), patterns)).encode()
     return f"{folder}/{blake2b(key, digest_size=16).hexdigest()}.hsdb"
+
+
+def sweep(fresh: str) -> None:
+    """Remove what was not used in the week before this file was kept: every change of a rule leaves one behind."""
+    folder, newest = os.path.dirname(fresh), os.stat(fresh).st_mtime
+    others = [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".hsdb")]
+    for path in others:
+        with contextlib.suppress(OSError):  # another process may do the same
+            if newest - os.stat(path).st_mtime > _UNUSED_FOR:
+                os.unlink(path)
 
 
 def _keep(path: str, data: bytes) -> None:

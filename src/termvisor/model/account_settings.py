@@ -1,10 +1,11 @@
 """The settings that say which accounts agents may work under. Each stands in a table `[[accounts]]` of its own."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta
 
-from termvisor.model.account import Account
+from termvisor.model.account import SERVICES, Account
 from termvisor.model.event_settings import EventSettings
 
 ANY = "any"
@@ -43,3 +44,32 @@ class AccountSettings(EventSettings, frozen=True, kw_only=True, forbid_unknown_f
         named = {name for one in self.accounts for name in (one.name, one.ref)}
         if self.failover_profile not in ("", ANY, *named):
             raise ValueError(f"failover_profile: there is no account {self.failover_profile[:100]!r}")
+
+
+def account_complaint(tables: object) -> str:
+    """What is wrong with the tables `[[accounts]]`, which of them and with which word; empty where nothing is."""
+    if not isinstance(tables, list | tuple):
+        return "accounts: each stands in a table `[[accounts]]` of its own, with two brackets"
+    told = (_wrong(number, table) for number, table in enumerate(tables, 1) if isinstance(table, dict))
+    return next(filter(None, told), "")
+
+
+def _wrong(number: int, table: Mapping[str, object]) -> str:
+    which = f"[[accounts]] number {number}"
+    for name in table:
+        if name not in Account.__struct_fields__:
+            return f"{which}: there is no {name!r}{_near(name, Account.__struct_fields__)}"
+    for name in ("service", "name"):
+        if name not in table:
+            return f"{which}: `{name}` is missing"
+    service = table["service"]
+    if service not in SERVICES:
+        return f"{which}: there is no service {service!r}{_near(str(service), SERVICES)}"
+    return ""
+
+
+def _near(word: str, known: tuple[str, ...]) -> str:
+    from difflib import get_close_matches  # only a mistake needs it
+
+    near = get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"

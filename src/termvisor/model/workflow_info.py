@@ -9,8 +9,17 @@ from termvisor.model.run import Mode
 from termvisor.model.verdict import Verdict
 
 
+class Named(Struct, frozen=True, kw_only=True):
+    """An event, an agent or a rule that a file speaks of, and where: others say whether there is such a one."""
+
+    kind: Literal["event", "agent", "rule"]
+    word: str
+    place: str
+
+
 class WorkflowInfo(Struct, frozen=True, kw_only=True):
-    """``mode`` is the one in force; ``origin`` is where it comes from: `built-in`, a package, or a file."""
+    """``mode`` is the one in force; ``origin`` is where it comes from: `built-in`, a package, or a file. ``doubts`` are
+    things that it speaks of and nobody knows."""
 
     name: str
     version: int
@@ -26,13 +35,15 @@ class WorkflowInfo(Struct, frozen=True, kw_only=True):
     timeout: float = 0.0
     takes_pane: bool = True
     steps: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 class WorkflowTrouble(Struct, frozen=True, kw_only=True):
-    """A file that is no workflow, and why."""
+    """A file that is no workflow, and why; ``name`` is that of the workflow that it held or should hold."""
 
     file: str
     why: str
+    name: str = ""
 
 
 class Rehearsed(Struct, frozen=True, kw_only=True):

@@ -17,7 +17,9 @@ class WorkflowSettings(RemedySettings, frozen=True, kw_only=True, forbid_unknown
         tuple[str, ...],
         Meta(
             description="What workflows may do, each as `name=off`, `name=ask` or `name=on`; `*=off` is for all others."
-            " `ask` asks a person about every action. Without an entry it is as the workflow itself says, mostly `ask`."
+            " `ask` asks a person about every action. Without an entry it is as the workflow itself says, mostly"
+            " `ask`.",
+            extra={"keyed": True},
         ),
     ] = ()
     workflow_unstick_after: Annotated[

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.clock import iso
 from termvisor.model.account import Standing
 from termvisor.ops.account_item import AccountItem, OneService, account_item, percent
 from termvisor.ops.base import Example, Op
-from termvisor.ops.listing import Listing, counts
+from termvisor.ops.listing import Listing, counts, filters
 from termvisor.ops.look import Column, Look, clean, counted, table
 from termvisor.ops.world import World
 
@@ -33,7 +34,8 @@ class AccountListing(Listing, frozen=True, kw_only=True):
 
 async def run(world: World, wanted: ListAccounts) -> AccountListing:
     known = await world.accounts.standings()
-    return listed(world, [one for one in known if wanted.service in (None, one.account.service)])
+    chosen = [one for one in known if wanted.service in (None, one.account.service)]
+    return replace(listed(world, chosen), filters=filters(service=wanted.service))
 
 
 def listed(world: World, standings: Sequence[Standing]) -> AccountListing:
@@ -55,7 +57,8 @@ COLUMNS = (
 
 def plain(listing: AccountListing, look: Look) -> str:
     if not listing.items:
-        return "There are no accounts. `[[accounts]]` in config.toml declares one."
+        of = f" of {listing.filters['service']}" if listing.filters else ""
+        return f"There are no accounts{of}. `[[accounts]]` in config.toml declares one."
     rows = table(COLUMNS, listing.items, look)
     return rows if look.is_quiet else f"{rows}\n\n{counted(listing.summary.accounts, 'account')}"
 

@@ -67,7 +67,7 @@ def lines(asked: Asked) -> list[str]:
     two = f" ({asked.answers} of {asked.needs} people said yes)" if asked.needs > 1 else ""
     return [
         f"{asked.id}: {asked.what}",
-        f"   where  {asked.place or 'no pane'}",
+        f"   where  {asked.place or ('no pane' if asked.pane is None else f'pane {asked.pane}')}",
         f"   who    {asked.by}, risk {asked.risk}",
         *(f"   why    {reason}" for reason in asked.why),
         f"   state  {asked.state}{left}{two}",

@@ -46,16 +46,23 @@ class ConfigChanged(Struct, frozen=True, kw_only=True):
 
 async def run(world: World, wanted: ConfigSet) -> ConfigChanged:
     row = setting(wanted.name)
-    value = _value(row, wanted.value)
     path = where(world).config_file
     before = config_file.read(path)
+    value = _value(row, wanted.value, _kept(row, before, path))
     return change(path, row, before, config_file.set_value(before, row.name, value))
 
 
-def _value(row: Row, text: str) -> str:
+def _kept(row: Row, before: str, path: str) -> tuple[str, ...]:
+    """The entries of a list of names with values that stay, unless they are set anew."""
+    return tuple(flat(tomllib.loads(before), path).get(row.name, ())) if row.is_keyed else ()
+
+
+def _value(row: Row, text: str, kept: tuple[str, ...]) -> str:
     """The text as TOML of the setting's type; what the setting cannot be is the caller's mistake."""
     try:
         held = getattr(check({row.name: written(row, text)}, row.name), row.name)
+        if kept:
+            held = tuple({entry.partition("=")[0]: entry for entry in (*kept, *held)}.values())
         value = toml(held)
         if check(tomllib.loads(f"{row.name} = {value}"), row.name) != check({row.name: held}, row.name):
             raise BadRequest(f"{row.name}: {text!r} cannot be written to the file")
@@ -99,7 +106,9 @@ OP = Op(
     name="config_set",
     summary="Set one setting in the config file.",
     doc="""The value is checked before anything is written; comments, order and every other line of the file stay as
-they are. A file that is broken is left alone. `visor config reload` makes a running daemon take it over.""",
+they are. Of a list of names with values, such as `workflow_modes`, the other names stay as they are, too;
+`visor config unset` ends them all. A file that is broken is left alone. `visor config reload` makes a running daemon
+take it over.""",
     Input=ConfigSet,
     Output=ConfigChanged,
     run=run,
@@ -109,6 +118,7 @@ they are. A file that is broken is left alone. `visor config reload` makes a run
     examples=(
         Example("config set log_level debug", "log everything"),
         Example("config set tmux_sockets work,/run/tmux/build", "watch these two servers only"),
+        Example("config set workflow_modes unstick=off", "only this one; all others stay as they are"),
         Example("config set redact_patterns -- 'ACME-[0-9]{8}'", "one more kind of secret"),
     ),
 )

@@ -52,12 +52,12 @@ async def crew(world: World, asked: Filters, *, gone: bool = False) -> list[Memb
     wanted = states(str(asked["state"])) if "state" in asked else None
     panes, views = await chosen(world, asked, gone=gone), await world.agents.views()
     if "agent" in asked and all(view.state.agent != asked["agent"] for view in views.values()):
-        await _known(world, str(asked["agent"]))
+        await check_agent(world, str(asked["agent"]))
     members = [Member(pane, views.get(pane.id) if pane.gone_at is None else None) for pane in panes]
     return [one for one in members if _passes(one.view, asked, wanted)]
 
 
-async def _known(world: World, agent: str) -> None:
+async def check_agent(world: World, agent: str) -> None:
     """`BadRequest` where no agent has this name."""
     names = [kind.name for kind in await world.agents.kinds()]
     if agent not in names:

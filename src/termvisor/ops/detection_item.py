@@ -1,5 +1,7 @@
 """A detection as operations tell it, and the filters that choose some."""
 
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -7,7 +9,8 @@ from msgspec import Meta, Struct
 from termvisor.errors import BadRequest
 from termvisor.model.detection import Detection, DetectionFilter
 from termvisor.model.event_types import EVENT_TYPES
-from termvisor.model.rule import Severity
+from termvisor.model.rule import Rule, Severity
+from termvisor.ops.arguments import nearest
 from termvisor.ops.listing import instant
 from termvisor.redact import redact
 
@@ -18,6 +21,15 @@ RuleFilter = Annotated[str | None, Meta(description="Only what this rule found; 
 AgentFilter = Annotated[str | None, Meta(description="Only what is about this agent, such as codex.")]
 SeverityFilter = Annotated[Severity | None, Meta(description="Only detections that are at least so severe.")]
 UnhandledFilter = Annotated[bool, Meta(description="Only detections that nobody has seen to.")]
+
+
+SIGNALS = {
+    "signal.usage_limited": "The agent itself said that it reached a usage limit.",
+    "signal.compacting": "The agent itself said that it summarised its conversation, and that this is done.",
+    "signal.auth_needed": "The agent itself said that somebody must log in.",
+    "signal.session_ended": "The agent's session ended.",
+}
+"""What stands for a rule where the agent itself told it."""
 
 
 class HandlingItem(Struct, frozen=True, kw_only=True):
@@ -74,7 +86,6 @@ def detection_item(one: Detection, remedy: str | None = None) -> DetectionItem:
 
 def passes(one: Detection | None, only: DetectionFilter) -> bool:
     """Whether something that happens now is what was asked for."""
-    from fnmatch import fnmatchcase
     from typing import get_args
 
     if one is None:
@@ -87,6 +98,17 @@ def passes(one: Detection | None, only: DetectionFilter) -> bool:
         and ranks.index(one.severity) >= ranks.index(only.severity or "info")
         and not (only.is_unhandled and one.handling is not None)
     )
+
+
+def check_name(text: str, rules: Iterable[Rule]) -> None:
+    """What fits no rule in force and no type of event is mistyped, or of a rule that is gone."""
+    told = {name for rule in rules for name in (rule.id, rule.event)}
+    known = sorted({*told, *EVENT_TYPES, *SIGNALS, "user_var"})
+    if any(fnmatchcase(one, text) for one in known) or text.startswith("user_var."):
+        return
+    near = [f"user_var.{text}"] if text.startswith("visor-") else nearest(text, known)
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows the rules and their types."
+    raise BadRequest(f"{text!r} fits no rule in force and no type of event", hint=hint, details={"nearest": near})
 
 
 def check_type(text: str | None) -> None:

@@ -1,6 +1,6 @@
 """What rules found, as operations see it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from termvisor.model.detection import Detection, DetectionFilter, Handling, Mute
@@ -16,8 +16,9 @@ class Detections(Protocol):
     async def handle(self, event: EventId, handling: Handling) -> Handling | None:
         """The handling that stands now: this one, or that of whoever was first. None where there is no such event."""
 
-    def rule(self, name: str) -> Rule | None:
-        """A rule in force."""
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """Those in force, by id."""
 
     def trace(self, detection: Detection) -> MatchTrace | None:
         """How its rule reads its text now; None where the text was no line, or the rule is gone."""

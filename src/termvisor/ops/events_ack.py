@@ -4,14 +4,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import NoSuchEvent
+from termvisor.errors import BadRequest, NoSuchEvent
 from termvisor.model.action import Actor
 from termvisor.model.detection import Detection, Handling
 from termvisor.model.ids import EventId
 from termvisor.ops.base import Example, Op
 from termvisor.ops.detection_item import DetectionItem, detection_item
 from termvisor.ops.door import ActingWorld
-from termvisor.ops.list_events import event_cursor
 from termvisor.ops.look import Look, clean
 from termvisor.ops.world import World
 from termvisor.redact import redact
@@ -49,7 +48,10 @@ async def run(world: ActingWorld, wanted: EventsAck) -> Acked:
 
 async def detected(world: World, text: str) -> Detection:
     """The detection of that cursor, also spelled `event:12`."""
-    number = event_cursor(text.removeprefix("event:"))
+    digits = text.removeprefix("event:")
+    if not (digits.isascii() and digits.isdecimal()):
+        raise BadRequest(f"{text!r} is no event", hint="Name one by its cursor, as `visor events` shows it: 120.")
+    number = int(digits)
     found = (await world.detections.some([EventId(number)])).get(EventId(number))
     if found is None:
         raise NoSuchEvent(f"event {number} is not a detection, or is no longer kept", details={"event": number})

@@ -9,6 +9,7 @@ from termvisor.clock import parse_when
 from termvisor.errors import BadRequest
 from termvisor.model.detection import Mute
 from termvisor.ops.base import Example, Op
+from termvisor.ops.detection_item import check_name
 from termvisor.ops.door import ActingWorld
 from termvisor.ops.events_ack import caller
 from termvisor.ops.listing import PaneFilter, instant, named_id
@@ -55,6 +56,7 @@ async def run(world: ActingWorld, wanted: EventsMute) -> MuteItem:
     pane, now = await named_id(world, wanted.pane), world.clock.now()
     if not wanted.what.strip("*?.") and pane is None:
         raise BadRequest("this would mute everything, everywhere", hint="Name a rule or a type, or give a --pane.")
+    check_name(wanted.what, world.detections.rules.values())
     mute = Mute(what=wanted.what, pane=pane, at=now, until=_until(wanted.lasting, now), by=caller(world.door.actor))
     return mute_item(await world.detections.mutes.add(mute))
 
@@ -88,8 +90,8 @@ OP = Op(
     name="events_mute",
     summary="Have a rule or a type of events count as handled.",
     doc="""What fits is still found and stored, so the history is whole; it counts as handled by the mute, nobody is
-told of it by a webhook, and no workflow begins because of it. What was found before stays as it is. To switch a rule
-off altogether, use the setting `patterns_disabled`.""",
+told of it by a webhook, and no workflow begins because of it. What was found before stays as it is. The same muted
+again has the new end. To switch a rule off altogether, use the setting `patterns_disabled`.""",
     Input=EventsMute,
     Output=MuteItem,
     run=run,

@@ -10,6 +10,7 @@ from termvisor.model.match_trace import MatchTrace
 from termvisor.model.rule import Rule
 from termvisor.ops.base import Example, Op
 from termvisor.ops.described import masked
+from termvisor.ops.detection_item import SIGNALS
 from termvisor.ops.events_ack import detected
 from termvisor.ops.list_events import EventItem, detected_item
 from termvisor.ops.look import Look, clean
@@ -17,13 +18,6 @@ from termvisor.ops.world import World
 from termvisor.redact import redact
 
 _ABOVE, _BELOW = 3, 3
-SIGNALS = {
-    "signal.usage_limited": "The agent itself said that it reached a usage limit.",
-    "signal.compacting": "The agent itself said that it summarised its conversation, and that this is done.",
-    "signal.auth_needed": "The agent itself said that somebody must log in.",
-    "signal.session_ended": "The agent's session ended.",
-}
-"""What stands for a rule where the agent itself told it."""
 
 
 class ExplainEvent(Struct, frozen=True, kw_only=True):
@@ -74,7 +68,7 @@ async def run(world: World, wanted: ExplainEvent) -> ExplainedEvent:
     one = await detected(world, wanted.event)
     return ExplainedEvent(
         event=detected_item(one, world.runs.answering(one)),
-        rule=_rule(one, world.detections.rule(one.rule)),
+        rule=_rule(one, world.detections.rules.get(one.rule)),
         key=redact(one.key),
         cooldown=one.cooldown,
         evidence=masked(one.evidence),

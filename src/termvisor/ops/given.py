@@ -42,6 +42,8 @@ def filled(wanted: S, data: bytes, trouble: str = "") -> S:
     if trouble:
         raise BadRequest(f"{place} cannot be read: {trouble}", hint="Check the path.")
     cleared = {name: off for name, off in (("stdin", False), ("file", None)) if hasattr(wanted, name)}
+    if getattr(type(wanted), "takes_any_bytes", False):
+        data = data.replace(b"\0", b"").decode(errors="replace").encode()
     return structs.replace(wanted, text=text_of(data, place), **cleared)
 
 
@@ -49,13 +51,13 @@ def text_of(data: bytes, place: str) -> str:
     """What was read, without the one newline that ends a file."""
     data = data.removesuffix(b"\n")
     if len(data) > LIMIT:
-        raise BadRequest(f"{place} has more than {LIMIT} bytes", hint="Send it in parts, or name the file in the text.")
+        raise BadRequest(f"{place} has more than {LIMIT} bytes", hint="Give it in parts; to an agent, name the file.")
     if (nul := data.find(b"\0")) >= 0:
-        raise BadRequest(f"{place} has a NUL at byte {nul}", hint="Only text can be typed.")
+        raise BadRequest(f"{place} has a NUL at byte {nul}", hint="It must be text.")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise BadRequest(f"{place} is not UTF-8 at byte {error.start}", hint="Convert it first, with iconv.") from error
     if not text:
-        raise BadRequest(f"{place} is empty", hint="There is nothing to type.")
+        raise BadRequest(f"{place} is empty", hint="Give a file that has something in it.")
     return text

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from termvisor.ops import catalogue
 from termvisor.ops.arguments import explained, usage
-from termvisor.ops.base import FACE_COMMANDS, Example, Op
+from termvisor.ops.base import FACE_COMMANDS, GROUPS, Example, Op
 from termvisor.ops.flowing import flowed
 from termvisor.ops.look import Look
 from termvisor.ops.options import EXPLAINED
@@ -72,6 +72,8 @@ def page(op: Op) -> str:
     names = [*op.aliases, *([f"robot {op.robot}"] if op.robot else [])]
     if names:
         parts.append("also: " + ", ".join(names))
+    if others := _others(op):
+        parts.append("see also: " + ", ".join(others))
     if own := explained(op.Input):
         parts.append("\n".join(["arguments:", *_pairs(own)]))
     parts.append("\n".join(["everywhere:", *_pairs(EXPLAINED)]))
@@ -81,6 +83,19 @@ def page(op: Op) -> str:
         "\n".join(["examples:", *_pairs([(f"visor {item.line}".rstrip(), item.does) for item in op.examples])])
     )
     return "\n\n".join(parts)
+
+
+def _others(op: Op) -> list[str]:
+    """The other commands that begin with the same word, such as `workflow`."""
+    group = op.command.partition(" ")[0]
+    if group not in GROUPS:
+        return []
+    names = [name for found in catalogue.CHAPTERS.values() for name in found if name != op.name]
+    return [
+        f"{group} {rest.replace('_', '-')}"
+        for first, _, rest in (one.partition("_") for one in names)
+        if first == group
+    ]
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], room: int | None = None) -> list[str]:

@@ -12,6 +12,7 @@ from termvisor.model.event import EVENT_KINDS, Event, Scalar
 from termvisor.model.event_types import EVENT_TYPES, is_event_type
 from termvisor.ops.arguments import nearest
 from termvisor.ops.base import Example, Op
+from termvisor.ops.crew import check_agent
 from termvisor.ops.detection_item import (
     AgentFilter,
     DetectionItem,
@@ -19,6 +20,7 @@ from termvisor.ops.detection_item import (
     SeverityFilter,
     TypeFilter,
     UnhandledFilter,
+    check_name,
     check_type,
     detection_item,
 )
@@ -133,7 +135,17 @@ async def _detected(world: World, wanted: ListEvents, after: int | None, now: in
         limit=wanted.limit,
     )
     found = await world.detections.list(only)
+    if not found:
+        await check_filters(world, wanted.rule, wanted.agent)
     return [detected_item(one, world.runs.answering(one) if wanted.would_handle else None) for one in found]
+
+
+async def check_filters(world: World, rule: str | None, agent: str | None) -> None:
+    """`BadRequest` for names that nobody has: of them nothing will ever be found."""
+    if rule is not None and not any(sign in rule for sign in "*?["):
+        check_name(rule, world.detections.rules.values())
+    if agent is not None:
+        await check_agent(world, agent)
 
 
 def detected_item(one: Detection, workflow: str | None = None) -> EventItem:

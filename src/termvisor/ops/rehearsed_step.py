@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from termvisor.model.verdict import Answer
 from termvisor.model.workflow_info import Rehearsed
-from termvisor.ops.look import Column, Look, clean, shorten, table
+from termvisor.ops.look import Column, Look, clean, table
+from termvisor.ops.run_item import in_words
 from termvisor.redact import redact
 
 
@@ -55,17 +56,18 @@ def _step(one: Rehearsed) -> RehearsedStep:
     )
 
 
+def _why(step: RehearsedStep) -> str:
+    """What the pane says against it comes before what the policy says: it would be refused now in any case."""
+    return f"refused now: {step.refused}" if step.refused else step.why or step.assumed or "-"
+
+
 _COLUMNS = (
     Column("STEP", lambda step: str(step.number), is_right=True),
     Column("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
     Column("VERDICT", lambda step: step.verdict or "-", style="bold"),
-    Column("WHY", lambda step: step.refused or step.why or step.assumed or "-", may_shrink=True),
-    Column("GIVEN", lambda step: _brief(step.given), may_shrink=True),
+    Column("WHY", _why, may_shrink=True),
+    Column("GIVEN", lambda step: in_words(step.given), may_shrink=True),
 )
-
-
-def _brief(value: Any) -> str:
-    return "-" if not value else shorten(clean(msgspec.json.encode(value).decode()), 200)
 
 
 def rows(told: Rehearsal, look: Look) -> str:

@@ -73,6 +73,14 @@ def broken_off(sessions: Iterable[AgentSession], panes: Sequence[PaneView] = ())
     return [one for one in last.values() if one.ended_at is not None and _is_broken(one, one.ended_at, lost)]
 
 
+def nameless(sessions: Iterable[AgentSession], panes: Sequence[PaneView] = ()) -> list[Return]:
+    """Those that broke off just so, and of which nobody knows by what name they could be taken up."""
+    lost = _lost(panes)
+    found = [one for one in sessions if not one.external_id and one.ended_at is not None]
+    why = "its agent told no session by which it could be taken up again"
+    return [Return(session=one, skipped=why) for one in found if _is_broken(one, one.ended_at or 0, lost)]
+
+
 def _lost(panes: Sequence[PaneView]) -> dict[PaneId, int]:
     """The panes that went away with their whole server, and when."""
     running = {one.instance.server for one in panes if one.gone_at is None}

@@ -17,7 +17,7 @@ from termvisor.ops.door import ActingWorld
 from termvisor.ops.guards import Acting, consent_of, terms_of
 from termvisor.ops.listing import moment
 from termvisor.ops.look import Look, clean, counted
-from termvisor.ops.revival import AMONG, Return, Where, broken_off, planned
+from termvisor.ops.revival import AMONG, Return, Where, broken_off, nameless, planned
 from termvisor.ops.waiting import first
 from termvisor.redact import redact
 
@@ -64,7 +64,7 @@ class Revived(Struct, frozen=True, kw_only=True):
 
 
 class Revivals(Struct, frozen=True, kw_only=True):
-    """What became of each session, oldest first."""
+    """What became of each session, oldest first; then those that broke off and cannot be taken up, as `skipped`."""
 
     items: tuple[Revived, ...]
 
@@ -75,13 +75,15 @@ async def run(world: ActingWorld, wanted: Revive) -> Revivals:
     if not wanted.all:
         return Revivals(items=(await _one(world, wanted, await _named(world, wanted.session)),))
     known = await world.agents.sessions(since=moment(wanted.since, world.clock.now()), limit=AMONG)
-    found = broken_off(known, await world.fleet.panes(gone=True))
+    panes = await world.fleet.panes(gone=True)
+    found = broken_off(known, panes)
+    left = tuple(_told(one, "skipped", why=one.skipped) for one in nameless(known, panes))
     if wanted.dry_run or (found and not wanted.yes):
-        plans = tuple([await _foreseen(world, wanted, await planned(world, one)) for one in found])
+        plans = (*[await _foreseen(world, wanted, await planned(world, one)) for one in found], *left)
         if not wanted.dry_run and any(one.status == "planned" for one in plans):
             raise Unconfirmed(_question(plans), shown="\n".join(map(_line, plans)))
         return Revivals(items=plans)
-    return Revivals(items=tuple([await _tried(world, wanted, one) for one in found]))
+    return Revivals(items=(*[await _tried(world, wanted, one) for one in found], *left))
 
 
 async def wish(world: ActingWorld, wanted: Revive) -> Wish:
@@ -92,7 +94,8 @@ async def wish(world: ActingWorld, wanted: Revive) -> Wish:
 
 def _wish(wanted: Revive, plan: Return) -> Wish:
     if plan.action is None:
-        raise Conflict(f"session {plan.session.id} is not started: {plan.skipped}")
+        hint = "`visor agents sessions` shows how each of them ended and what takes it up again."
+        raise Conflict(f"session {plan.session.id} is not started: {plan.skipped}", hint=hint)
     return Wish(action=plan.action, terms=terms_of(wanted), pane=plan.beside)
 
 

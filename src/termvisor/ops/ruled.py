@@ -4,22 +4,36 @@ An op itself knows values only; what it needs of `termvisor.packs` passes throug
 """
 
 import asyncio
+from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.errors import NotFound
+from termvisor.errors import BadRequest, NotFound
 from termvisor.model.rule import Rule
 from termvisor.ops.arguments import nearest
 from termvisor.ops.configuration import where
 from termvisor.ops.world import World
 from termvisor.packs import Packs, Trouble, load
 from termvisor.packs.lint import Linted, lint
+from termvisor.packs.ordeal import condemned
 from termvisor.packs.place import CARD, user_folder
 from termvisor.packs.template import pack_file, rule_file
 from termvisor.packs.trial import Trial, tried
 
-__all__ = ["Packs", "RuleItem", "Trial", "Trouble", "blanks", "item", "linted", "one", "packs_of", "tried"]
+__all__ = [
+    "Packs",
+    "RuleItem",
+    "Trial",
+    "Trouble",
+    "blanks",
+    "check_known",
+    "item",
+    "linted",
+    "one",
+    "packs_of",
+    "tried",
+]
 
 
 class RuleItem(Struct, frozen=True, kw_only=True):
@@ -40,10 +54,11 @@ async def packs_of(world: World) -> tuple[Packs, frozenset[str]]:
     """All rules, also those that are switched off, and the ids of these."""
     places, settings = world.configuration
     folders = (user_folder(places.config_dir),)
-    packs = await asyncio.to_thread(load, folders, settings.patterns_order, settings.patterns_disabled)
+    order, guilty = settings.patterns_order, condemned(places.cache_dir)
+    packs = await asyncio.to_thread(load, folders, order, settings.patterns_disabled, guilty)
     if not packs.disabled:
         return packs, frozenset()
-    whole = await asyncio.to_thread(load, folders, settings.patterns_order)
+    whole = await asyncio.to_thread(load, folders, order, (), guilty)
     return replace(whole, troubles=packs.troubles, disabled=packs.disabled), frozenset(packs.disabled)
 
 
@@ -70,10 +85,24 @@ def one(packs: Packs, name: str) -> Rule:
     raise NotFound(f"there is no rule {name!r}", hint=hint, details={"nearest": near})
 
 
+def check_known(what: str, name: str | None, known: Iterable[str]) -> None:
+    """`BadRequest` for a name that nobody has and that is like another."""
+    names = sorted(set(known))
+    if name is not None and name not in names and (near := nearest(name, names)):
+        raise BadRequest(
+            f"no rule is of the {what} {name!r}", hint=f"Did you mean {near[0]}?", details={"nearest": near}
+        )
+
+
 async def linted(world: World, path: str | None) -> Linted:
-    """What is wrong there; without a path, with all packs of this instance."""
+    """What is wrong there; without a path, with all packs of this instance and with the settings about them."""
     places = where(world)
-    return await asyncio.to_thread(lint, path, (user_folder(places.config_dir),), cache=places.cache_dir)
+    found = await asyncio.to_thread(lint, path, (user_folder(places.config_dir),), cache=places.cache_dir)
+    if path is not None:
+        return found
+    packs, _ = await packs_of(world)
+    more = tuple(trouble for trouble in packs.troubles if trouble not in found.troubles)
+    return replace(found, troubles=found.troubles + more)
 
 
 def blanks(world: World, pack: str, name: str, agent: str) -> list[tuple[str, str]]:

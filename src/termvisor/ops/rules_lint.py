@@ -25,24 +25,28 @@ class LintRules(Struct, frozen=True, kw_only=True):
 
 
 class RulesLinted(Struct, frozen=True, kw_only=True):
-    """``rules`` counts those that are right; ``troubles`` is what is wrong with the others."""
+    """``rules`` counts those that are right; ``troubles`` is what is wrong with the others. ``doubts`` are of right
+    ones, which name an agent or a workflow that looks mistyped.
+    """
 
     rules: int
     packs: tuple[str, ...]
     troubles: tuple[Trouble, ...]
+    doubts: tuple[Trouble, ...]
 
 
 async def run(world: World, wanted: LintRules) -> RulesLinted:
     if wanted.path is not None and not os.path.exists(wanted.path):
         raise NotFound(f"there is no {wanted.path}", hint="Name a rule's file, a pack, or a folder of packs.")
     found = await linted(world, wanted.path)
-    return RulesLinted(rules=len(found.rules), packs=found.packs, troubles=found.troubles)
+    return RulesLinted(rules=len(found.rules), packs=found.packs, troubles=found.troubles, doubts=found.doubts)
 
 
 def plain(told: RulesLinted, look: Look) -> str:
     wrong = [clean(str(trouble)) for trouble in told.troubles]
     right = f"{counted(told.rules, 'rule')} {'is' if told.rules == 1 else 'are'} right"
-    return "\n".join([*wrong, f"{right}, {counted(len(wrong), 'trouble')}."])
+    odd = [clean(f"perhaps: {doubt}") for doubt in told.doubts]
+    return "\n".join([*wrong, *odd, f"{right}, {counted(len(wrong), 'trouble')}."])
 
 
 def _status(told: RulesLinted) -> int:

@@ -9,7 +9,7 @@ from termvisor.model.rule import Scope
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import Listing, counts, filters
 from termvisor.ops.look import Column, Look, clean, counted, table
-from termvisor.ops.ruled import RuleItem, item, packs_of
+from termvisor.ops.ruled import RuleItem, check_known, item, packs_of
 from termvisor.ops.world import World
 
 
@@ -48,6 +48,8 @@ class RuleListing(Listing, frozen=True, kw_only=True):
 
 async def run(world: World, wanted: ListRules) -> RuleListing:
     packs, off = await packs_of(world)
+    check_known("agent", wanted.agent, (rule.agent for rule in packs.rules))
+    check_known("pack", wanted.pack, (pack.name for pack in packs.packs))
     given = filters(pack=wanted.pack, agent=wanted.agent, scope=wanted.scope)
     items = tuple(
         item(rule, off) for rule in packs.rules if all(getattr(rule, name) == value for name, value in given.items())
@@ -91,7 +93,7 @@ def plain(listing: RuleListing, look: Look) -> str:
     rows = table(COLUMNS, listing.items, look)
     if look.is_quiet:
         return rows
-    told = [f"{look.paint('red', 'not loaded:')} {clean(trouble)}" for trouble in listing.troubles]
+    told = [f"{look.paint('red', 'trouble:')} {clean(trouble)}" for trouble in listing.troubles]
     packs = counted(len(listing.summary.by_pack), "pack")
     told.append(f"{counted(listing.summary.rules, 'rule')} of {packs}, {listing.summary.disabled} switched off")
     return "\n".join([*([rows, ""] if rows else []), *told])

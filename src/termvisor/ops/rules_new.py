@@ -61,7 +61,7 @@ def _write(path: str, text: str, *, is_there_fine: bool = False) -> None:
 
 
 def plain(made: RuleMade, look: Look) -> str:
-    return clean(f"{made.path} written: fill it in, then `visor rules lint` and `visor daemon restart`")
+    return clean(f"{made.path} written: fill it in, then `visor rules lint` and `visor config reload`")
 
 
 OP = Op(

@@ -11,7 +11,7 @@ from termvisor.model.rule import Rule, Scope
 from termvisor.ops.base import Example, Op
 from termvisor.ops.given import FromFile, FromStdin
 from termvisor.ops.look import Look, block, clean, clean_lines, counted
-from termvisor.ops.ruled import Packs, Trial, one, packs_of, tried
+from termvisor.ops.ruled import Packs, Trial, check_known, one, packs_of, tried
 from termvisor.ops.world import World
 from termvisor.redact import redact
 
@@ -19,6 +19,8 @@ from termvisor.redact import redact
 class TestRules(Struct, frozen=True, kw_only=True):
     """The text, and which rules to try."""
 
+    takes_any_bytes = True
+    """Logs are seldom clean; a pane would not refuse them either."""
     text: Annotated[
         str, Meta(description="The text; all further words. `-`: read it from stdin.", extra={"positional": "rest"})
     ] = ""
@@ -60,8 +62,9 @@ async def run(world: World, wanted: TestRules) -> RulesTried:
             "there is no text to try", hint='For example `visor rules test "bash: foo: command not found"`.'
         )
     packs, off = await packs_of(world)
+    check_known("agent", wanted.agent, (rule.agent for rule in packs.rules))
     rules = _chosen(packs, wanted)
-    text = redact(wanted.text)  # rules see what is stored, and that is redacted
+    text = redact(clean_lines(wanted.text))  # rules see what is stored: without escapes, and redacted
     trials = [tried(rule, text, wanted.agent or "") for rule in rules]
     shown = [trial for trial in trials if trial.line is not None or wanted.rule]
     items = tuple(_item(trial, off, is_traced=wanted.trace) for trial in shown)
@@ -119,7 +122,8 @@ def _status(told: RulesTried) -> int:
 OP = Op(
     name="rules_test",
     summary="Which rules match a text.",
-    doc="""The text is read as lines that were printed in a pane; secrets in it are redacted before, as everywhere.
+    doc="""The text is read as lines that were printed in a pane: escape sequences and bytes that are no text are left
+out, secrets are redacted. `--file` takes up to a megabyte: of a longer log, `tail -c 1000000 log | visor rules test -`.
 `--trace` adds how each rule came to its word: stages, spans as indices, names of captures, never the text itself.
 With `--rule` a rule that does not match says at which stage it gave up. Nothing is stored or told.""",
     Input=TestRules,

@@ -109,18 +109,41 @@ STEP_COLUMNS = (
     Column("STEP", lambda step: str(step.number), is_right=True),
     Column("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
     Column("STATUS", lambda step: step.status + (f" ({step.attempt})" if step.attempt > 1 else "")),
-    Column("GIVEN", lambda step: _brief(step.given), may_shrink=True),
-    Column("CAME", lambda step: clean(step.why) or _brief(step.came), may_shrink=True),
+    Column("GIVEN", lambda step: in_words(step.given), may_shrink=True),
+    Column("CAME", lambda step: clean(step.why) or in_words(step.came), may_shrink=True),
 )
 
 
-def _brief(value: Any) -> str:
-    return "-" if value in (None, {}) else shorten(clean(msgspec.json.encode(value).decode()), 200)
+def in_words(value: Any) -> str:
+    """What a step was given or what came of it, for a person: `text: hello, timeout: 60`."""
+    return shorten(clean(_said(value)), 200) or "-"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        told = {name: one for name, one in value.items() if name not in _UNTOLD and one not in (None, "", [], {})}
+        return ", ".join(_said(one) if name in _WITHIN else f"{name}: {_at(name, one)}" for name, one in told.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " ".join(_said(one) for one in value)
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _at(name: str, value: Any) -> str:
+    return iso(value) if name in _INSTANTS and isinstance(value, int) and value > 0 else _said(value)
+
+
+_UNTOLD = frozenset({"type", "correlation", "retry"})
+_WITHIN = frozenset({"wish", "action"})
+_INSTANTS = frozenset({"at", "until", "since", "state_at", "resets_at"})
 
 
 def headline(run: RunItem) -> str:
     """One line about a run, for a person."""
     ends = "" if run.status in ENDED or not run.due_at else f", goes on at {run.due_at}"
+    if run.why.startswith("held"):
+        ends = f"; `visor workflow resume {run.id}` lets it go on"
     where = f" in pane {run.pane}" if run.pane is not None else ""
     why = f": {clean(run.why)}" if run.why else ""
     return f"run {run.id} ({run.workflow}{where}) is {run.status}{why}{ends}"

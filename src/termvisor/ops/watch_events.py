@@ -27,6 +27,7 @@ from termvisor.ops.list_events import (
     COLUMNS,
     EventItem,
     KindFilter,
+    check_filters,
     check_kind,
     event_cursor,
     item,
@@ -60,6 +61,7 @@ class WatchEvents(Struct, frozen=True, kw_only=True):
 async def run(world: World, wanted: WatchEvents) -> AsyncIterator[EventItem]:
     check_kind(wanted.kind)
     check_type(wanted.type)
+    await check_filters(world, wanted.rule, wanted.agent)
     pane = await named_id(world, wanted.pane)
     only = DetectionFilter(
         type=wanted.type,

@@ -1,9 +1,12 @@
 """The op `workflow_cancel`: end a run of a workflow now."""
 
+from termvisor.model.run import ENDED
 from termvisor.model.workflow_info import RunChange
 from termvisor.ops.base import Example, Op
 from termvisor.ops.door import ActingWorld
-from termvisor.ops.run_change import EXITS, ChangedRun, Reasoned, changed, plain
+from termvisor.ops.look import Look
+from termvisor.ops.run_change import EXITS, ChangedRun, Reasoned, changed
+from termvisor.ops.run_change import plain as told
 
 
 class CancelRun(Reasoned, frozen=True, kw_only=True):
@@ -12,6 +15,14 @@ class CancelRun(Reasoned, frozen=True, kw_only=True):
 
 async def run(world: ActingWorld, wanted: CancelRun) -> ChangedRun:
     return await changed(world, wanted.run, RunChange(kind="cancel", word=wanted.why))
+
+
+def plain(cancelled: ChangedRun, look: Look) -> str:
+    """It ends once what it is doing has ended."""
+    run = cancelled.run
+    if look.is_quiet or run.status in ENDED:
+        return told(cancelled, look)
+    return f"run {run.id} ({run.workflow}) was told to end; `visor workflow history {run.id}` shows how it ends"
 
 
 OP = Op(

@@ -16,7 +16,8 @@ class ListWorkflows(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowItem(Struct, frozen=True, kw_only=True):
-    """``mode`` is the one in force. ``events`` start it; without any, only people and programs do."""
+    """``mode`` is the one in force. ``events`` start it; without any, only people and programs do. ``doubts`` are
+    things that its file speaks of and nobody knows."""
 
     name: str
     mode: Mode
@@ -26,6 +27,7 @@ class WorkflowItem(Struct, frozen=True, kw_only=True):
     version: int
     origin: str
     summary: str
+    doubts: tuple[str, ...] = ()
 
 
 class BrokenFile(Struct, frozen=True, kw_only=True):
@@ -61,6 +63,7 @@ async def run(world: World, _wanted: ListWorkflows) -> WorkflowListing:
             version=one.version,
             origin=one.origin,
             summary=redact(one.summary),
+            doubts=tuple(map(redact, one.doubts)),
         )
         for one in found
     )
@@ -82,9 +85,11 @@ COLUMNS = (
 def plain(listing: WorkflowListing, look: Look) -> str:
     rows = table(COLUMNS, listing.items, look) if listing.items else "There are no workflows."
     wrong = [look.paint("red", clean(f"left out: {one.why}")) for one in listing.broken]
+    wrong += [look.paint("yellow", clean(f"in doubt: {doubt}")) for one in listing.items for doubt in one.doubts]
     if look.is_quiet:
         return "\n".join([rows, *wrong])
-    return "\n".join([rows, *wrong, "", counted(listing.summary.workflows, "workflow")])
+    left_out = f", {listing.summary.broken} left out" if listing.broken else ""
+    return "\n".join([rows, *wrong, "", counted(listing.summary.workflows, "workflow") + left_out])
 
 
 OP = Op(
@@ -94,7 +99,8 @@ OP = Op(
     doc="""A workflow answers an event, such as a compaction or a usage limit, step by step, and survives whatever
 happens to the daemon. `mode` is `off`, `ask` (a person is asked about every action) or `on` (the policy alone decides);
 `visor config set workflow_modes` changes it. Your own are files in the folder `workflows` beside `config.toml`; one
-that is wrong is told here with its line, and left out.""",
+that is wrong is told here with its line, and left out. `in doubt` is one that speaks of an event, an agent or a rule
+that nobody knows: it stands, and may never start.""",
     Input=ListWorkflows,
     Output=WorkflowListing,
     run=run,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from termvisor.errors import Refused
 from termvisor.model.action import RunWorkflow
 from termvisor.model.terms import Terms
 from termvisor.ops.base import Example, Op
@@ -14,6 +15,7 @@ from termvisor.ops.look import Look
 from termvisor.ops.rehearsed_step import Rehearsal, rehearsal, rows
 from termvisor.ops.run_item import RunItem, headline, run_item
 from termvisor.ops.workflow_show import WorkflowName
+from termvisor.ops.workflow_show import named as workflow
 
 
 class StartRun(Struct, frozen=True, kw_only=True):
@@ -34,11 +36,17 @@ class StartedRun(Struct, frozen=True, kw_only=True):
     rehearsal: Rehearsal | None = None
 
 
+def off(name: str) -> Refused:
+    return Refused(f"{name} is off", hint=f"`visor config set workflow_modes {name}=ask` lets it run.")
+
+
 async def run(world: ActingWorld, wanted: StartRun) -> StartedRun:
     pane = (await named(world, wanted.pane)).id
     if wanted.dry_run:
         told = await world.runs.rehearse(wanted.name, pane)
         return StartedRun(rehearsal=rehearsal(wanted.name, pane, told))
+    if (info := workflow(world, wanted.name)).mode == "off":  # nobody is asked about what cannot be
+        raise off(info.name)
     await world.door.do(RunWorkflow(workflow=wanted.name, pane=pane, is_forced=wanted.force), Terms())
     begun = await world.runs.begin(wanted.name, pane, world.door.actor, force=wanted.force)
     return StartedRun(run=run_item(begun, world.clock.now()))

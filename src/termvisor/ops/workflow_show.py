@@ -7,6 +7,8 @@ from msgspec import Meta, Struct
 from termvisor.errors import NoWorkflow
 from termvisor.model.rule import Severity
 from termvisor.model.run import Mode
+from termvisor.model.workflow_info import WorkflowInfo
+from termvisor.ops.arguments import nearest
 from termvisor.ops.base import Example, Op
 from termvisor.ops.look import Column, Look, clean, table
 from termvisor.ops.world import World
@@ -23,7 +25,8 @@ class ShowWorkflow(Struct, frozen=True, kw_only=True):
 
 class WorkflowFacts(Struct, frozen=True, kw_only=True):
     """What starts it: ``events`` of at least this ``severity``, by these ``agents`` and ``rules`` where any are named,
-    not older than ``fresh_for`` seconds. ``steps`` are those of a file.
+    not older than ``fresh_for`` seconds. ``steps`` are those of a file; ``doubts`` are things that it speaks of and
+    nobody knows.
     """
 
     name: str
@@ -40,13 +43,23 @@ class WorkflowFacts(Struct, frozen=True, kw_only=True):
     timeout: float
     takes_pane: bool
     steps: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+
+
+def named(world: World, name: str) -> WorkflowInfo:
+    """`NoWorkflow` says which one may be meant, or what is wrong with its file."""
+    found, troubles = world.runs.workflows()
+    info = next((one for one in found if one.name == name), None)
+    if info is not None:
+        return info
+    if why := next((one.why for one in troubles if one.name == name), ""):
+        raise NoWorkflow(f"{name} is left out: {why}", hint="Mend that line; the file is read again by itself.")
+    near = nearest(name, [one.name for one in found])
+    raise NoWorkflow(f"there is no workflow {name!r}", hint=f"Did you mean {near[0]}?" if near else None)
 
 
 async def run(world: World, wanted: ShowWorkflow) -> WorkflowFacts:
-    found, _ = world.runs.workflows()
-    info = next((one for one in found if one.name == wanted.name), None)
-    if info is None:
-        raise NoWorkflow(f"there is no workflow {wanted.name!r}")
+    info = named(world, wanted.name)
     fields = {name: getattr(info, name) for name in WorkflowFacts.__struct_fields__}
     fields |= {"summary": redact(info.summary), "steps": tuple(map(redact, info.steps))}
     return WorkflowFacts(**fields)
@@ -63,13 +76,24 @@ def plain(facts: WorkflowFacts, look: Look) -> str:
         ("name", f"{facts.name}, version {facts.version}, from {facts.origin}"),
         ("does", facts.summary),
         ("mode", facts.mode),
-        ("events", " ".join(facts.events) or "none: it is started by people and programs"),
+        ("events", _events(facts)),
         ("agents", " ".join(facts.agents) or "all"),
         ("priority", str(facts.priority)),
-        ("time", f"{facts.timeout:g} s of work; events up to {facts.fresh_for:g} s old"),
+        (
+            "time",
+            f"{facts.timeout:g} s of work" + (f"; events up to {facts.fresh_for:g} s old" if facts.events else ""),
+        ),
         *((f"step {number}", step) for number, step in enumerate(facts.steps)),
+        *(("doubt", doubt) for doubt in facts.doubts),
     ]
     return table(_FACTS, [(name, clean(text)) for name, text in rows], look)
+
+
+def _events(facts: WorkflowFacts) -> str:
+    if not facts.events:
+        return "none: it is started by people and programs"
+    severe = "" if facts.severity == "info" else f", {facts.severity} or worse"
+    return " ".join(facts.events) + (f", by the rules {' '.join(facts.rules)}" if facts.rules else "") + severe
 
 
 OP = Op(

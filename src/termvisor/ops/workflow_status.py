@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.clock import iso
-from termvisor.model.run import RunFilter, RunStatus
+from termvisor.model.run import Run, RunFilter, RunStatus
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import Listing, PaneFilter, counts, filters, named
 from termvisor.ops.look import Look, counted, table
@@ -40,7 +41,7 @@ async def run(world: World, wanted: WorkflowStatus) -> RunListing:
     pane = None if wanted.pane is None else (await named(world, wanted.pane)).id
     only = RunFilter(workflow=wanted.workflow, pane=pane, statuses=() if wanted.all else _OPEN)
     now = world.clock.now()
-    items = tuple(run_item(one, now) for one in await world.runs.list(only, wanted.limit))
+    items = tuple([await _item(world, one, now) for one in await world.runs.list(only, wanted.limit)])
     return RunListing(
         generated_at=iso(now),
         filters=filters(workflow=wanted.workflow, pane=wanted.pane, all=wanted.all),
@@ -49,12 +50,27 @@ async def run(world: World, wanted: WorkflowStatus) -> RunListing:
     )
 
 
+async def _item(world: World, run: Run, now: int) -> RunItem:
+    """One that works says what it is at."""
+    if run.status != "running" or run.why:
+        return run_item(run, now)
+    _, steps = await world.runs.one(run.id)
+    at = f"at step {steps[-1].number}, {steps[-1].kind} {steps[-1].name}".strip() if steps else ""
+    return run_item(replace(run, why=at), now)
+
+
 def plain(listing: RunListing, look: Look) -> str:
     if not listing.items:
-        return "" if look.is_quiet else "No workflow is under way."
+        return "" if look.is_quiet else _nothing(listing)
     rows = table(RUN_COLUMNS, listing.items, look)
     plans = [f"run {item.id}: {item.plan}" for item in listing.items if item.plan]
     return rows if look.is_quiet else "\n".join([rows, *plans, "", counted(listing.summary.runs, "run")])
+
+
+def _nothing(listing: RunListing) -> str:
+    if listing.filters.get("all"):
+        return "No workflow has run."
+    return "No workflow is under way. `visor workflow status --all` shows those that ended."
 
 
 OP = Op(

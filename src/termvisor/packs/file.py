@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import tomllib
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from termvisor.model.event_types import is_event_type
 from termvisor.model.rule import Rule
 from termvisor.packs.base import Trouble
+from termvisor.packs.refusal import refusal
 from termvisor.packs.template import BLANK
 from termvisor.packs.version import is_range
 
@@ -18,8 +20,6 @@ LONGEST = 64 << 10
 _NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
 _LISTS = {"hit": "hits", "miss": "misses"}
 _BACKWARDS = {"hits": "hit", "misses": "miss"}
-_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`")
-_QUOTED = re.compile(r"(?:field|key) `(?P<key>\w+)`")
 _AT_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
@@ -33,9 +33,12 @@ def read_rule(path: str, pack: str) -> Rule | Trouble:
 
 def read_text(path: str) -> str | Trouble:
     try:
-        if os.path.getsize(path) > LONGEST:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):  # who opens a pipe waits for its writer
+            return Trouble(file=path, why="is not a file")
+        if found.st_size > LONGEST:
             return Trouble(file=path, why=f"is larger than {LONGEST >> 10} KB")
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:  # some editors begin with a mark
             return file.read()
     except UnicodeDecodeError:
         return Trouble(file=path, why="is not UTF-8")
@@ -52,10 +55,11 @@ def parse(text: str, path: str) -> dict[str, Any] | Trouble:
         return Trouble(file=path, line=int(place[1]) if place else None, why=f"is not TOML: {why}")
 
 
-def line_of(key: str, text: str) -> int | None:
-    """Where a key, or the first table of its name, stands in a file."""
+def line_of(key: str, text: str, number: int = 0) -> int | None:
+    """Where a key, or of the tables of its name this one, stands in a file."""
     pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)")
-    return next((number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)), None)
+    found = [line for line, words in enumerate(text.splitlines(), 1) if pattern.match(words)]
+    return found[min(number, len(found) - 1)] if found else None
 
 
 def _rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | Trouble:
@@ -69,7 +73,8 @@ def _rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | Tro
     try:
         rule = msgspec.convert({"hits": (), "misses": (), **given, "pack": pack}, Rule)
     except msgspec.ValidationError as error:
-        return _refused(str(error), text, path, rule_id)
+        key, why, shown, number = refusal(str(error))
+        return Trouble(file=path, line=line_of(shown, text, number), key=key, rule=rule_id, why=why)
     for key, why in _complaints(rule):
         return Trouble(file=path, line=line_of(key, text), key=key, rule=rule.id, why=why)
     return rule
@@ -79,21 +84,9 @@ def _wanted(key: str) -> str:
     return f"[[{_BACKWARDS[key]}]] tables" if key in _BACKWARDS else "it in pack.toml, as name"
 
 
-def _refused(error: str, text: str, path: str, rule_id: str) -> Trouble:
-    """What the decoder said, in the words of the file."""
-    why = _PATH.sub("", error)
-    place = _PATH.search(error)
-    inner = _QUOTED.search(why)
-    key = re.sub(r"\[.*", "", place["path"]).partition(".")[0] if place else inner["key"] if inner else ""
-    key = _BACKWARDS.get(key, key)
-    for word, plain in (("Object contains unknown", "unknown"), ("Object missing required", "missing")):
-        why = why.replace(word, plain)
-    shown = inner["key"] if inner and "unknown" in why else key
-    return Trouble(file=path, line=line_of(shown, text), key=key, rule=rule_id, why=why.replace("`array`", "a list"))
-
-
 def _complaints(rule: Rule) -> list[tuple[str, str]]:
     """What the types do not say, as (key, why)."""
+    blank, *others = _blanks(rule) or [""]
     checks = [
         (
             "id",
@@ -102,9 +95,9 @@ def _complaints(rule: Rule) -> list[tuple[str, str]]:
         ),
         ("hit", bool(rule.hits), "is missing: a rule names at least one text that it must find"),
         ("miss", bool(rule.misses), "is missing: a rule names at least one text that it must leave alone"),
-        ("hit", all(hit.text != BLANK for hit in rule.hits), "is not filled in yet"),
-        ("miss", all(miss.text != BLANK for miss in rule.misses), "is not filled in yet"),
-        ("why", not rule.why.startswith(BLANK), "is not filled in yet"),
+        (blank, not blank, f"is not filled in yet{''.join(f', nor is {other}' for other in others)}"),
+        ("hit", all(hit.text for hit in rule.hits), "has an empty text"),
+        ("miss", all(miss.text for miss in rule.misses) or rule.scope == "screen", "has an empty text"),
         ("why", bool(rule.why.strip()), "is empty: say what it means, for a person"),
         ("event", not rule.event or is_event_type(rule.event), "is two words or more, such as usage.reached"),
         ("event", bool(rule.event or rule.scope == "screen"), "is missing: outside of a screen, a rule tells an event"),
@@ -118,3 +111,14 @@ def _complaints(rule: Rule) -> list[tuple[str, str]]:
         ("agent", re.fullmatch(r"[a-z][a-z0-9_]*|", rule.agent) is not None, "is a name such as claude_code"),
     ]
     return [(key, why) for key, is_right, why in checks if not is_right]
+
+
+def _blanks(rule: Rule) -> list[str]:
+    """The keys that are still as in the file that a new rule starts from."""
+    texts = {
+        "pattern": rule.pattern,
+        "why": rule.why,
+        "hit": "".join(hit.text for hit in rule.hits),
+        "miss": "".join(miss.text + miss.why for miss in rule.misses),
+    }
+    return [key for key, text in texts.items() if BLANK in text]

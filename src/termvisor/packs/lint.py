@@ -4,22 +4,27 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.match.loose import loosened
 from termvisor.model.rule import Rule
 from termvisor.packs import place
 from termvisor.packs.base import Pack, Trouble
+from termvisor.packs.doubt import doubts
 from termvisor.packs.file import read_rule
-from termvisor.packs.load import proven, read_pack
+from termvisor.packs.load import load, proven, read_pack
 from termvisor.packs.ordeal import Ordeal, condemned
 
 ORDEAL = Ordeal()
 
 
 class Linted(Struct, frozen=True, kw_only=True):
+    """``doubts`` are of rules that are right."""
+
     rules: tuple[Rule, ...]
     packs: tuple[str, ...]
     troubles: tuple[Trouble, ...]
+    doubts: tuple[Trouble, ...] = ()
 
 
 def lint(path: str | None, folders: Sequence[str] = (), *, ordeal: Ordeal = ORDEAL, cache: str = "") -> Linted:
@@ -30,10 +35,10 @@ def lint(path: str | None, folders: Sequence[str] = (), *, ordeal: Ordeal = ORDE
     guilty = condemned(cache) if cache else {}
     found = _read(path, folders, guilty)
     texts = [rule for rule in found.rules if rule.scope != "screen"]
-    fatal = ordeal.each(texts)
-    if not fatal:
-        return found
-    return _read(path, folders, guilty | {loosened(rule.pattern): fatal[rule.id] for rule in texts if rule.id in fatal})
+    if fatal := ordeal.each(texts):
+        guilty = guilty | {loosened(rule.pattern): fatal[rule.id] for rule in texts if rule.id in fatal}
+        found = _read(path, folders, guilty)
+    return replace(found, doubts=doubts(found.rules, load().rules))
 
 
 def _read(path: str | None, folders: Sequence[str], guilty: Mapping[str, str]) -> Linted:

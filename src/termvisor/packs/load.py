@@ -1,5 +1,6 @@
 """All packs together: which rules are in force. Nothing that is wrong with one keeps another from loading."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -49,17 +50,18 @@ def load(
 def read_pack(pack: Pack, *, prove: bool, condemned: Mapping[str, str] = _NOBODY) -> tuple[list[Rule], list[Trouble]]:
     """Its rules that may be used, and what is wrong with the others."""
     rules: dict[str, Rule] = {}
-    troubles: list[Trouble] = []
-    for path in place.files(pack):
+    files: dict[str, str] = {}
+    found, troubles = place.listed(pack)
+    for path in found:
         rule = read_rule(path, pack.name)
         if isinstance(rule, Trouble):
             troubles.append(rule)
         elif rule.id in rules:
-            troubles.append(_at(path, rule, "id", "is in another file of this pack, too"))
+            troubles.append(_at(path, rule, "id", f"stands in {files[rule.id]}, too; that one is in force"))
         elif prove and (wrong := proven(path, rule, condemned)):
             troubles += wrong
         else:
-            rules[rule.id] = rule
+            rules[rule.id], files[rule.id] = rule, os.path.basename(path)
     return list(rules.values()), troubles
 
 
@@ -67,12 +69,14 @@ def proven(path: str, rule: Rule, condemned: Mapping[str, str] = _NOBODY) -> lis
     from termvisor.packs.proof import complaints  # only where there is something to prove
 
     fatal = condemned.get(loosened(rule.pattern), "") if rule.scope != "screen" else ""
-    return [_at(path, rule, key, why) for key, why in ([("pattern", fatal)] if fatal else complaints(rule))]
+    if fatal:
+        return [_at(path, rule, "pattern", fatal)]
+    return [_at(path, rule, *complaint) for complaint in complaints(rule)]
 
 
-def _at(path: str, rule: Rule, key: str, why: str) -> Trouble:
+def _at(path: str, rule: Rule, key: str, why: str, number: int = 0) -> Trouble:
     text = read_text(path)
-    line = line_of(key, text) if isinstance(text, str) else None
+    line = line_of(key, text, number) if isinstance(text, str) else None
     return Trouble(file=path, line=line, key=key, rule=rule.id, why=why)
 
 

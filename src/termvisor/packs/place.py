@@ -57,22 +57,34 @@ def card(folder: str, origin: Origin, name: str = "") -> Pack | Trouble:
 
 def files(pack: Pack) -> list[str]:
     """The files of its rules, sorted."""
+    return listed(pack)[0]
+
+
+def listed(pack: Pack) -> tuple[list[str], list[Trouble]]:
+    """The files of its rules, sorted; or why nobody knows which there are."""
     try:
         names = sorted(os.listdir(pack.folder))
-    except OSError:
-        return []
-    return [f"{pack.folder}/{name}" for name in names if name.endswith(".toml") and name != CARD]
+    except OSError as error:
+        return [], [Trouble(file=pack.folder, why=f"cannot be read: {error.strerror}")]
+    return [f"{pack.folder}/{name}" for name in names if name.endswith(".toml") and name != CARD], []
 
 
 def inside(parent: str, origin: Origin) -> Iterator[Pack | Trouble]:
     try:
         names = sorted(os.listdir(parent))
-    except OSError:
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Trouble(file=parent, why=f"cannot be read: {error.strerror}")
         return
     for name in names:
         folder = f"{parent}/{name}"
-        if name[0] not in "._" and os.path.isdir(folder):
+        if name[0] in "._":
+            continue
+        if os.path.isdir(folder):
             yield card(folder, origin)
+        elif name.endswith(".toml"):
+            yield Trouble(file=folder, why=f"is in no pack: put it into a folder beside it, such as {parent}/org.local")
 
 
 def _installed() -> Iterator[Pack | Trouble]:

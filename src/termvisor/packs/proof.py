@@ -1,5 +1,7 @@
 """Whether a rule does what its file says: it finds its hits, leaves its misses alone, and no text makes it slow."""
 
+from typing import NamedTuple
+
 from termvisor.errors import ConfigError
 from termvisor.match import compile_patterns, dialect
 from termvisor.model.rule import Hit, Rule
@@ -10,16 +12,26 @@ _ON_A_SCREEN = 4
 """A part of a screen is small, and looked at only when it changed."""
 
 
-def complaints(rule: Rule) -> list[tuple[str, str]]:
-    """As (key, why); none for a rule that may be loaded."""
+class Complaint(NamedTuple):
+    """``number`` counts tables of one name from 0."""
+
+    key: str
+    why: str
+    number: int = 0
+
+
+def complaints(rule: Rule) -> list[Complaint]:
+    """None for a rule that may be loaded."""
     others = [("also", one.pattern) for one in rule.also] + [("unless", one.pattern) for one in rule.unless]
     for key, pattern in (("pattern", rule.pattern), *others):
         most_wide = _ON_A_SCREEN if rule.scope == "screen" else MOST_WIDE
         if why := dialect.check(pattern) or complaint(pattern, most_wide) or _refused(pattern):
-            return [(key, f"cannot be used: {why}")]
-    wrong = [("hit", why) for hit in rule.hits if (why := _of_hit(rule, hit))]
+            return [Complaint(key, f"cannot be used: {why}")]
+    wrong = [Complaint("hit", why, place) for place, hit in enumerate(rule.hits) if (why := _of_hit(rule, hit))]
     wrong += [
-        ("miss", f"is found, and must not be: {_short(miss.text)}") for miss in rule.misses if find(rule, miss.text)
+        Complaint("miss", f"is found, and must not be: {_short(miss.text)}", place)
+        for place, miss in enumerate(rule.misses)
+        if find(rule, miss.text)
     ]
     return wrong
 

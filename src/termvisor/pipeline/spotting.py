@@ -4,7 +4,7 @@ In: redacted texts, and who is in the pane. Out: spots. A rule about an agent co
 where nobody is known yet waits for some seconds: an agent is recognised a moment after its first words.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -64,6 +64,11 @@ class Spotter:
 
     def rule(self, name: str) -> Rule | None:
         return self._rules.get(name)
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """Those in force, by id."""
+        return self._rules
 
     def spot(self, place: Place, texts: Sequence[str], time_of: TimeOf, before: Sequence[str] = ()) -> list[Spot]:
         """What ends on one of these texts; ``before`` are those that came before them."""

@@ -31,7 +31,7 @@ _SOURCES: dict[str, TextSource] = {"stream": "stream", "screen": "screen", "tran
 def parse(text: str, now: int, split: Split) -> Node:
     if len(text) > _LONGEST:
         raise BadRequest(f"the query has {len(text)} characters", hint=f"At most {_LONGEST} are possible.")
-    found = pieces(text)
+    found = pieces(text.encode("utf-8", "replace").decode())  # what is no character is in no text
     if len(found) > _MOST_PIECES:
         raise BadRequest(f"the query has {len(found)} words and signs", hint=f"At most {_MOST_PIECES} are possible.")
     node = _Parser(found, now, split).query()

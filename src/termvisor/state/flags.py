@@ -12,6 +12,7 @@ from termvisor.model.agent import Flags, StateName
 from termvisor.model.signal import SILENT, FlagsTold, Signal
 
 NAMES = ("usage_limited", "compacting", "auth_needed")
+_MINUTE = 60 * 10**9
 
 
 class FlagTold(Struct, frozen=True):
@@ -56,7 +57,7 @@ def _of(flags: FlagsTold, name: str) -> bool | None:
 def holding(value: StateName, sources: Iterable[Told], now: int) -> Flags:
     """The flags beside this state, from sources that are still believed. To compact is work: else it is over.
 
-    A limit that told its end is over then, whatever was said last.
+    A limit that told its end is over then, whatever was said last; one that told only the minute, when that is past.
     """
     newest: Told = {}
     for told in sources:
@@ -64,7 +65,7 @@ def holding(value: StateName, sources: Iterable[Told], now: int) -> Flags:
             if name not in newest or flag.since > newest[name].since:
                 newest[name] = flag
     limit = newest.get("usage_limited", _UNSAID)
-    is_limited = limit.is_set and (limit.resets_at is None or now < limit.resets_at)
+    is_limited = limit.is_set and (limit.resets_at is None or now < _end(limit.resets_at))
     return Flags(
         usage_limited=is_limited,
         resets_at=limit.resets_at if is_limited else None,
@@ -82,4 +83,9 @@ _UNSAID = FlagTold(0, False)
 
 
 def deadlines(told: Told) -> list[int]:
-    return [flag.resets_at for flag in told.values() if flag.resets_at is not None]
+    return [_end(flag.resets_at) for flag in told.values() if flag.resets_at is not None]
+
+
+def _end(resets_at: int) -> int:
+    """Texts tell an end without its seconds."""
+    return resets_at if resets_at % _MINUTE else resets_at + _MINUTE

@@ -149,8 +149,9 @@ def _count(connection: Connection, found: tuple[int, str], detection: Detection)
 
 
 def _muted_by(connection: Connection, detection: Detection) -> str:
+    glob = "replace(what, '[!', '[^')"
     found = connection.execute(
-        "SELECT what FROM mute WHERE (? GLOB what OR ? GLOB what) AND (pane IS NULL OR pane = ?)"
+        f"SELECT what FROM mute WHERE (? GLOB {glob} OR ? GLOB {glob}) AND (pane IS NULL OR pane = ?)"
         " AND (until IS NULL OR until > ?) ORDER BY id LIMIT 1",
         (detection.rule, detection.type, detection.pane, detection.at),
     ).fetchone()
@@ -198,8 +199,8 @@ def _some(connection: Connection, events: Sequence[EventId]) -> Iterator[tuple[E
 def _list(connection: Connection, only: DetectionFilter) -> list[Detection]:
     conditions: dict[str, Any] = {
         "event > ?": only.after,
-        "type GLOB ?": only.type,
-        "rule GLOB ?": only.rule,
+        "type GLOB replace(?, '[!', '[^')": only.type,
+        "rule GLOB replace(?, '[!', '[^')": only.rule,
         "agent = ?": only.agent,
         "pane = ?": only.pane,
         "severity >= ?": None if only.severity is None else _SEVERITIES.index(only.severity),
@@ -227,6 +228,10 @@ def _handle(connection: Connection, event: int, handling: Handling) -> Handling 
 
 def _mute(connection: Connection, mute: Mute) -> Mute:
     row = (mute.what, mute.pane, mute.at, mute.until, mute.by)
+    again = (mute.at, mute.until, mute.by, mute.what, mute.pane, mute.at)
+    query = "UPDATE mute SET at = ?, until = ?, by = ? WHERE what = ? AND pane IS ? AND (until IS NULL OR until > ?)"
+    if found := connection.execute(f"{query} RETURNING id", again).fetchone():
+        return replace(mute, id=found[0])
     connection.execute("INSERT INTO mute (what, pane, at, until, by) VALUES (?, ?, ?, ?, ?)", row)
     return replace(mute, id=connection.last_insert_rowid())
 

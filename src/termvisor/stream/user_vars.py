@@ -45,6 +45,10 @@ class Pace(Struct, frozen=True, array_like=True):
     dropped: int = 0
 
 
+def is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
 def read(name: str, value: str, nonce: str | None) -> UserVar | None:
     """The variable of this name whose value is this JSON; None when either is malformed or too long."""
     fits = _NAME.fullmatch(name)

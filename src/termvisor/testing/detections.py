@@ -63,9 +63,6 @@ class MemoryDetections:
         self.found[event] = replace(self.found[event], handling=stands)
         return stands
 
-    def rule(self, name: str) -> Rule | None:
-        return self.rules.get(name)
-
     def trace(self, detection: Detection) -> MatchTrace | None:
         return MatchTrace(rule_id=detection.rule) if detection.rule in self.rules else None
 

@@ -30,8 +30,9 @@ from termvisor.model.verdict import Reason, Verdict, strictest
 from termvisor.testing.world import MemoryWorld, StillClock, shell
 from termvisor.workflow.base import Workflow
 from termvisor.workflow.call import CodeFound, Conversation, LastSession, Observation, Preferred
-from termvisor.workflow.engine import Engine, Ground
+from termvisor.workflow.engine import Engine
 from termvisor.workflow.failover import Failover, NoFailover
+from termvisor.workflow.ground import Ground
 from termvisor.workflow.shelf import Shelf
 from termvisor.workflow.surroundings import Around, Runs, Stir
 

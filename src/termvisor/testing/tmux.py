@@ -1,4 +1,4 @@
-"""A real tmux server on a private socket, always reaped. For tests."""
+"""A real tmux server on a private socket, always reaped with all that was started in it. For tests."""
 
 import os
 import shutil
@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
+from termvisor.settings import environment
 from termvisor.spawn import ask
+from termvisor.testing.keeper import keep
+from termvisor.testing.leftovers import end_all_of
 
 
 class PrivateTmux:
@@ -19,7 +22,8 @@ class PrivateTmux:
 
     def __call__(self, *words: str) -> str:
         """Run one tmux command; its output without the last newline."""
-        status, out, errors = ask(["tmux", "-f", "/dev/null", "-S", self.socket, *words])
+        marked = {**environment(), "PRIVATE_TMUX": self.socket}  # by which the server is found when all else is gone
+        status, out, errors = ask(["tmux", "-f", "/dev/null", "-S", self.socket, *words], env=marked)
         if status != 0:
             raise AssertionError(f"tmux {' '.join(words)}: {errors.decode(errors='replace')}")
         return out.decode("utf-8", "replace").rstrip("\n")
@@ -55,11 +59,13 @@ class PrivateTmux:
 
 @contextmanager
 def short_folder() -> Iterator[str]:
-    """A private folder whose path leaves room for socket names."""
-    folder = tempfile.mkdtemp(prefix="tv-", dir="/tmp")
+    """A private folder whose path leaves room for socket names. Whatever still runs for it in the end is ended."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="tv-", dir="/tmp"))
+    keep(folder)
     try:
-        yield os.path.realpath(folder)
+        yield folder
     finally:
+        end_all_of(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 

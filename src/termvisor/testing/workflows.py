@@ -101,7 +101,8 @@ def under_way(runs: MemoryWorkflows, pane: PaneId, now: int) -> None:
         ),
     ]
     file = "/home/me/.config/termvisor/workflows/broken.yaml"
-    runs.troubles.append(WorkflowTrouble(file=file, why=f"{file}:3: there is no step 'sned'; did you mean send?"))
+    why = f"{file}:3: there is no step 'sned'; did you mean send?"
+    runs.troubles.append(WorkflowTrouble(file=file, why=why, name="broken"))
     runs.start("nightly", pane, status="failed", why="KeyError: 'x'", ended_at=now)
     runs.start("nightly", pane, status="failed", why="what the run waited for did not come within 30 s", ended_at=now)
     plan = "resume at noon: codex resume 1; `visor workflow resume 3` goes on now"

@@ -17,6 +17,7 @@ from termvisor.log import logger
 from termvisor.model.detection import Detection
 from termvisor.model.rule import Severity
 from termvisor.model.run import Mode
+from termvisor.model.workflow_info import Named
 from termvisor.plugins import read as read_plugins
 from termvisor.redact import redact
 from termvisor.workflow.context import Context
@@ -84,6 +85,8 @@ class Workflow(Struct, frozen=True, kw_only=True):
     """Where it comes from: `built-in`, a package's entry point, or a file."""
     steps: tuple[str, ...] = ()
     """What it does, step by step, for people; of a file these are its steps."""
+    names: tuple[Named, ...] = ()
+    """The events, agents and rules that a file speaks of."""
 
 
 def installed() -> tuple[list[Workflow], dict[str, str]]:

@@ -4,7 +4,7 @@ import shlex
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -13,6 +13,9 @@ from termvisor.errors import BadRequest, ConfigError
 from termvisor.match import compile_patterns
 from termvisor.model.agent import StateName
 from termvisor.model.run import Mode
+from termvisor.model.workflow_info import Named
+from termvisor.mux.tmux.keys import NAMED as NAMED_KEYS
+from termvisor.mux.tmux.keys import is_key
 from termvisor.workflow.base import SEVERITIES, Trigger, Workflow
 from termvisor.workflow.call import WaitFor
 from termvisor.workflow.script import (
@@ -37,6 +40,7 @@ _NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _TOP = ("name", "summary", "trigger", "steps", "priority", "mode", "timeout", "recheck")
 _TRIGGER = ("event", "agent", "rule", "severity", "fresh_for")
 _MOST = 200
+KEYS = (*sorted(NAMED_KEYS), "C-c", "C-d", "C-z", "M-Enter")
 STATES: tuple[StateName, ...] = get_args(StateName)
 
 
@@ -49,6 +53,9 @@ class Reader:
     def __init__(self, source: Source):
         self._source = source
         self._count = 0
+        self._names: list[Named] = []
+        self._answers: list[str] = []
+        """The choices of the questions so far."""
 
     def workflow(self) -> Workflow:
         fields = self._mapping((), _TOP)
@@ -64,7 +71,7 @@ class Reader:
         return Workflow(
             name=name,
             version=_version(self._source.value),
-            summary=self._text(("summary",)) if "summary" in fields else f"{len(steps)} steps from {self._source.file}",
+            summary=self._text(("summary",)) if "summary" in fields else _summary(steps),
             trigger=trigger,
             priority=self._number(("priority",)) if "priority" in fields else 50,
             mode=self._choice(("mode",), get_args(Mode)) if "mode" in fields else "ask",
@@ -72,6 +79,7 @@ class Reader:
             run=Script(name, steps, checks).run,
             origin=self._source.file,
             steps=tuple(_shown(step) for step in steps),
+            names=tuple(self._names),
         )
 
     def _trigger(self) -> Trigger:
@@ -79,9 +87,9 @@ class Reader:
         if "event" not in fields:
             raise self._wrong(("trigger",), "`event` is missing: the type of event that starts it")
         return Trigger(
-            events=self._texts(("trigger", "event")),
-            agents=self._texts(("trigger", "agent")) if "agent" in fields else (),
-            rules=self._texts(("trigger", "rule")) if "rule" in fields else (),
+            events=self._named("event", ("trigger", "event")),
+            agents=self._named("agent", ("trigger", "agent")) if "agent" in fields else (),
+            rules=self._named("rule", ("trigger", "rule")) if "rule" in fields else (),
             severity=self._choice(("trigger", "severity"), SEVERITIES) if "severity" in fields else "info",
             fresh_for=self._seconds(("trigger", "fresh_for")) if "fresh_for" in fields else 600.0,
         )
@@ -127,8 +135,12 @@ class Reader:
             return self._states(path)
         if name == "quiet":
             return self._seconds(path)
+        if name == "prompt" and not self._flag(path):
+            raise self._wrong(path, "`prompt: true` waits for a shell's prompt; false waits for nothing")
         if name == "prompt":
-            return self._flag(path)
+            return True
+        if name == "rule":
+            return self._named("rule", path, is_list=False)[0]
         return self._pattern(path) if name == "pattern" else self._text(path)
 
     def _send(self, path: Path) -> ScriptStep:
@@ -139,16 +151,23 @@ class Reader:
         return SendLine(text=self._typed((*path, "text")), enter=enter)
 
     def _keys(self, path: Path) -> ScriptStep:
-        keys = self._texts(path)
-        return Keys(keys=tuple(key for text in keys for key in text.split()) or keys)
+        keys = tuple(key for text in self._texts(path) for key in text.split())
+        if not keys:
+            raise self._wrong(path, "name at least one key, such as Enter, Escape or C-c")
+        for key in keys:
+            if not is_key(key):
+                raise self._wrong(path, unknown("key", key, (*KEYS, f"C-{key[-1].lower()}")))
+        return Keys(keys=keys)
 
     def _ask(self, path: Path) -> ScriptStep:
         if not isinstance(self._at(path), dict):
+            self._answers += AskThem(question="").choices
             return AskThem(question=self._text(path))
         fields = self._mapping(path, ("question", "choices", "expires", "goes_on"))
         choices = self._texts((*path, "choices")) if "choices" in fields else ("yes", "no")
         if len(choices) < 2 or len(set(choices)) != len(choices):
             raise self._wrong((*path, "choices"), "two different choices are needed, or more")
+        self._answers += choices
         return AskThem(
             question=self._text((*path, "question")),
             choices=choices,
@@ -181,6 +200,12 @@ class Reader:
         given: dict[str, Any] = {name: self._text((*path, name)) for name in fields if name not in ("state", "pattern")}
         given |= {"state": self._states((*path, "state"))} if "state" in fields else {}
         given |= {"pattern": self._pattern((*path, "pattern"))} if "pattern" in fields else {}
+        if "agent" in fields:
+            self._named("agent", (*path, "agent"), is_list=False)
+        if "answer" in fields and given["answer"] not in self._answers:
+            known = tuple(dict.fromkeys(self._answers))
+            why = unknown("choice", given["answer"], known) if known else "no `ask` comes before it"
+            raise self._wrong((*path, "answer"), why)
         return Condition(**given)
 
     def _run(self, path: Path) -> ScriptStep:
@@ -189,13 +214,18 @@ class Reader:
             return RunIt(command=self._command(path))
         fields = self._mapping(path, ("command", "cwd"))
         cwd = self._typed((*path, "cwd")) if "cwd" in fields else ""
+        if cwd and not cwd.startswith("/"):
+            raise self._wrong((*path, "cwd"), f"a folder is written from the root on, such as /home/me: not {cwd!r}")
         return RunIt(command=self._command((*path, "command")), cwd=cwd)
 
     def _command(self, path: Path) -> tuple[str, ...]:
-        if isinstance(self._at(path), list):
-            return tuple(self._typed((*path, number)) for number in range(len(self._at(path))))
+        value = self._at(path)
         try:
-            words = tuple(shlex.split(self._typed(path)))
+            words = (
+                tuple(self._typed((*path, number)) for number in range(len(value)))
+                if isinstance(value, list)
+                else tuple(shlex.split(self._typed(path)))
+            )
         except ValueError as error:
             raise self._wrong(path, f"not a command line: {error}") from error
         if not words:
@@ -219,7 +249,8 @@ class Reader:
     def _mapping(self, path: Path, known: tuple[str, ...]) -> Mapping[str, Any]:
         value = self._at(path)
         if not isinstance(value, dict):
-            raise self._wrong(path, f"names with values are needed here: {', '.join(known)}")
+            what = "names with values are needed here" if value is not None or path else "it is empty; it may hold"
+            raise self._wrong(path, f"{what}: {', '.join(known)}")
         for name in value:
             if name not in known:
                 raise self._wrong((*path, name), unknown("name", name, known))
@@ -227,8 +258,10 @@ class Reader:
 
     def _text(self, path: Path) -> str:
         value = self._at(path)
+        if isinstance(value, bool | int | float):
+            raise self._wrong(path, "a text is needed here: put it in quotes, since yes, no, on, off and 42 are none")
         if not isinstance(value, str) or not value:
-            raise self._wrong(path, f"a text is needed here, not {value!r}")
+            raise self._wrong(path, f"a text is needed here, not {value!r}" if value else "a text is needed here")
         return value
 
     def _typed(self, path: Path) -> str:
@@ -243,6 +276,11 @@ class Reader:
         if isinstance(value, list):
             return tuple(self._text((*path, number)) for number in range(len(value)))
         return (self._text(path),)
+
+    def _named(self, kind: Literal["event", "agent", "rule"], path: Path, *, is_list: bool = True) -> tuple[str, ...]:
+        words = self._texts(path) if is_list else (self._text(path),)
+        self._names += [Named(kind=kind, word=word, place=self._source.place(path)) for word in words]
+        return words
 
     def _pattern(self, path: Path) -> str:
         text = self._text(path)
@@ -312,9 +350,14 @@ _KINDS: dict[str, Callable[[Reader, Path], ScriptStep]] = {
 
 
 def unknown(what: str, name: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    near = get_close_matches(name.lower(), [one.lower() for one in known], n=1, cutoff=0.5)
+    meant = next((one for one in known if [one.lower()] == near), "")
+    hint = f"did you mean {meant}?" if meant else f"known are {', '.join(known)}"
     return f"there is no {what} {name!r}; {hint}"
+
+
+def _summary(steps: tuple[ScriptStep, ...]) -> str:
+    return ", ".join(_shown(step).partition(" ")[0] for step in steps)
 
 
 def _version(value: Any) -> int:

@@ -3,6 +3,7 @@
 Invariant: a step is on record before it is taken, and its outcome before the workflow hears of it.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
-from termvisor.errors import Diverged, NotDone, StorageError, VisorError
+from termvisor.errors import Conflict, Diverged, NotDone, StorageError, VisorError
 from termvisor.model.run import Run, RunId, Step
 from termvisor.workflow.call import Act, Call, Came, Deed, Met, Retry, SendTo
 from termvisor.workflow.replay import (
@@ -41,6 +42,10 @@ PASSING = frozenset(
     }
 )
 """Reasons against an act that may pass by themselves: it is tried again, within its budget."""
+
+
+MOST_STEPS = 2000
+"""In one run: a loop without an end would fill the disk."""
 
 
 class Journal(Protocol):
@@ -96,9 +101,13 @@ class Journaled:
 
     async def do(self, call: Call) -> Came:
         if self.closed is not None:
+            await asyncio.sleep(0)  # one that asks again and again keeps nobody else from their work
             raise self.closed
         if self._is_busy:
-            raise self._close(Diverged("a run wants one thing at a time", details={"step": self._number}))
+            why = f"a run wants one thing at a time: step {self._number} was wanted before the one before it was over"
+            raise self._close(Diverged(why, details={"step": self._number}))
+        if self._number >= MOST_STEPS:
+            raise self._close(Conflict(f"a run ends after {MOST_STEPS} steps"))
         self._is_busy = True
         try:
             return await self._answer(call)

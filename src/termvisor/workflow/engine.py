@@ -7,34 +7,32 @@ one run at a time; what one run does wrong is its own affair.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.clock import Clock
-from termvisor.errors import Conflict, NotFound, NoWorkflow, StorageError, VisorError
+from termvisor.errors import Conflict, NotFound, NoWorkflow, StorageError, Unavailable, VisorError
 from termvisor.log import logger
 from termvisor.model.approval import Approval
 from termvisor.model.detection import Detection, Handling
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
-from termvisor.model.run import Run, RunId, RunSignal
+from termvisor.model.run import ENDED, Run, RunId, RunSignal
 from termvisor.redact import redact
 from termvisor.workflow.base import Workflow
-from termvisor.workflow.call import RESTING, Call, Pause, SleepUntil
+from termvisor.workflow.call import RESTING, Ask, Call, Pause, SleepUntil
 from termvisor.workflow.choice import choose, run_for
+from termvisor.workflow.deadly import DEADLY, is_deadly
 from termvisor.workflow.deeds import story_of
+from termvisor.workflow.ground import Ground
 from termvisor.workflow.life import STEP_FOR, Life, Stop, Tools
 from termvisor.workflow.replay import End, kind_of
 from termvisor.workflow.rest import RESUME
-from termvisor.workflow.shelf import Shelf
 from termvisor.workflow.slots import Seat, Slots
 from termvisor.workflow.steps import Steps
-from termvisor.workflow.surroundings import Around, Runs
 
 _AGAIN_AFTER = 5.0
 """Seconds after which a run is lived again that could not be stored."""
@@ -42,19 +40,6 @@ CANCEL = "cancel"
 PLANNED = "as planned"
 """Why a run is paused that paused itself."""
 log = logger("workflow")
-
-
-class Ground(Struct, frozen=True, kw_only=True):
-    """What the engine stands on."""
-
-    runs: Runs
-    around: Around
-    shelf: Shelf
-    clock: Clock
-    words: Bus[RunSignal]
-    questions: Bus[Approval]
-    events: Bus[Event]
-    most: Callable[[], int]
 
 
 class Engine:
@@ -73,11 +58,12 @@ class Engine:
         self._again: set[RunId] = set()
         """Those that are to live once more as soon as the life that ends now has ended."""
         self._group: asyncio.TaskGroup | None = None
+        self._tools: Tools
 
     async def run(self) -> None:
         """Until it is cancelled; runs that are open then go on with the next daemon."""
         async with asyncio.TaskGroup() as group:
-            self._group = group
+            self._group, self._tools = group, self._tools_in(group)
             try:
                 await self._patiently(self._revive)
                 group.create_task(self._follow_questions())
@@ -85,6 +71,10 @@ class Engine:
                 await self._feed()
             finally:
                 self._group = None
+
+    def _tools_in(self, group: asyncio.TaskGroup) -> Tools:
+        clock, begins, ends = self._clock, self._begins, self._ends
+        return Tools(group=group, journal=self._runs, means=self.steps, clock=clock, begins=begins, ends=ends)
 
     @property
     def open(self) -> list[Run]:
@@ -119,7 +109,8 @@ class Engine:
 
     async def pause(self, number: RunId, why: str) -> Run:
         """Hold it where it is. What it is doing right now is found out when it goes on."""
-        run = replace(await self._open_run(number), status="paused", why=f"held: {redact(why)}" if why else "held")
+        held = f"held: {redact(why)}" if why else "held"
+        run = replace(await self._open_run(number), status="paused", why=held, due_at=None, plan="")
         self._held.add(number)
         await self._save(run)
         if life := self._lives.get(number):
@@ -129,8 +120,8 @@ class Engine:
     async def resume(self, number: RunId, by: str) -> Run:
         """Go on: with what it was held in, or behind the pause that it is in."""
         run = await self._open_run(number)
-        await self._say(run, RESUME, "", by)
         if number not in self._held:
+            await self._say(run, RESUME, "", by)
             return run
         self._held.discard(number)
         run = replace(run, status="waiting", why="it waits for its turn")
@@ -156,13 +147,19 @@ class Engine:
         found = await self._runs.one(number)
         if found is None:
             raise NoWorkflow(f"there is no run {number}")
+        if found.status not in ENDED:
+            raise Unavailable("the runs that the last daemon left are not taken up yet", hint="Ask again in a moment.")
         raise Conflict(f"run {number} is {found.status}", hint=f"`visor workflow history {number}` tells how it went.")
 
     async def _revive(self) -> None:
         """Those that had begun go first: they may hold their panes."""
         left = [(run, await self._runs.steps(run.id)) for run in await self._runs.open()]
-        for run, _ in sorted(left, key=lambda one: (not one[1], one[0].id)):
+        for run, steps in sorted(left, key=lambda one: (not one[1], one[0].id)):
             self._open[run.id] = run
+            if await is_deadly(self._runs, run, steps, self._clock.now()):
+                log.error("run %d (%s) is held: %s", run.id, run.workflow, DEADLY)
+                await self.pause(run.id, DEADLY)
+                continue
             if run.status == "paused" and run.why != PLANNED and not await self._cancelled(run):
                 self._held.add(run.id)
             else:
@@ -206,21 +203,14 @@ class Engine:
     async def _live(self, run: Run) -> None:
         """A run from its turn to its end; again where nothing could be stored."""
         number, workflow = run.id, self._ground.shelf.find(run.workflow)
-        async with self._turn(run.pane if workflow is None or workflow.takes_pane else None):
+        pane = run.pane if workflow is None or workflow.takes_pane else None
+        async with nullcontext() if pane is None else self._panes[pane]:
             while number in self._open and number not in self._lives and number not in self._held:
                 if await self._stretch(number):
                     await self._clock.sleep(_AGAIN_AFTER)
                 elif number not in self._again:
                     return
                 self._again.discard(number)
-
-    @asynccontextmanager
-    async def _turn(self, pane: PaneId | None) -> AsyncIterator[None]:
-        if pane is None:
-            yield
-            return
-        async with self._panes[pane]:
-            yield
 
     async def _stretch(self, number: RunId) -> bool:
         """One life of a run; whether it must be lived again because nothing could be stored."""
@@ -245,8 +235,7 @@ class Engine:
             return False
         workflow = self._ground.shelf.find(run.workflow, run.version)
         if workflow is None:
-            why = f"{run.workflow} in version {run.version} is no longer installed; start it again"
-            await self._ended(run, End(status="failed", why=why))
+            await self._ended(run, await self._lost(run))
             return False
         life = await self._life(run, workflow)
         if number not in self._open:
@@ -257,19 +246,30 @@ class Engine:
         end = await life.live(await self._runs.steps(number))
         if end is not None:
             await self._ended(self._open[number], end)
+        elif number in self._held:
+            await self._ground.around.hands.withdraw(story_of(run))  # it is asked anew when it goes on
         return life.is_stalled
+
+    async def _lost(self, run: Run) -> End:
+        """What it began with is no longer there; what it was at is left as it is."""
+        steps = await self._runs.steps(run.id)
+        why = self._ground.shelf.lost(run, steps)
+        for step in steps:
+            if step.status in ("running", "retry"):
+                await self._runs.put(run.id, replace(step, status="skipped", why=why, ended_at=self._clock.now()))
+        cancelled = await self._cancelled(run)
+        return End(status="cancelled", why=cancelled) if cancelled else End(status="failed", why=why)
 
     async def _life(self, run: Run, workflow: Workflow) -> Life:
         trigger = None if run.event is None else await self._ground.around.detected.one(run.event)
-        tools = Tools(journal=self._runs, means=self.steps, clock=self._clock, begins=self._begins, ends=self._ends)
-        life = Life(run, workflow, trigger, tools)
+        life = Life(run, workflow, trigger, self._tools)
         if why := await self._against(run, workflow):
             life.stop(Stop("cancel", why))
         return life
 
     async def _against(self, run: Run, workflow: Workflow) -> str:
         """Why a run should not go on, before it does."""
-        if cancelled := await self._cancelled(run):
+        if cancelled := await self._cancelled(run) or self._switched_off(run):
             return cancelled
         if run.pane is None:
             return ""
@@ -281,6 +281,9 @@ class Engine:
             return ""  # its next step will find out
         is_other = run.runtime is not None and seen.runtime != run.runtime and not workflow.outlives_agent
         return "its agent ended" if is_other else ""
+
+    def _switched_off(self, run: Run) -> str:
+        return f"{run.workflow} is switched off" if self._ground.around.modes.of(run.workflow) == "off" else ""
 
     async def _cancelled(self, run: Run) -> str:
         """What was said when it was cancelled; empty where it was not."""
@@ -296,8 +299,9 @@ class Engine:
             await self._handled(run, "paused, as planned")
         elif isinstance(call, SleepUntil):
             await self._save(self._with(run, status="waiting", due_at=call.at, why="it waits for a time"))
-        else:
-            await self._save(self._with(run, status="waiting", why="it waits for a person's answer"))
+        elif isinstance(call, Ask):
+            why = f"a person must say {' or '.join(call.choices)}: `visor inbox` asks"
+            await self._save(self._with(run, status="waiting", why=why))
         self._rests(run.id)
 
     async def _ends(self, run: Run, call: Call) -> None:
@@ -318,6 +322,7 @@ class Engine:
         if end.status == "completed":
             await self._handled(done, end.why or "completed")
         await self._runs.save(done)
+        await self._ground.around.hands.withdraw(story_of(run))
         self._open.pop(run.id, None)
         self.news.publish(done)
 
@@ -363,12 +368,19 @@ class Engine:
             await self._save(self._with(life.run, status="running", why=""))
 
     async def _follow_panes(self) -> None:
-        """Whose pane or agent is gone ends."""
+        """Whose pane or agent is gone ends, and who is switched off."""
         with self._ground.events.subscribe() as news:
             while True:
                 event = await news.get()
                 if event.kind in ("pane_gone", "agent_ended") and event.pane is not None:
                     self._gone(event)
+                if event.kind == "config_reloaded":
+                    self._follow_modes()
+
+    def _follow_modes(self) -> None:
+        for life in list(self._lives.values()):
+            if why := self._switched_off(life.run):
+                life.stop(Stop("cancel", why))
 
     def _gone(self, event: Event) -> None:
         for life in list(self._lives.values()):

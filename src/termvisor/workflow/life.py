@@ -40,6 +40,9 @@ class Stop(Struct, frozen=True):
 
 
 class Tools(Struct, frozen=True, kw_only=True):
+    """``group`` is the engine's: work that does not end when it is told to must not keep its run from ending."""
+
+    group: asyncio.TaskGroup
     journal: Journal
     means: Means
     clock: Clock
@@ -109,19 +112,25 @@ class Life:
         return await self._supervised(self._workflow.run, effects)
 
     async def _supervised(self, work: Work, effects: Journaled) -> End | None:
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(self._caught(work, effects))
-            try:
-                found = await self._watched(task)
-                if found is None:
-                    return task.result()
-                effects.close(found.why)
-            finally:
-                task.cancel()
-                await asyncio.wait({task}, timeout=GIVES_UP_AFTER)
+        task = self._tools.group.create_task(self._caught(work, effects))
+        try:
+            found = await self._watched(task)
+            if found is None:
+                return task.result()
+            effects.close(found.why)
+        finally:
+            await self._ended(task)
         if found.kind == "hold":
             return None
-        return End(status="failed" if found is not self._stop else "cancelled", why=found.why)
+        if found is self._stop:
+            return End(status="cancelled", why=found.why)
+        return End(status="failed", why=effects.closed.message if effects.closed else found.why)
+
+    async def _ended(self, task: "asyncio.Task[End | None]") -> None:
+        task.cancel()
+        await asyncio.wait({task}, timeout=GIVES_UP_AFTER)
+        if not task.done():
+            log.error("the workflow %s does not end in run %d: it is left behind", self.run.workflow, self.run.id)
 
     async def _watched(self, task: "asyncio.Task[End | None]") -> Stop | None:
         """None once the work is over by itself; else why it has to end."""
@@ -149,12 +158,19 @@ class Life:
         try:
             told = await work(Context(self.run, self._trigger, effects))
             effects.finish()
-            return End(status="completed", why=redact(told or ""))
+            return End(status="completed", why=redact(_told(told)))
         except StorageError as error:
             self._is_stalled = True
             log.warning("run %d waits: %s", self.run.id, error.message)
             return None
-        except Exception as error:  # workflows are foreign code
+        except (
+            Exception,
+            KeyboardInterrupt,
+            SystemExit,
+            asyncio.CancelledError,
+        ) as error:  # workflows are foreign code
+            if is_cancelled(error):
+                raise
             if isinstance(effects.closed, StorageError):
                 self._is_stalled = True
                 return None
@@ -206,11 +222,23 @@ class Life:
         await self._tools.ends(self.run, call)
 
 
+def is_cancelled(error: BaseException) -> bool:
+    """Whether somebody else ends the task that runs here; what a workflow raises by itself is its own end alone."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def _told(told: object) -> str:
+    if told is not None and not isinstance(told, str):
+        raise TypeError(f"a workflow gives back a text or nothing, not {type(told).__name__}")
+    return told or ""
+
+
 def _tries_for(call: Act) -> float:
     return sum(call.retry.delay(attempt) for attempt in range(1, call.retry.times)) + STEP_FOR * call.retry.times
 
 
-def _end_of(error: Exception, run: Run) -> End:
+def _end_of(error: BaseException, run: Run) -> End:
     if isinstance(error, StepBack):
         return End(status="cancelled", why=redact(str(error)))
     if isinstance(error, NotFound):
@@ -220,7 +248,7 @@ def _end_of(error: Exception, run: Run) -> End:
     if isinstance(error, Diverged | VisorError):
         return End(status="failed", why=redact(error.message))
     log.error("the workflow %s failed in run %d", run.workflow, run.id, exc_info=error)
-    return End(status="failed", why=redact(f"{type(error).__name__}: {error}"))
+    return End(status="failed", why=redact(f"{type(error).__name__}: {error}".removesuffix(": ")))
 
 
 _WISHED = {("denied", "denied"), ("denied", "switched_off"), ("denied", "edited")}

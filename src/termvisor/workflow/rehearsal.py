@@ -1,6 +1,7 @@
 """A rehearsal: a workflow runs against the live pane, and nothing is done. What it waits for is taken for granted."""
 
 import asyncio
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from termvisor.clock import Clock
 from termvisor.errors import Conflict, VisorError
 from termvisor.log import logger
+from termvisor.model.detection import Detection
 from termvisor.model.run import Run, Step
 from termvisor.model.workflow_info import Rehearsed
 from termvisor.workflow.base import Workflow
@@ -26,6 +28,7 @@ from termvisor.workflow.call import (
     Note,
     Nothing,
     Now,
+    Observation,
     Pause,
     Paused,
     SleepUntil,
@@ -34,6 +37,7 @@ from termvisor.workflow.call import (
 from termvisor.workflow.context import Context, StepBack
 from termvisor.workflow.deeds import actor_of, is_asked
 from termvisor.workflow.effects import Going
+from termvisor.workflow.life import is_cancelled
 from termvisor.workflow.replay import given_of, kind_of, name_of
 from termvisor.workflow.steps import Steps
 from termvisor.workflow.surroundings import Hands
@@ -47,17 +51,23 @@ class Rehearsal:
     def __init__(self, run: Run, steps: Steps, hands: Hands, clock: Clock):
         self._run, self._steps, self._hands, self._clock = run, steps, hands, clock
         self._at = clock.now()
+        self._granted: dict[str, Any] = {}
+        """What of the pane is as it was waited for: whoever looks then sees it so."""
         self.told: list[Rehearsed] = []
 
     async def do(self, call: Call) -> Came:
         if len(self.told) >= _MOST:
+            await asyncio.sleep(0)  # one that goes on all the same keeps nobody else from their work
             raise Conflict(f"a rehearsal ends after {_MOST} steps")
         step = Rehearsed(number=len(self.told), kind=kind_of(call), name=name_of(call), given=given_of(call))
         if isinstance(call, Act):
             return await self._act(call, step)
         came, assumed = self._assumed(call)
         self._tell(step, assumed=assumed)
-        return came if came is not None else await self._steps.take(call, self._going())
+        if came is not None:
+            return came
+        seen = await self._steps.take(call, self._going())
+        return replace(seen, **self._granted) if isinstance(seen, Observation) else seen
 
     async def _act(self, call: Act, step: Rehearsed) -> Deed:
         try:
@@ -74,6 +84,7 @@ class Rehearsal:
     def _assumed(self, call: Call) -> tuple[Came | None, str]:
         """What is taken for granted; None where the world itself is looked at."""
         if isinstance(call, WaitFor):
+            self._granted |= _granted(call)
             return _met(call), "it comes"
         if isinstance(call, Ask):
             return Answer(choice=call.choices[0], why="rehearsed"), f"a person says {call.choices[0]}"
@@ -99,22 +110,32 @@ class Ending(Struct, frozen=True):
     why: str
 
 
-async def rehearse(workflow: Workflow, rehearsal: Rehearsal, run: Run) -> Ending:
+async def rehearse(workflow: Workflow, rehearsal: Rehearsal, run: Run, trigger: Detection | None = None) -> Ending:
     """All steps that it would take, and how it would end."""
     try:
         async with asyncio.timeout(_TAKES_FOR):
-            told = await workflow.run(Context(run, None, rehearsal))
-        why = told or "it would end here"
+            told = await workflow.run(Context(run, trigger, rehearsal))
+        why = str(told or "it would end here")
     except StepBack as error:
         why = f"it would step back: {error}"
     except TimeoutError:
         why = f"it took longer than {_TAKES_FOR:g} s"
     except VisorError as error:
         why = f"it would end here: {error.message}"
-    except Exception as error:  # workflows are foreign code
+    except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as error:  # workflows are foreign code
+        if is_cancelled(error):
+            raise
         log.error("the workflow %s failed in a rehearsal", workflow.name, exc_info=error)
-        why = f"it would fail: {type(error).__name__}: {error}"
+        why = f"it would fail: {type(error).__name__}: {error}".removesuffix(": ")
     return Ending(tuple(rehearsal.told), why)
+
+
+def _granted(call: WaitFor) -> dict[str, Any]:
+    if call.state:
+        return {"state": call.state[0]}
+    if call.prompt:
+        return {"activity": "prompt", "is_alternate": False}
+    return {call.cleared: False} if call.cleared else {}
 
 
 def _met(call: WaitFor) -> Met:

@@ -1,13 +1,17 @@
 """A file of steps as it is written: its values, and the line on which each of them stands."""
 
+import errno
+import os
 import re
+import stat
 import tomllib
 from typing import Any
 
 from termvisor.errors import ConfigError
 
 Path = tuple[str | int, ...]
-_TOML_PLACE = re.compile(r"^\s*(?:\[\[\s*(?P<table>\w+)\s*\]\]|(?P<key>\w+)\s*=)")
+_TOML_PLACE = re.compile(r"^\s*(?:\[\[\s*(?P<table>\w+)\s*\]\]|(?P<key>\w+)\s*=|(?P<item>\{))")
+_TOML_ERROR = re.compile(r"(?P<why>.*) \((?:at line (?P<line>\d+), column \d+|at end of document)\)")
 _LONGEST = 256 * 1024
 _DEEPEST = 20
 
@@ -18,12 +22,16 @@ class Source:
     def __init__(self, file: str, value: Any, lines: dict[Path, int]):
         self.file, self.value, self._lines = file, value, lines
 
-    def wrong(self, path: Path, why: str) -> ConfigError:
-        """What is wrong with it, and where."""
+    def place(self, path: Path) -> str:
+        """The file, and the line on which that stands."""
         while path and path not in self._lines:
             path = path[:-1]
+        return f"{self.file}:{self._lines.get(path, 1)}"
+
+    def wrong(self, path: Path, why: str) -> ConfigError:
+        """What is wrong with it, and where."""
         return ConfigError(
-            f"{self.file}:{self._lines.get(path, 1)}: {why}",
+            f"{self.place(path)}: {why}",
             hint="`visor workflow list` shows what is wrong with the files; see docs/guides/workflows.md.",
         )
 
@@ -31,13 +39,24 @@ class Source:
 def read(file: str) -> Source:
     """Raises ``ConfigError`` with file and line."""
     try:
-        with open(file, encoding="utf-8") as opened:
+        with open(file, encoding="utf-8", opener=_plain) as opened:
             text = opened.read(_LONGEST + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: it is not text in UTF-8 (byte {error.start + 1})") from error
+    except OSError as error:
+        raise ConfigError(f"{file}: it cannot be read: {error.strerror or error}") from error
     if len(text) > _LONGEST:
         raise ConfigError(f"{file}: a workflow is no longer than {_LONGEST} characters")
     return parse(file, text)
+
+
+def _plain(file: str, flags: int) -> int:
+    """A pipe with nobody at its other end would have the daemon wait for ever."""
+    found = os.open(file, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(found).st_mode):
+        return found
+    os.close(found)
+    raise OSError(errno.EINVAL, "it is no plain file")
 
 
 def parse(file: str, text: str) -> Source:
@@ -48,7 +67,9 @@ def _toml(file: str, text: str) -> Source:
     try:
         value = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{file}: {error}") from error
+        found = _TOML_ERROR.fullmatch(str(error))
+        line = found["line"] if found and found["line"] else max(1, len(text.splitlines()))
+        raise ConfigError(f"{file}:{line}: not TOML: {found['why'] if found else error}") from error
     return Source(file, value, _toml_lines(text))
 
 
@@ -56,15 +77,18 @@ def _toml_lines(text: str) -> dict[Path, int]:
     """TOML's reader tells no lines: those of keys and of tables in a list are found by how they are written."""
     lines: dict[Path, int] = {(): 1}
     within: Path = ()
-    counted: dict[str, int] = {}
+    inside: Path = ()
+    counted: dict[Path, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         found = _TOML_PLACE.match(line)
-        if found and found["table"]:
-            index = counted[found["table"]] = counted.get(found["table"], -1) + 1
-            within = (found["table"], index)
-            lines.setdefault(within, number)
+        if found and (found["table"] or found["item"]):
+            of = (found["table"],) if found["table"] else inside
+            index = counted[of] = counted.get(of, -1) + 1
+            lines.setdefault((*of, index), number)
+            within = (*of, index) if found["table"] else within
         elif found:
-            lines.setdefault((*within, found["key"]), number)
+            inside = (*within, found["key"])
+            lines.setdefault(inside, number)
     return lines
 
 
@@ -76,7 +100,8 @@ def _yaml(file: str, text: str) -> Source:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        raise ConfigError(f"{file}:{line}: {getattr(error, 'problem', None) or error}") from error
+        told = (getattr(error, "context", None), getattr(error, "problem", None))
+        raise ConfigError(f"{file}:{line}: not YAML: {', '.join(filter(None, told)) or error}") from error
     except RecursionError as error:
         raise ConfigError(f"{file}: it is nested too deep") from error
     lines: dict[Path, int] = {(): 1}

@@ -76,7 +76,7 @@ class Hands(Protocol):
     async def send(self, key: str) -> Send | None: ...
 
     async def withdraw(self, correlation: str) -> None:
-        """Close the question that was asked under this correlation; its answer came another way."""
+        """Close what was asked under this correlation, or under one that begins with it: nobody waits any more."""
 
 
 class Words(Protocol):

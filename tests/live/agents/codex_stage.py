@@ -2,11 +2,6 @@
 
 import asyncio
 import contextlib
-import json
-import os
-import signal
-import socket
-import struct
 import threading
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
@@ -15,12 +10,13 @@ from typing import Any, TypeVar
 
 from termvisor.agents.base import Process, Record
 from termvisor.agents.codex import ADAPTER, served
-from termvisor.agents.codex.served.app_server import SOCKET, AppServer
+from termvisor.agents.codex.served.app_server import AppServer
 from termvisor.agents.server import Face
 from termvisor.clock import SystemClock
 from termvisor.ingest.agents.foreground import began_at
 from termvisor.ingest.agents.processes import Processes
 from termvisor.ingest.agents.server_ear import ServerEar, Surroundings
+from termvisor.testing.leftovers import end_all_of
 from termvisor.testing.tmux import PrivateTmux
 from tests.live.agents.hooked import SPOOL, hook
 from tests.live.agents.lab import CODEX, Workplace
@@ -159,11 +155,11 @@ class House:
         until(lambda: self.listening.ear.health.status == "well", seconds=60)
 
     def reap(self) -> None:
-        """The server and its updater outlive every pane: they are ended by their own pids."""
+        """The server and its updater outlive every pane."""
         self.listening.close()
         for stage in self.stages:
             self.tmux("kill-pane", "-t", stage.pane)
-        reap(self.home, self.folder)
+        end_all_of(str(self.folder))
 
 
 @contextlib.contextmanager
@@ -173,32 +169,3 @@ def house(tmux: PrivateTmux, folder: Path, model: str) -> Iterator[House]:
         yield one
     finally:
         one.reap()
-
-
-def reap(home: Path, folder: Path) -> None:
-    """End the server of this home, and its updater."""
-    for pid in (_listener(home / SOCKET), _written(home / "app-server-daemon/daemon-updater.pid")):
-        if pid and str(folder) in _command(pid):
-            os.kill(pid, signal.SIGKILL)
-            until(lambda pid=pid: str(folder) not in _command(pid))
-
-
-def _listener(path: Path) -> int:
-    """Who listens at a socket; 0 for nobody."""
-    with socket.socket(socket.AF_UNIX) as line:
-        try:
-            line.connect(str(path))
-        except OSError:
-            return 0
-        return int(struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
-
-
-def _written(path: Path) -> int:
-    return int(json.loads(path.read_text())["pid"]) if path.exists() else 0
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""

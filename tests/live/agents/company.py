@@ -13,9 +13,10 @@ import msgspec
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.compiled import lend
-from tests.live.agents.codex_stage import Pane, reap
+from tests.live.agents.codex_stage import Pane
 from tests.live.agents.lab import Program, Workplace
 from tests.live.agents.stage import Stage
+from tests.live.looking import look
 from tests.live.waiting import until
 
 
@@ -27,21 +28,21 @@ class Company:
     @property
     def pane(self) -> str:
         """Our number for it, once the agent in it is known."""
-        found = until(lambda: [one for one in self.visor.robot("state")["items"] if one.get("agent")], seconds=60)
+        found = until(lambda: [one for one in look(self.visor, "state")["items"] if one.get("agent")], seconds=60)
         return str(found[0]["identity"]["id"])
 
     def state(self) -> str:
-        return next((one["state"] for one in self.visor.robot("state")["items"] if one.get("agent")), "")
+        return next((one["state"] for one in look(self.visor, "state")["items"] if one.get("agent")), "")
 
     def asked(self) -> dict:
         """The open question, once there is one."""
-        return until(lambda: self.visor.robot("inbox")["items"], seconds=90)[0]
+        return until(lambda: look(self.visor, "inbox")["items"], seconds=90)[0]
 
     def states(self) -> list[str]:
-        return [item["state"] for item in self.visor.robot("inbox", "--all")["items"]]
+        return [item["state"] for item in look(self.visor, "inbox", "--all")["items"]]
 
     def story(self, correlation: str) -> list[tuple[str, str, str]]:
-        items = self.visor.robot("audit", "--limit", "50")["items"]
+        items = look(self.visor, "audit", "--limit", "50")["items"]
         return [(one["stage"], one["outcome"], one["why"]) for one in items if one["correlation"] == correlation]
 
     def person(self, words: str, awaited: str) -> str:
@@ -78,7 +79,7 @@ class Company:
         return msgspec.json.decode(out)["error"]["message"]
 
     def sessions(self) -> list[dict]:
-        return self.visor.robot("agents", "sessions")["items"]
+        return look(self.visor, "agents", "sessions")["items"]
 
     def heard_by_server(self) -> bool:
         """Whether the agent's own server is heard."""
@@ -86,11 +87,11 @@ class Company:
 
     def server(self) -> dict:
         """How its own server is said to do; without a status before it is known."""
-        sources = self.visor.robot("list-sources")["items"]
+        sources = look(self.visor, "list-sources")["items"]
         return next((one for one in sources if one["source"] in ("app_server", "server")), {"status": ""})
 
     def explained(self) -> dict:
-        return self.visor.robot("explain", self.pane)
+        return look(self.visor, "explain", self.pane)
 
     def rule(self, text: str) -> None:
         """A policy of the person's own."""
@@ -122,9 +123,6 @@ def company(
         if hooks:
             visor.visor("setup", "agents", "--agent", hooks, "--yes")
         stage = Pane(tmux, place, program)
-        try:
-            stage.start(shows, *words)
-            visor.up()
-            yield Company(visor, stage)
-        finally:
-            reap(place.home / ".codex", place.folder)
+        stage.start(shows, *words)
+        visor.up()
+        yield Company(visor, stage)

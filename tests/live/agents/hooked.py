@@ -6,7 +6,7 @@ from pathlib import Path
 
 from termvisor.agents import copilot, gemini, opencode
 from termvisor.agents.opencode import signals
-from tests.live.agents.lab import PARTS, Program, Workplace
+from tests.live.agents.lab import Program, Workplace
 
 SPOOL = "spool/hooks.jsonl"
 ANSWER = "answer.json"
@@ -50,12 +50,5 @@ def _copilot(place: Workplace) -> None:
 
 
 def _opencode(place: Workplace) -> None:
-    """Its plugin package is linked and locked, or it would be fetched from the network at every start."""
     plugin = (Path(opencode.__file__).parent / signals.PLUGIN).read_text()
     place.write(".config/opencode/plugin/told.js", plugin.replace(signals.SPOOL_MARK, str(place.folder / SPOOL)))
-    modules = place.home / ".config/opencode/node_modules"
-    if not modules.exists():
-        modules.symlink_to(PARTS)
-        wanted = {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}
-        place.write(".config/opencode/package.json", wanted)
-        place.write(".config/opencode/package-lock.json", {"lockfileVersion": 3, "packages": {"": wanted}})

@@ -141,6 +141,17 @@ def _opencode(place: Workplace) -> None:
             "provider": {"scripted": provider},
         },
     )
+    _has_its_package(place)
+
+
+def _has_its_package(place: Workplace) -> None:
+    """Of its plugins, linked and locked: else every start fetches it, which takes ten seconds of a core."""
+    modules = place.home / ".config/opencode/node_modules"
+    if not modules.exists():
+        modules.symlink_to(PARTS)
+        wanted = {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}
+        place.write(".config/opencode/package.json", wanted)
+        place.write(".config/opencode/package-lock.json", {"lockfileVersion": 3, "packages": {"": wanted}})
 
 
 def _copilot(place: Workplace) -> None:

@@ -19,7 +19,7 @@ from termvisor.store import Store
 from tests.bench.figure import percentile
 from tests.live.agents.lab import PROGRAMS, Workplace
 from tests.live.agents.model.server import model_server
-from tests.live.agents.test_states import AT_REST, Desk, end_all_of
+from tests.live.agents.test_states import AT_REST, Desk
 from tests.live.conftest import watched_tmux
 
 ROUNDS = 2
@@ -51,16 +51,12 @@ def played() -> list[Change]:
         folder = Path(name)
         scene.tmux.start("keep", "sleep 1000")
         scene.panes()
-        try:
-            desks = [Desk(scene, one, Workplace(folder / one.name, model)) for one in PROGRAMS]
-            for desk in desks:
-                try:
-                    play(desk)
-                except AssertionError as error:  # what it did until then counts
-                    print(f"{desk.program.name} did not go on: {error}", file=sys.stderr)
-        finally:
-            scene.tmux("kill-server")
-            end_all_of(folder)
+        desks = [Desk(scene, one, Workplace(folder / one.name, model)) for one in PROGRAMS]
+        for desk in desks:
+            try:
+                play(desk)
+            except AssertionError as error:  # what it did until then counts
+                print(f"{desk.program.name} did not go on: {error}", file=sys.stderr)
         scene.visor.down()
         return asyncio.run(_changes(scene.visor.places.database))
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shlex
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,21 +124,8 @@ def room(**env: str) -> Iterator[Room]:
         visor = stack.enter_context(instance(own, tmux.socket, inner.socket))
         visor.env = {**visor.env, **env}
         lend(visor.places)
-        stack.callback(end_all_of, Path(folder))
         os.chmod(folder, 0o777)  # others may work here, too
         found = Room(Scene(tmux, visor), Path(folder), model)
         found.inner = Scene(inner, visor)
         tmux.start("keep", "sleep 1000")
         yield found
-
-
-def end_all_of(folder: Path) -> None:
-    """What agents leave running when their pane is gone: whatever has its home in here."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            environ = Path("/proc", pid, "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if any(word.startswith(b"HOME=" + os.fsencode(folder)) for word in environ):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)

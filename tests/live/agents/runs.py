@@ -7,6 +7,7 @@ from datetime import datetime
 
 from tests.live.agents.company import Company, company
 from tests.live.agents.lab import Program
+from tests.live.looking import look
 from tests.live.waiting import until
 
 POLICY = '[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot", "workflow"] }\n'
@@ -25,7 +26,7 @@ def at_work(program: Program, model: str, shows: str, workflow: str, hooks: str 
 
 
 def runs(one: Company) -> list[dict]:
-    return one.visor.robot("workflow", "status", "--all")["items"]
+    return look(one.visor, "workflow", "status", "--all")["items"]
 
 
 def run_in(one: Company, *statuses: str, seconds: float = 60.0) -> dict:
@@ -33,7 +34,7 @@ def run_in(one: Company, *statuses: str, seconds: float = 60.0) -> dict:
     try:
         found = until(lambda: [run for run in runs(one) if run["status"] in statuses], seconds=seconds)
     except AssertionError as error:
-        events = one.visor.robot("events", "--limit", "50")["items"]
+        events = look(one.visor, "events", "--limit", "50")["items"]
         told = [(item["kind"], item["data"]) for item in events]
         raise AssertionError(f"{error}\n{runs(one)}\n{told}\n{one.stage.text()}") from None
     assert len(runs(one)) == 1, runs(one)
@@ -56,11 +57,11 @@ def _is_said(line: dict, words: str) -> bool:
 
 
 def detected(one: Company, kind: str) -> list[dict]:
-    return one.visor.robot("events", "--type", kind, "--limit", "50")["items"]
+    return look(one.visor, "events", "--type", kind, "--limit", "50")["items"]
 
 
 def steps(one: Company) -> list[dict]:
-    return one.visor.robot("workflow", "history", "1")["steps"]
+    return look(one.visor, "workflow", "history", "1")["steps"]
 
 
 def at(text: str) -> float:

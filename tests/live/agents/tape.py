@@ -104,12 +104,23 @@ class Tape:
         until(lambda: press(self.stage.screen()), seconds=PATIENCE)
         until(lambda: self._is_obeyed(press(self.stage.screen())), seconds=PATIENCE)
 
-    def _is_obeyed(self, wanted: Press | None) -> bool:
-        if wanted is None:
-            return True
+    def obey_once(self, press: Callable[[Screen], Press | None]) -> None:
+        """The same where keys must not come twice: the dialog has stood for a while, and reads them by now."""
+        until(lambda: press(self.stage.screen()), seconds=PATIENCE)
+        self.stage.rests()
+        wanted = press(self.stage.screen())
+        assert wanted is not None
+        self._press(wanted)
+
+    def _press(self, wanted: Press) -> None:
         for key in wanted.keys:
             self.stage.press(key)
             time.sleep(wanted.pause)  # the pause that the value itself asks for
+
+    def _is_obeyed(self, wanted: Press | None) -> bool:
+        if wanted is None:
+            return True
+        self._press(wanted)
         before, patience = self.adapter.look(self.stage.screen()), iter(range(10))
         until(lambda: self.adapter.look(self.stage.screen()) != before or next(patience, None) is None)
         return False

@@ -36,7 +36,9 @@ def test_claude_code_is_prompted_interrupted_answered_and_left(claude: Company) 
     until(lambda: claude.state() == "idle")
 
     assert claude.refused("interrupt", pane) == "not_at_work"
+    claude.stage.rests()  # a prompt to which nothing was said yet comes back into the composer
     claude.act("send-keys", pane, "C-u")
+    claude.stage.rests()
     claude.act("send", pane, "MODEL shell touch made")
     claude.stage.shows("Do you want to proceed?")
     assert claude.refused("send", pane, "hello") == "dialog_open"

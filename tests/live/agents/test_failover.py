@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.agents.codex_stage import reap
 from tests.live.agents.lab import CODEX, Workplace
 from tests.live.agents.room import Room, Seat, room
+from tests.live.looking import look
 from tests.live.shells import BASH, BASH_MARKS
 from tests.live.waiting import until
 
@@ -54,16 +54,16 @@ class Desk:
 
     def story(self) -> str:
         """For a person who wants to know why not."""
-        steps = self.room.scene.visor.robot("workflow", "history", "1")["steps"]
+        steps = look(self.room.scene.visor, "workflow", "history", "1")["steps"]
         told = "\n".join(f"{one['kind']} {one['status']} {one['given']} {one['came']}"[:1500] for one in steps)
         return f"{self.runs()}\n{told}\n{self.seat.screen}"
 
     def runs(self) -> list[dict]:
-        found = self.room.scene.visor.robot("workflow", "status", "--all")["items"]
+        found = look(self.room.scene.visor, "workflow", "status", "--all")["items"]
         return [run for run in found if run["workflow"] == "handle_usage_limits"]
 
     def sessions(self) -> list[dict]:
-        return self.room.scene.visor.robot("agents", "sessions", "--limit", "100")["items"] or [{"external_id": ""}]
+        return look(self.room.scene.visor, "agents", "sessions", "--limit", "100")["items"] or [{"external_id": ""}]
 
     def environments(self) -> list[tuple[str, str]]:
         """Of every Codex that began here: the account and the folder that it was started with, while it lives."""
@@ -96,11 +96,7 @@ def desk(tmp_path: Path, profile: str, second: str) -> Iterator[Desk]:
         visor.visor("accounts", "use", "first")
         seat = Seat(own.scene, own.scene.tmux.start("work", _shell(place, tmp_path), width=110, height=36))
         seat.at_prompt()
-        try:
-            yield Desk(own, place, seat)
-        finally:
-            reap(place.home / ".codex", own.folder)
-            reap(place.home / "second", own.folder)
+        yield Desk(own, place, seat)
 
 
 def _profile(place: Workplace, name: str) -> None:

@@ -11,6 +11,7 @@ from tests.live.agents.lab import CLAUDE, CODEX, COPILOT, GEMINI, Program, Workp
 from tests.live.agents.login import CODE, TOKEN, provider
 from tests.live.agents.model.server import model_server
 from tests.live.agents.runs import ENDED, POLICY, runs
+from tests.live.looking import look
 from tests.live.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
@@ -60,7 +61,7 @@ def run_with(one: Company, words: str, *statuses: str, seconds: float = 60.0) ->
 
 def told(one: Company) -> list[str]:
     """What a person was notified of."""
-    items = one.visor.robot("audit", "--kind", "notify", "--limit", "50")["items"]
+    items = look(one.visor, "audit", "--kind", "notify", "--limit", "50")["items"]
     return [item["action"]["text"] for item in items if item["stage"] == "outcome"]
 
 
@@ -86,7 +87,7 @@ def test_codex_is_logged_in_by_the_code_that_a_person_is_shown(model: str) -> No
             issuer.is_entered.set()
             run = run_with(codex, "is logged in", *ENDED)
             assert run["status"] == "completed"
-            assert codex.visor.robot("inbox")["items"] == []
+            assert look(codex.visor, "inbox")["items"] == []
             codex.stage.shows("Signed in with your ChatGPT account")
             codex.stage.press("Enter")
             until(lambda: codex.state() == "idle")

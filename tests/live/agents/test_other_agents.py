@@ -230,7 +230,8 @@ def test_gemini_where_nobody_trusts(stage):
     first = Tape("3_untrusted", stage, gemini.ADAPTER)
     first.scene("trust_asked", title="idle", look="waiting_approval", rule="folder_not_trusted")
     assert with_a_look(first.play, stage.screen()).value == "waiting_approval", "though its title says: ready"
-    first.obey(lambda screen: to_gemini.choose(screen, "Trust folder (work)"))
+    # A second Enter closes the dialog before Gemini starts anew, and then it never does.
+    first.obey_once(lambda screen: to_gemini.choose(screen, "Trust folder (work)"))
     stage.shows("Type your message")
     until(lambda: (now := first.recognised()) and now.pid != first.process.pid, seconds=60)
     tape = Tape("4_trusted", stage, gemini.ADAPTER)

@@ -19,6 +19,7 @@ from tests.compiled import lend
 from tests.live.agents.claude_stage import ClaudeStage
 from tests.live.agents.lab import CLAUDE, Workplace
 from tests.live.agents.model.server import model_server
+from tests.live.looking import look
 from tests.live.waiting import until
 
 pytestmark = pytest.mark.live
@@ -40,14 +41,14 @@ class Watched:
 
     def asked(self) -> dict:
         """The open question, once there is one."""
-        return until(lambda: self.visor.robot("inbox")["items"])[0]
+        return until(lambda: look(self.visor, "inbox")["items"])[0]
 
     def states(self) -> list[str]:
-        return [item["state"] for item in self.visor.robot("inbox", "--all")["items"]]
+        return [item["state"] for item in look(self.visor, "inbox", "--all")["items"]]
 
     def open_files(self) -> list[str]:
         """What it asks to read."""
-        return [json.loads(item["action"]["given"])["file_path"] for item in self.visor.robot("inbox")["items"]]
+        return [json.loads(item["action"]["given"])["file_path"] for item in look(self.visor, "inbox")["items"]]
 
     def shown_file(self, files: tuple[str, ...]) -> str:
         """The one that its dialog is about; empty while none is shown."""
@@ -55,7 +56,7 @@ class Watched:
         return next((file for file in files if f"Read({file})" in shown and DIALOG in shown), "")
 
     def story(self, correlation: str) -> list[tuple[str, str]]:
-        items = self.visor.robot("audit", "--limit", "50")["items"]
+        items = look(self.visor, "audit", "--limit", "50")["items"]
         return [(item["stage"], item["outcome"]) for item in items if item["correlation"] == correlation]
 
     def allow_in_dialog(self) -> None:
@@ -151,7 +152,7 @@ def test_of_several_requests_at_once_each_is_withdrawn_with_its_own_answer(agent
     agent.stage.press("1")
     until(lambda: sorted(agent.open_files()) == sorted(set(files) - {first}))
     second = until(lambda: agent.shown_file(tuple(agent.open_files())))
-    (asked,) = [item for item in agent.visor.robot("inbox")["items"] if second not in item["action"]["given"]]
+    (asked,) = [item for item in look(agent.visor, "inbox")["items"] if second not in item["action"]["given"]]
     assert said_at_a_terminal(agent.visor, f"approve {asked['id']}", "is allowed")
     until(lambda: agent.open_files() == [second])
     agent.stage.rests()
@@ -195,4 +196,4 @@ def test_without_a_daemon_nothing_is_lost_and_nothing_waits(agent: Watched) -> N
 
 
 def _hook_sources(agent: Watched) -> list[dict]:
-    return [item for item in agent.visor.robot("list-sources")["items"] if item["source"] == "hook"]
+    return [item for item in look(agent.visor, "list-sources")["items"] if item["source"] == "hook"]

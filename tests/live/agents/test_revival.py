@@ -12,6 +12,7 @@ import pytest
 
 from tests.live.agents.lab import CLAUDE, CODEX, Program
 from tests.live.agents.room import Room, Seat, room
+from tests.live.looking import look
 from tests.live.shells import BASH, BASH_MARKS
 from tests.live.waiting import until
 
@@ -46,7 +47,7 @@ class Stall:
 
     def session(self) -> dict:
         """The newest one."""
-        found = self.room.scene.visor.robot("agents", "sessions", "--limit", "100")["items"]
+        found = look(self.room.scene.visor, "agents", "sessions", "--limit", "100")["items"]
         return found[-1] if found else {"external_id": ""}
 
     def state(self, pane: int) -> str:
@@ -54,7 +55,7 @@ class Stall:
         return next((row["state"] for row in rows if row["identity"]["id"] == pane), "")
 
     def runs(self, workflow: str) -> list[dict]:
-        found = self.room.scene.visor.robot("workflow", "status", "--all")["items"]
+        found = look(self.room.scene.visor, "workflow", "status", "--all")["items"]
         return [run for run in found if run["workflow"] == workflow]
 
 
@@ -107,9 +108,9 @@ def test_a_session_is_revived_once_and_all_of_them_after_their_tmux_is_gone(prog
         assert item["pane"] != first
 
         tmux("kill-server")
-        until(lambda: all(item["ended_at"] for item in visor.robot("agents", "sessions")["items"]))
+        until(lambda: all(item["ended_at"] for item in look(visor, "agents", "sessions")["items"]))
         tmux.start("keep", "sleep 1000")
-        until(lambda: visor.robot("state")["items"])
+        until(lambda: look(visor, "state")["items"])
         until(lambda: _plan(visor) == [("planned", "session")])
         assert visor.run("robot", "revive", "--all")[0] == 2
         (item,) = visor.robot("revive", "--all", "--yes", timeout=90)["items"]

@@ -40,8 +40,6 @@ def test_its_events_arrive(program: Program, agent: str, ready: str, words, expe
     with short_folder() as folder, private_tmux(folder) as tmux:
         place = Workplace(Path(folder) / "agent", model)
         program.settle(place)
-        if program is OPENCODE:
-            has_its_package(place)
         visor = Instance(folder, [tmux.socket])
         visor.env = {**visor.env, "HOME": str(place.home)}
         before = files(place.home)
@@ -60,12 +58,6 @@ def test_its_events_arrive(program: Program, agent: str, ready: str, words, expe
         told = read(spool)
         assert {one["agent"] for one in told} == {agent}
         assert {one["pane"] for one in told} == {stage.pane}
-
-
-def has_its_package(place: Workplace) -> None:
-    """As after `npm install`; or it would be fetched from the network."""
-    place.write(".config/opencode/package.json", {"dependencies": {"@opencode-ai/plugin": "1.18.33"}})
-    (place.home / ".config/opencode/node_modules").symlink_to(PARTS)
 
 
 def read(spool: Path) -> list[dict]:

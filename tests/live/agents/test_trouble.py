@@ -7,6 +7,7 @@ import pytest
 from tests.live.agents.company import Company, company
 from tests.live.agents.lab import CLAUDE
 from tests.live.agents.model.server import model_server
+from tests.live.looking import look
 from tests.live.waiting import until
 
 pytestmark = pytest.mark.live
@@ -22,11 +23,11 @@ def model() -> Iterator[str]:
 
 
 def ended(one: Company, workflow: str) -> dict:
-    def look() -> list[dict]:
-        found = one.visor.robot("workflow", "status", "--all")["items"]
+    def over() -> list[dict]:
+        found = look(one.visor, "workflow", "status", "--all")["items"]
         return [run for run in found if run["workflow"] == workflow and run["status"] in ENDED]
 
-    return until(look, seconds=150)[0]
+    return until(over, seconds=150)[0]
 
 
 @pytest.mark.timeout(240)
@@ -48,7 +49,7 @@ def test_one_that_gets_nowhere_is_nudged_once_a_person_agrees(model: str) -> Non
     with company(CLAUDE, model, "mode on", settings=settings) as claude:
         assert claude.pane
         claude.stage.prompt("MODEL stall 80")
-        asked = until(lambda: claude.visor.robot("inbox")["items"], seconds=70)[0]
+        asked = until(lambda: look(claude.visor, "inbox")["items"], seconds=70)[0]
         assert (asked["kind"], asked["by"].startswith("workflow")) == ("send_text", True)
         assert "no progress" in asked["what"]
         claude.person(f"approve {asked['id']}", "is allowed")

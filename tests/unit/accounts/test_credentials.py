@@ -58,6 +58,15 @@ def test_what_fails_is_told_without_what_it_said(command):
     with pytest.raises(ConfigError) as caught:
         environment(account(command=command), "/")
     assert SECRET not in f"{caught.value.message}{caught.value.hint}{caught.value.__cause__}"
+    assert "config validate" not in caught.value.hint
+
+
+def test_a_program_that_is_not_there_or_does_not_answer_is_told_so(monkeypatch):
+    with pytest.raises(ConfigError, match="openai/work: /no/such/program is not found"):
+        environment(account(command=("/no/such/program",)), "/")
+    monkeypatch.setattr("termvisor.accounts.credentials._PATIENCE", 0.1)
+    with pytest.raises(ConfigError, match="openai/work: sleep did not answer within 30 s"):
+        environment(account(command=("sleep", "60")), "/")
 
 
 def test_a_folder_of_its_own_is_named_by_the_variable_of_the_service(tmp_path):

@@ -12,7 +12,7 @@ from tests.unit.agents import replay
 
 RECORDED = {one.name: one for one in agents.load() if isinstance(one, Composed) and scenes(one.name)}
 UNSEEN = {
-    "claude_code": "login interruptible agent_listed shell_listed usage_limit_said context_full",
+    "claude_code": "login sign_in_link interruptible agent_listed shell_listed usage_limit_said context_full",
     "codex": "menu_open device_code sign_in_asked stream_cut failed",
     "gemini": "login_asked choice_open compressing",
     "opencode": "always_asked reason_asked working_narrow usage_limit_reached",

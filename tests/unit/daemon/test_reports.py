@@ -51,7 +51,16 @@ async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, repo
     assert len(await memory.store.events.list(pane=pane)) == RATE
 
 
-async def test_what_is_malformed_is_refused(memory, reports):
-    with pytest.raises(BadRequest, match="no user variable"):
-        await reports.take(await memory.pane(), "visor-x", "{")
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("visor-x", "{", "the value is not JSON"),
+        ("visor-x", f'"{"x" * 5000}"', "the value has 5002 characters; at most 4096"),
+        ("deploy", "{}", "'deploy' is no name of a user variable"),
+        ("visor-", "{}", "'visor-' is no name"),
+    ],
+)
+async def test_what_is_malformed_is_refused_with_what_is_wrong(memory, reports, name, value, why):
+    with pytest.raises(BadRequest, match=why):
+        await reports.take(await memory.pane(), name, value)
     assert await memory.store.events.list() == []

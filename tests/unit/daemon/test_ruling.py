@@ -136,3 +136,34 @@ async def test_a_fatal_rule_is_out_of_force_as_soon_as_it_is_found_out(tmp_path,
     assert (await ruling.reload(Settings())).count
     assert found(spotter, "DEPLOY LATE: web", "CRASH: web") == ["org.more"]
     running.cancel()
+
+
+async def test_rules_are_compiled_for_the_folders_and_settings_that_the_daemon_has(tmp_path, caplog):
+    """Neither the environment nor the file need name them: a daemon keeps its settings until it is told to reload."""
+    others = RULE.replace("org.deploy.failed", "org.off").replace("FAILED", "LATE")
+    places = placed(tmp_path, RULE, others)
+    ruling = Ruling(spotter := Spotter(), places)
+    await ruling.take_up(Settings(patterns_disabled=("org.off",)))
+    running = asyncio.ensure_future(ruling.run())
+    await until(lambda: engine_of(spotter) == "HyperscanMatcher" or "slower engine" in caplog.text)
+    assert engine_of(spotter) == "HyperscanMatcher", caplog.text
+    assert found(spotter, "DEPLOY FAILED: web", "DEPLOY LATE: web") == ["org.deploy.failed"]
+    running.cancel()
+
+
+def engine_of(spotter: Spotter) -> str:
+    return type(spotter._scan._matcher).__name__
+
+
+async def test_why_the_other_process_did_not_compile_them_is_told(tmp_path, monkeypatch, caplog):
+    async def apart(_command, **_):
+        return answers.pop(0)
+
+    answers = [(1, b"", b"Traceback\nOSError: [Errno 28] No space left on device\n"), (124, b"", b"")]
+    monkeypatch.setattr("termvisor.daemon.ruling.ask_apart", apart)
+    await (ruling := Ruling(Spotter(), placed(tmp_path, RULE))).take_up(Settings())
+    running = asyncio.ensure_future(ruling.run())
+    await until(lambda: "slower engine: OSError: [Errno 28] No space left on device" in caplog.text)
+    await ruling.take_up(Settings())
+    await until(lambda: "slower engine: compiling took more than 600 s" in caplog.text)
+    running.cancel()

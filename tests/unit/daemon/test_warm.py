@@ -14,11 +14,9 @@ from tests.unit.match.test_apart import CRASHES
 
 
 @pytest.fixture
-def where(tmp_path, monkeypatch):
-    found = Places(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
-    for name, path in (("CONFIG", found.config_dir), ("DATA", found.data_dir), ("RUNTIME", found.runtime_dir)):
-        monkeypatch.setenv(f"VISOR_{name}_DIR", path)
-    return found
+def where(tmp_path):
+    """Folders that the environment does not name."""
+    return Places(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
 
 
 async def test_a_second_start_finds_what_the_first_compiled(where, tmp_path, monkeypatch):

@@ -3,12 +3,14 @@
 import os
 import signal
 import sys
+import time
 
 import msgspec
 import pytest
 
 from termvisor.match import compile_patterns, is_cached
 from termvisor.match.apart import texts
+from termvisor.match.hyperscan_engine import HyperscanMatcher
 from termvisor.match.trial import Trial, as_told
 from termvisor.spawn import ask
 
@@ -54,3 +56,21 @@ def test_patterns_that_are_refused_together_are_not_kept(tmp_path):
 def test_the_texts_are_long_and_the_same_at_every_run(own):
     assert list(texts(own, ["a+"])) == list(texts(own, ["a+"]))
     assert {len(text) > 9000 for text in texts(own, ["a+"])} == {True, False}
+
+
+def test_what_was_compiled_for_rules_of_long_ago_is_removed(tmp_path):
+    old, used = tmp_path / "old.hsdb", tmp_path / "used.hsdb"
+    for path, days in ((old, 8), (used, 6)):
+        path.write_bytes(b"")
+        os.utime(path, (time.time() - days * 86_400,) * 2)
+    (tmp_path / "packs.msgpack").write_bytes(b"")
+    assert tried(patterns={"a": "abc"}, keep_in=str(tmp_path)) == (0, "", {})
+    assert (old.exists(), used.exists(), len(list(tmp_path.glob("*.hsdb")))) == (False, True, 2)
+
+
+def test_what_is_loaded_counts_as_used(tmp_path):
+    assert tried(patterns={"a": "abc"}, keep_in=str(tmp_path)) == (0, "", {})
+    (kept,) = tmp_path.glob("*.hsdb")
+    os.utime(kept, (0, 0))
+    assert HyperscanMatcher({"a": "abc"}, str(tmp_path)).ids(b"xabcx") == {"a"}
+    assert kept.stat().st_mtime > 0

@@ -66,10 +66,16 @@ def declared(*accounts: dict, **more) -> None:
     ("accounts", "more", "why"),
     [
         ([{"service": "openai", "name": "a"}] * 2, {}, "two of the name openai/a"),
-        ([{"service": "mistral", "name": "a"}], {}, "mistral"),
-        ([{"service": "openai"}], {}, "name"),
+        (
+            [{"service": "mistral", "name": "a"}],
+            {},
+            r"\[\[accounts\]\] number 1: there is no service 'mistral'; known are",
+        ),
+        ([{"service": "opnai", "name": "a"}], {}, "there is no service 'opnai'; did you mean openai"),
+        ([{"service": "openai", "name": "a"}, {"service": "openai"}], {}, "number 2: `name` is missing"),
         ([{"service": "openai", "name": "a b"}], {}, "letters, digits"),
-        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "api_key"),
+        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "there is no 'api_key'; known are service"),
+        ([{"service": "openai", "name": "a", "envfile": "x"}], {}, "there is no 'envfile'; did you mean env_file"),
         ([{"service": "openai", "name": "a", "env_file": "x", "config_dir": "y"}], {}, "only one of"),
         ([{"service": "openai", "name": "a"}], {"failover_profile": "b"}, "there is no account 'b'"),
     ],
@@ -81,3 +87,8 @@ def test_what_is_no_account_is_told(accounts, more, why):
 
 def test_names_are_unique_within_a_service_only():
     declared({"service": "openai", "name": "a"}, {"service": "google", "name": "a"}, failover_profile="openai/a")
+
+
+def test_one_bracket_is_one_too_few():
+    with pytest.raises(ConfigError, match="with two brackets"):
+        check({"accounts": {"service": "openai", "name": "a"}}, "config.toml")

@@ -23,3 +23,7 @@ async def test_without_any_that_is_said() -> None:
     world = await lively()
     world.accounts.known.clear()
     assert "There are no accounts." in (await ask(world, "accounts", "list")).out
+
+
+async def test_none_of_one_service_is_not_none_at_all() -> None:
+    assert "There are no accounts of google." in (await ask(await lively(), "accounts", "--service", "google")).out

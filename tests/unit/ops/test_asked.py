@@ -1,6 +1,7 @@
 from msgspec.structs import replace
 
 from termvisor.model.approval import Voice
+from termvisor.model.ids import PaneId
 from termvisor.ops.asked import lines, told
 from termvisor.testing.asking import lively
 
@@ -22,3 +23,10 @@ async def test_what_came_from_a_pane_stays_in_its_row() -> None:
     world = await lively()
     asked = replace(world.door.inbox.approvals[0], place="x\x1b[2J\nforged: yes")
     assert not any("\x1b" in line or "\n" in line for line in lines(told(asked, world.clock.now())))
+
+
+async def test_a_question_about_a_pane_names_it_also_where_nothing_else_is_known_of_it() -> None:
+    world = await lively()
+    asked = replace(world.door.inbox.approvals[0], place="", pane=PaneId(7))
+    assert lines(told(asked, world.clock.now()))[1] == "   where  pane 7"
+    assert lines(told(replace(asked, pane=None), world.clock.now()))[1] == "   where  no pane"

@@ -97,3 +97,12 @@ async def test_what_stands_in_a_table_is_not_set_a_second_time(places: Places) -
     answered = await ask(LocalWorld(places), "config", "set", "notify_rate", "4")
     assert (answered.status, path.read_text()) == (78, "[notify]\nrate = 3\n")
     assert "notify_rate is set twice" in answered.err
+
+
+async def test_of_a_list_of_names_with_values_the_other_names_stay(places: Places) -> None:
+    world = LocalWorld(places)
+    for given in ("*=off", "unstick=on", "unstick=ask", "a=on,b=off"):
+        await ask(world, "config", "set", "workflow_modes", given)
+    assert load(places, {}).workflow_modes == ("*=off", "unstick=ask", "a=on", "b=off")
+    await ask(world, "config", "unset", "workflow_modes")
+    assert load(places, {}).workflow_modes == ()

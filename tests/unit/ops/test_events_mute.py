@@ -13,6 +13,9 @@ OP = "events_mute"
         (("no good",), "no rule, type or glob"),
         (("usage.*", "--for", "soon"), "no span of time"),
         (("usage.*", "--pane", "77"), "77"),
+        (("usage.warnign",), "Did you mean usage.warning"),
+        (("visor-deploy",), "Did you mean user_var.visor-deploy?"),
+        (("no.such.rule.at.all",), "`visor rules list` shows the rules"),
     ],
 )
 async def test_what_cannot_be_muted(words: tuple[str, ...], why: str) -> None:

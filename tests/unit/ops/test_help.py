@@ -1,5 +1,6 @@
 import pytest
 
+from termvisor.ops import catalogue
 from termvisor.ops.base import Op
 from termvisor.ops.catalogue import CHAPTERS, NAMES, every
 from termvisor.ops.help import page
@@ -46,3 +47,10 @@ def test_a_page_says_everything(op: Op) -> None:
     assert f"usage: visor {op.command}" in text
     assert all(example.does in text for example in op.examples)
     assert all(f"  {status}" in text for status, _ in op.exits)
+
+
+def test_a_page_names_the_commands_that_begin_with_the_same_word() -> None:
+    text = page(catalogue.op("workflow_list"))
+    assert "see also: workflow show, workflow run, workflow dry-run" in text
+    assert "workflow list" not in text.partition("see also: ")[2].partition("\n")[0]
+    assert "see also" not in page(catalogue.op("list_panes"))

@@ -1,6 +1,9 @@
 import pytest
 
+from termvisor.model.detection import Detection
+from termvisor.model.ids import PaneId
 from termvisor.testing.asking import ask, lively
+from termvisor.testing.detections import RULE
 from termvisor.testing.world import MemoryWorld
 
 
@@ -71,3 +74,28 @@ async def test_a_full_page_of_one_kind_goes_on_right_after_it() -> None:
         cursor = data["cursor"]
         pages.append([item["cursor"] for item in data["items"]])
     assert (pages, cursor) == ([["1", "3"], ["5", "7"], ["9"], []], "10")
+
+
+@pytest.mark.parametrize("op", [("events",), ("watch-events", "--once")])
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--agent", "claude"), "no agent is called 'claude'"),
+        (("--rule", "shell.test_faild"), "Did you mean shell.test_failed"),
+    ],
+)
+async def test_a_name_that_nobody_has_is_told_instead_of_nothing(
+    op: tuple[str, ...], words: tuple[str, ...], hint: str
+) -> None:
+    world = await lively()
+    world.detections.rules[RULE.id] = RULE
+    answered = await ask(world, *op, *words)
+    assert answered.status != 0
+    assert hint in answered.err
+
+
+async def test_what_a_rule_found_that_is_gone_is_still_listed() -> None:
+    world = await lively()
+    one = world.detections.find(Detection(at=1, type="a.b", rule="gone.rule", pane=PaneId(1), source="stream"))
+    listed = (await ask(world, "robot", "events", "--rule", "gone.rule")).envelope["data"]["items"]
+    assert [item["cursor"] for item in listed] == [str(one.event)]

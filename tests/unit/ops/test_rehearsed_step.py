@@ -6,7 +6,7 @@ from termvisor.ops.rehearsed_step import rehearsal, rows
 def test_what_speaks_against_an_act_is_shown() -> None:
     told = rehearsal("w", 1, ([Rehearsed(number=0, kind="act", name="send", refused="somebody types")], "done"))
     assert told.steps[0].refused == "somebody types"
-    assert "somebody types" in rows(told, Look())
+    assert "refused now: somebody types" in rows(told, Look())
 
 
 def test_a_workflow_that_does_nothing_says_so() -> None:

@@ -128,3 +128,14 @@ async def test_one_or_all_must_be_said(world, words):
 
 async def test_an_unknown_one_is_said(world):
     assert (await ask(world, "robot", "revive", "nobody")).status == 4
+
+
+async def test_one_that_broke_off_and_cannot_be_taken_up_is_not_passed_over_in_silence(world):
+    over = next(one for one in world.agents.told if one.id == 40)
+    world.agents.told[:] = [replace(over, external_id="", resume=())]
+    answered = await ask(world, "revive", "--all")
+    assert (answered.status, answered.out.strip()) == (
+        0,
+        "skipped session 40 of codex in /src: its agent told no session by which it could be taken up again",
+    )
+    assert world.door.done == []

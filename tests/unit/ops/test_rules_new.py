@@ -10,6 +10,7 @@ async def test_a_file_is_written_once_and_refused_until_it_is_filled_in(tmp_path
     answered = await ask(world(tmp_path), "rules", "new", "deploy.rollout.stuck")
     file = tmp_path / "packs/org.local/deploy.rollout.stuck.toml"
     assert str(file) in answered.out
+    assert "`visor config reload`" in answered.out
     assert "not filled in yet" in (await ask(world(tmp_path), "rules", "lint", str(file))).out
     file.write_text("mine")
     assert (await ask(world(tmp_path), "rules", "new", "deploy.rollout.stuck")).status == 75

@@ -1,6 +1,9 @@
 from pathlib import Path
 
-from termvisor.testing.asking import ask
+import pytest
+
+from termvisor.ops.answer import Caller
+from termvisor.testing.asking import ask, collect
 from tests.unit.ops.test_rules_list import world
 from tests.unit.packs.making import GOOD, pack
 
@@ -38,6 +41,18 @@ async def test_secrets_are_redacted_before_rules_see_them(tmp_path: Path) -> Non
     answered = await ask(world(tmp_path), "rules", "test", f"tool: limit reached, {secret} left")
     assert "tool.limit.reached" in answered.out
     assert secret not in answered.out
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\xff\xfe\0\n\x1b[31mbash: gti: command not found\x1b[0m\x1b(B\r\n", "shell.command_not_found  line 2"),
+        (b"", "Give a file that has something in it."),
+    ],
+)
+async def test_a_log_is_read_as_a_pane_would_show_it(tmp_path: Path, data: bytes, told: str) -> None:
+    answered = await collect(world(tmp_path), Caller(argv=("rules", "test", "--stdin"), is_robot=False, given=data))
+    assert told in answered.out + answered.err
 
 
 async def test_no_text_is_an_error(tmp_path: Path) -> None:

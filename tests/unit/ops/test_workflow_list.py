@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from termvisor.testing.asking import ask, lively
 
 
@@ -12,3 +14,11 @@ async def test_without_any_that_is_said() -> None:
     world = await lively()
     world.runs.known.clear()
     assert "There are no workflows." in (await ask(world, "workflow", "list")).out
+
+
+async def test_what_a_file_speaks_of_and_nobody_knows_is_told() -> None:
+    world = await lively()
+    world.runs.known[1] = replace(world.runs.known[1], doubts=("w.yaml:2: nobody knows the agent 'claude'",))
+    told = (await ask(world, "workflow", "list")).out
+    assert "in doubt: w.yaml:2: nobody knows the agent 'claude'" in told
+    assert "2 workflows, 1 left out" in told

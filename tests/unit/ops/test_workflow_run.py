@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from termvisor.errors import Refused
 from termvisor.testing.asking import ask, lively
 
@@ -29,3 +31,13 @@ async def test_a_dry_run_shows_the_verdicts_and_starts_nothing() -> None:
     assert [step["verdict"] for step in data["rehearsal"]["steps"]] == [None, "ask"]
     assert (data["run"], len(world.runs.kept), world.door.done) == (None, 3, [])
     assert "nothing was done" in (await ask(world, "workflow", "run", "nightly", "1", "--dry-run")).out
+
+
+async def test_nobody_is_asked_about_a_workflow_that_there_is_not_or_that_is_off() -> None:
+    world = await lively()
+    answered = await ask(world, "robot", "workflow", "run", "nightli", "1", "--force")
+    assert (answered.status, answered.envelope["hint"]) == (4, "Did you mean nightly?")
+    world.runs.known[1] = replace(world.runs.known[1], mode="off")
+    answered = await ask(world, "robot", "workflow", "run", "nightly", "1", "--force")
+    assert (answered.status, answered.envelope["error"]["message"]) == (77, "nightly is off")
+    assert world.door.done == []

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from termvisor.testing.asking import ask, lively
 
 
@@ -14,3 +16,15 @@ async def test_a_plan_is_shown_and_nothing_under_way_is_said() -> None:
     assert "run 3: resume at noon" in (await ask(world, "workflow", "status")).out
     world.runs.kept.clear()
     assert "No workflow is under way." in (await ask(world, "workflow", "status")).out
+
+
+async def test_one_that_works_says_what_it_is_at() -> None:
+    world = await lively()
+    world.runs.kept[2] = replace(world.runs.kept[2], status="running", why="", plan="")
+    assert "at step 1, act send" in (await ask(world, "workflow", "status")).out
+
+
+async def test_where_none_is_under_way_the_way_to_those_that_ended_is_told() -> None:
+    world = await lively()
+    world.runs.kept.pop()
+    assert "`visor workflow status --all` shows those that ended" in (await ask(world, "workflow", "status")).out

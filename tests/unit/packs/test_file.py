@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,10 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "key", "why"),
     [
-        ('why = "The tool stops."', 'wy = "The tool stops."', 9, "wy", "unknown field"),
-        ('why = "The tool stops."', "", None, "why", "missing"),
-        ('scope = "line"', 'scope = "row"', 4, "scope", "Invalid enum value"),
-        ('severity = "warning"', "severity = 3", 7, "severity", "Expected `str`"),
+        ('why = "The tool stops."', 'wy = "The tool stops."', 9, "wy", "is unknown; did you mean why?"),
+        ('why = "The tool stops."', "", None, "why", "is missing"),
+        ('scope = "line"', 'scope = "row"', 4, "scope", "'row' is none of line, stream,"),
+        ('severity = "warning"', "severity = 3", 7, "severity", "is a number, and must be a text in quotes"),
         ('anchors = ["limit"]', 'anchors = [""]', 5, "anchors", "stands in everything"),
         ('event = "usage.reached"', 'event = "Limit"', 8, "event", "two words or more"),
         ('event = "usage.reached"', "", None, "event", "is missing"),
@@ -39,7 +40,15 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
         ('why = "The tool stops."', 'why = "x"\ncooldown = -1', 10, "cooldown", "between 0"),
         ('why = "The tool stops."', 'why = "x"\nhits = []', 10, "hits", "[[hit]] tables"),
         ('why = "The tool stops."', 'why = "x"\npack = "core.codex"', 10, "pack", "pack.toml"),
-        ("captures = {", "capture = {", 13, "hit", "unknown field"),
+        ("captures = {", "capture = {", 13, "hit", "`capture` is unknown; did you mean captures?"),
+        ("captures = {", "zzz = {", 13, "hit", "there are text, captures, version"),
+        ('captures = { left = "3" }', "captures = { left = 3 }", 11, "hit", "a value of `captures` is a number"),
+        ("[[hit]]", "[hit]", 11, "hit", "write [[hit]], with two brackets"),
+        ('text = "he said', 'txt = "he said', 16, "miss", "`txt` is unknown; did you mean text?"),
+        ('text = "he said: tool: limit reached, 3 left"', 'why = "x"', 15, "miss", "`text` is missing"),
+        ('"he said: tool: limit reached, 3 left"', '""', 15, "miss", "has an empty text"),
+        ('why = "The tool stops."', 'why = "x"\nstate = "busy"', 10, "state", "is none of error, waiting_approval"),
+        ('why = "The tool stops."', 'why = "x"\ncooldown = "10m"', 10, "cooldown", "must be a number"),
         ('text = "tool: limit reached, 3 left"', 'text = "<fill in>"', 11, "hit", "filled in"),
         ('why = "The tool stops."', "why = ", 9, "", "is not TOML"),
     ],
@@ -76,3 +85,21 @@ def test_a_table_of_tables_nested_without_end_is_told(tmp_path: Path) -> None:
 def test_keys_are_found_in_every_spelling() -> None:
     text = 'a = 1\n"b" = 2\n[[hit]]\n[details.x]'
     assert [line_of(key, text) for key in ("a", "b", "hit", "details", "c")] == [1, 2, 3, 4, None]
+
+
+def test_of_several_tables_the_wrong_one_is_named(tmp_path: Path) -> None:
+    """Which of them, not only that one is."""
+    more = GOOD + "\n[[miss]]\ntext = 3\n"
+    trouble = read(tmp_path, more)
+    assert isinstance(trouble, Trouble)
+    assert (trouble.line, trouble.why) == (18, "`text` is a number, and must be a text in quotes")
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert str(read_rule(str(tmp_path / "pipe.toml"), "p")).endswith("pipe.toml: is not a file")
+    assert "is not a file" in str(read_rule("/dev/zero", "p"))
+
+
+def test_the_mark_that_some_editors_begin_with_is_no_trouble(tmp_path: Path) -> None:
+    assert isinstance(read(tmp_path, "\ufeff" + GOOD), Rule)

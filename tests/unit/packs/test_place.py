@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.packs.base import Pack, Trouble
+from termvisor.packs.load import read_pack
 from termvisor.packs.place import builtin, card, every, files, user_folder
 from tests.unit.packs.making import GOOD, pack
 
@@ -62,3 +63,27 @@ def test_hidden_folders_and_files_are_no_packs(tmp_path: Path) -> None:
 def test_our_own_are_found_by_their_folder() -> None:
     assert builtin("codex").name == "core.codex"  # type: ignore[union-attr]
     assert builtin("nobody") is None
+
+
+def test_a_rule_beside_the_packs_is_told(tmp_path: Path) -> None:
+    folder = pack(tmp_path, good=GOOD)
+    (folder / "stray.toml").write_text(GOOD)
+    (trouble,) = [one for one in every((str(folder),)) if isinstance(one, Trouble)]
+    assert (
+        str(trouble)
+        == f"{folder}/stray.toml: is in no pack: put it into a folder beside it, such as {folder}/org.local"
+    )
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "packs").write_text("a file where a folder should be")
+    (trouble,) = [one for one in every((f"{tmp_path}/packs",)) if isinstance(one, Trouble)]
+    assert str(trouble) == f"{tmp_path}/packs: cannot be read: Not a directory"
+    _, told = read_pack(Pack(name="a", folder=f"{tmp_path}/gone"), prove=True)
+    assert [str(one) for one in told] == [f"{tmp_path}/gone: cannot be read: No such file or directory"]
+
+
+def test_of_several_misses_the_one_that_is_found_is_named(tmp_path: Path) -> None:
+    folder = pack(tmp_path, good=GOOD + '\n[[miss]]\ntext = "tool: limit reached, 9 left"\n')
+    _, (told,) = read_pack(Pack(name="org.local", folder=f"{folder}/org.local"), prove=True)
+    assert (told.line, told.key) == (18, "miss")

@@ -6,7 +6,7 @@ from tests.unit.packs.making import rule
 
 
 def told(one: Rule) -> str:
-    return "; ".join(f"{key}: {why}" for key, why in complaints(one))
+    return "; ".join(f"{key}: {why}" for key, why, _ in complaints(one))
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,13 @@ def test_the_newest_word_counts() -> None:
 
 
 def test_a_limit_with_an_end_outlasts_its_source() -> None:
-    told = after({}, says(1, "hook", "error", flags=FlagsTold(usage_limited=True, resets_at=at(60), auth_needed=True)))
+    told = after({}, says(1, "hook", "error", flags=FlagsTold(usage_limited=True, resets_at=at(61), auth_needed=True)))
     assert list(lasting(told)) == ["usage_limited"]
-    assert deadlines(told) == [at(60)]
+    assert deadlines(told) == [at(61)]
+
+
+def test_a_limit_of_which_only_the_minute_is_told_lasts_until_that_is_past() -> None:
+    told = after({}, says(1, "hook", "error", flags=FlagsTold(usage_limited=True, resets_at=at(60))))
+    assert holding("error", [told], at(119)).resets_at == at(60)
+    assert not holding("error", [told], at(120)).usage_limited
+    assert deadlines(told) == [at(120)]

@@ -21,7 +21,7 @@ def _title(seconds: float, name: str) -> Signal:
 
 
 ASKING = [says(1, "hook", "waiting_input"), _title(1, "waiting_approval")]
-LIMIT = FlagsTold(usage_limited=True, resets_at=at(3600))
+LIMIT = FlagsTold(usage_limited=True, resets_at=at(3605))
 BEATING = Measure(sources={"claude_code": tuple(replace(one, beats=one.rank < 4) for one in SOURCES["claude_code"])})
 
 SCENES: list[tuple[str, float, list[Heard], str]] = [
@@ -295,7 +295,7 @@ def test_only_work_and_questions_are_overtaken_by_a_screen() -> None:
 
 FLAGS: list[tuple[str, float, list[Heard], dict]] = [
     ("a limit until its end", 3599, [says(0, "hook", "error", flags=LIMIT)], {"usage_limited": True}),
-    ("and no longer", 3600, [says(0, "hook", "error", flags=LIMIT)], {"usage_limited": False, "resets_at": None}),
+    ("and no longer", 3605, [says(0, "hook", "error", flags=LIMIT)], {"usage_limited": False, "resets_at": None}),
     (
         "a turn that ended well ends a limit",
         9,
@@ -359,7 +359,7 @@ def test_flags(seconds: float, heard: list[Heard], expected: dict) -> None:
 def test_a_limit_is_known_also_while_the_machine_does_not_answer() -> None:
     away = TargetReached(at=at(2), target=LOCAL, is_reachable=False)
     one = state(9, says(0, "hook", "error", flags=LIMIT), away)
-    assert (one.value, one.flags.resets_at) == ("unknown", at(3600))
+    assert (one.value, one.flags.resets_at) == ("unknown", at(3605))
 
 
 def test_it_says_when_to_ask_again() -> None:

@@ -156,6 +156,28 @@ async def test_a_rule_may_be_muted_by_its_id(store, new_pane):
     assert await store.detections.unhandled() == []
 
 
+async def test_the_same_muted_again_is_one_mute_with_the_new_end(store, new_pane):
+    pane = await new_pane()
+    one = await store.detections.mute(Mute(what="usage.*", at=0, until=500 * NS))
+    again = await store.detections.mute(Mute(what="usage.*", at=100 * NS, until=900 * NS, by="person:1"))
+    of_pane = await store.detections.mute(Mute(what="usage.*", pane=pane, at=0))
+    late = await store.detections.mute(Mute(what="usage.*", at=1000 * NS))
+    assert (again.id == one.id, of_pane.id == one.id, late.id == one.id) == (True, False, False)
+    assert await store.detections.mutes(500 * NS) == [again, of_pane, late]
+
+
+@pytest.mark.parametrize(
+    ("glob", "count"), [("usage.[!rx]*", 0), ("usage.[!x]*", 1), ("[!c]odex.*", 0), ("c?dex.*", 1)]
+)
+async def test_globs_mean_the_same_in_the_store_as_elsewhere(store, new_pane, glob, count):
+    await store.detections.add([seen(await new_pane())])
+    only = [DetectionFilter(type=glob), DetectionFilter(rule=glob)]
+    assert max([len(await store.detections.list(one)) for one in only]) == count
+    await store.detections.mute(Mute(what=glob, at=0))
+    await store.detections.add([seen(await new_pane("%7"))])
+    assert len(await store.detections.unhandled()) == 2 - count
+
+
 async def test_a_report_is_its_own_event_each_time(store, new_pane):
     pane = await new_pane()
     event = Event(at=1, kind="user_var", pane=pane, data={"name": "visor-x"})

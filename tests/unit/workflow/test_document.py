@@ -111,11 +111,29 @@ def test_another_content_is_another_version_and_the_same_is_the_same():
         ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: there is no value 'maybe'; known are off, ask, on"),
         ("name: x\nsteps:\n  - send: [a]\n", "w.yaml:3: a text is needed here"),
         ("name: x\npriority: high\nsteps: [{send: a}]\n", "w.yaml:2: a number is needed here"),
+        ("", "w.yaml:1: it is empty; it may hold: name, summary"),
+        ("name: x\nsteps:\n  - keys: Ctrl-C\n", "w.yaml:3: there is no key 'Ctrl-C'; did you mean C-c?"),
+        ("name: x\nsteps:\n  - keys: [Up, Entr]\n", "w.yaml:3: there is no key 'Entr'; did you mean Enter?"),
+        ("name: x\nsteps:\n  - keys: escape\n", "w.yaml:3: there is no key 'escape'; did you mean Escape?"),
+        ("name: x\nsteps:\n  - keys: '  '\n", "w.yaml:3: name at least one key"),
+        ("name: x\nsteps:\n  - keys: []\n", "w.yaml:3: name at least one key"),
+        ("name: x\nsteps:\n  - run: []\n", "w.yaml:3: a command is needed here"),
+        ("name: x\nsteps:\n  - run: {command: ls, cwd: src}\n", "w.yaml:3: a folder is written from the root on"),
+        ("name: x\nsteps:\n  - wait_for: {prompt: false}\n", "w.yaml:3: `prompt: true` waits for a shell's prompt"),
+        ("name: x\nsteps:\n  - ask: {question: a, choices: [yes, no]}\n", "w.yaml:3: a text is needed here: put it in"),
+        ("name: x\nsteps:\n  - note:\n", "w.yaml:3: a text is needed here"),
+        (
+            "name: x\nsteps:\n  - ask: ok?\n  - branch:\n      if: {answer: yse}\n      then: [{note: a}]\n",
+            "w.yaml:5: there is no choice 'yse'; did you mean yes?",
+        ),
+        (
+            "name: x\nsteps:\n  - branch: {if: {answer: maybe}, then: [{note: a}]}\n  - ask: ok?\n",
+            "w.yaml:3: no `ask` comes before it",
+        ),
         ("- a\n", "w.yaml:1: names with values are needed here"),
-        ("name: x\nsteps: [{send: a\n", "w.yaml:3: expected ',' or '}'"),
+        ("name: x\nsteps: [{send: a\n", "w.yaml:3: not YAML: while parsing a flow mapping"),
         ("name: &a x\nsteps: [{send: *a}]\n", "w.yaml:1: aliases and deep nesting are not known here"),
         ("name: x\nname: y\n", "w.yaml:2: name stands here twice"),
-        ("", "w.yaml:1: names with values are needed here"),
     ],
 )
 def test_what_is_wrong_is_told_with_file_and_line(text, told):
@@ -137,3 +155,19 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
 def test_a_file_of_too_many_steps_is_refused():
     with pytest.raises(ConfigError, match="at most 200 steps"):
         read("name: x\nsteps:\n" + "  - send: a\n" * 201)
+
+
+def test_of_what_a_file_speaks_is_told_with_its_place():
+    text = "name: x\ntrigger:\n  event: [a.b, c.d]\n  agent: codex\nsteps:\n  - wait_for: {rule: e.f}\n"
+    found = read(f"{text}  - branch: {{if: {{agent: toy}}, then: [{{note: a}}]}}\n")
+    assert [(one.kind, one.word, one.place) for one in found.names] == [
+        ("rule", "e.f", "w.yaml:6"),
+        ("agent", "toy", "w.yaml:7"),
+        ("event", "a.b", "w.yaml:3"),
+        ("event", "c.d", "w.yaml:3"),
+        ("agent", "codex", "w.yaml:4"),
+    ]
+
+
+def test_without_a_summary_its_steps_are_one():
+    assert read(EXAMPLE).summary == "wait_stable, send, wait_for"

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from termvisor.clock import NS
-from termvisor.errors import Conflict, NotDone, NoWorkflow, Refused, StaleSnapshot
+from termvisor.errors import Conflict, NotDone, NoWorkflow, Refused, StaleSnapshot, Unavailable
 from termvisor.model.approval import Approval
 from termvisor.model.event import Event
 from termvisor.model.run import Run, RunId
@@ -318,7 +318,9 @@ async def test_a_run_of_a_version_that_is_no_longer_installed_fails_with_a_hint(
     async with living(scene):
         run = await ended(scene)
     assert run.status == "failed"
-    assert "refresh in version 1 is no longer installed" in run.why
+    assert run.why.startswith("refresh was changed after this run began, and the run stood at step 0 (wait_for signal)")
+    assert "`visor workflow run refresh 1 --force` starts it again" in run.why
+    assert [step.status for step in await scene.runs.steps(run.id)] == ["skipped"]
 
 
 async def test_cancel_ends_a_run_and_its_cleanup_is_done_once():
@@ -384,6 +386,49 @@ async def test_a_person_holds_a_run_and_lets_it_go_on_also_after_a_restart():
     assert len(scene.hands.done) == 1
 
 
+async def test_a_run_that_is_held_in_its_own_pause_goes_back_to_it():
+    async def limited(context: Context) -> str:
+        return (await context.pause("resume at noon", await context.now() + 3600 * NS)).why
+
+    scene = Scene(workflow(limited))
+    async with living(scene) as engine:
+        scene.find()
+        await pass_time(scene)
+        held = await engine.pause(RunId(1), "")
+        assert (held.why, held.due_at, held.plan) == ("held", None, "")
+        await pass_time(scene)
+        await engine.resume(RunId(1), "human:1")
+        await pass_time(scene, times=5)
+        again = scene.runs.kept[RunId(1)]
+        assert (again.status, again.plan) == ("paused", "resume at noon")
+        await pass_time(scene, 3601.0)
+        assert (await ended(scene)).why == "due"
+
+
+async def test_a_run_that_was_not_taken_up_yet_is_not_said_to_have_ended():
+    async def waits(context: Context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=6000))
+
+    scene = Scene(workflow(waits))
+    async with living(scene):
+        scene.find()
+        await pass_time(scene)
+    with pytest.raises(Unavailable, match="not taken up yet"):
+        await scene.engine().cancel(RunId(1), "", "human:1")
+
+
+async def test_a_run_that_asks_says_what_a_person_must_say():
+    async def asks(context: Context) -> None:
+        await context.ask_person("Go on?", ("go", "stop"), 600)
+
+    scene = Scene(workflow(asks))
+    scene.hands.hangs = True
+    async with living(scene):
+        scene.find()
+        await pass_time(scene)
+        assert scene.runs.kept[RunId(1)].why == "a person must say go or stop: `visor inbox` asks"
+
+
 @pytest.mark.parametrize("is_due", [True, False])
 async def test_a_safe_pause_has_a_plan_counts_as_handled_and_ends_at_its_time_or_by_a_person(is_due):
     async def limited(context: Context) -> str:
@@ -442,3 +487,56 @@ async def test_the_same_event_is_offered_once_whatever_happens_in_between():
             await pass_time(scene, times=3)
     assert [run.event for run in scene.runs.kept.values()] == [1, 2, 3]
     assert len(scene.hands.done) == 3
+
+
+async def asking(context: Context) -> None:
+    await context.send("hello")
+    await context.send("again")
+
+
+@pytest.mark.parametrize("how", ["cancel", "hold"])
+async def test_what_a_run_asked_is_not_left_in_the_inbox_when_it_ends_or_is_held(how):
+    scene = Scene(workflow(asking))
+    scene.hands.hangs = True
+    async with living(scene) as engine:
+        scene.find()
+        await pass_time(scene)
+        run = scene.runs.kept[RunId(1)]
+        assert scene.hands.withdrawn == []
+        await (engine.cancel(RunId(1), "", "human:1") if how == "cancel" else engine.pause(RunId(1), ""))
+        await pass_time(scene)
+        assert scene.hands.withdrawn == [f"{run.correlation}.1"]
+
+
+async def test_a_daemon_that_ends_leaves_its_questions_open():
+    scene = Scene(workflow(asking))
+    scene.hands.hangs = True
+    async with living(scene):
+        scene.find()
+        await pass_time(scene)
+    assert scene.hands.withdrawn == []
+
+
+async def test_who_is_switched_off_while_a_person_is_asked_does_nothing_more():
+    scene = Scene(workflow(asking))
+    scene.hands.hangs = True
+    async with living(scene):
+        scene.find()
+        await pass_time(scene)
+        scene.modes.modes["refresh"] = "off"
+        scene.events.publish(Event(at=1, kind="config_reloaded"))
+        run = await ended(scene)
+    assert (run.status, run.why) == ("cancelled", "refresh is switched off")
+    assert scene.hands.withdrawn == [f"{run.correlation}.1"]
+
+
+async def test_who_is_switched_off_while_no_daemon_ran_does_nothing_more():
+    scene = Scene(workflow(asking))
+    scene.hands.hangs = True
+    async with living(scene):
+        scene.find()
+        await pass_time(scene)
+    scene.modes.modes["refresh"] = "off"
+    async with living(scene):
+        run = await ended(scene)
+    assert (run.status, run.why) == ("cancelled", "refresh is switched off")

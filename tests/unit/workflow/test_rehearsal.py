@@ -1,5 +1,7 @@
 """A rehearsal shows every step and does nothing."""
 
+import asyncio
+
 import pytest
 
 from termvisor.testing.runs import Scene
@@ -47,7 +49,13 @@ async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
 
 
 @pytest.mark.parametrize(
-    ("error", "told"), [(StepBack("no"), "it would step back: no"), (KeyError("k"), "it would fail: KeyError: 'k'")]
+    ("error", "told"),
+    [
+        (StepBack("no"), "it would step back: no"),
+        (KeyError("k"), "it would fail: KeyError: 'k'"),
+        (SystemExit(3), "it would fail: SystemExit: 3"),
+        (asyncio.CancelledError("mine"), "it would fail: CancelledError: mine"),
+    ],
 )
 async def test_how_it_would_end_is_told(error, told):
     async def work(_context) -> None:
@@ -64,3 +72,15 @@ async def test_an_endless_one_ends():
     ending = await rehearsed(work)
     assert len(ending.steps) == 100
     assert "ends after 100 steps" in ending.why
+
+
+async def test_what_was_waited_for_is_so_for_whoever_looks_then():
+    async def work(context) -> str:
+        while (await context.observe(0)).state != "idle":
+            await context.wait_state("idle", timeout=3)
+        await context.wait_for(WaitFor(prompt=True))
+        return (await context.observe(0)).activity
+
+    ending = await rehearsed(work)
+    assert ending.why == "prompt"
+    assert [step.kind for step in ending.steps] == ["observe", "wait_for", "observe", "wait_for", "observe"]

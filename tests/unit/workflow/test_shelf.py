@@ -33,11 +33,20 @@ def test_files_are_read_anew_when_they_change_and_a_wrong_one_is_left_out(tmp_pa
     assert shelf.troubles == ()
 
 
+def test_a_link_that_leads_nowhere_or_a_pipe_takes_no_other_file_with_it(tmp_path):
+    (tmp_path / "a.yaml").write_text(f"name: a\n{STEPS}")
+    (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    shelf = Shelf(str(tmp_path), [])
+    assert [one.name for one in shelf.all()] == ["a"]
+    assert [os.path.basename(one.file) for one in shelf.troubles] == ["gone.yaml", "pipe.yaml"]
+
+
 def test_a_name_is_taken_once(tmp_path):
     (tmp_path / "a.yaml").write_text(f"name: own\n{STEPS}")
     shelf = Shelf(str(tmp_path), [Workflow(name="own", summary="built-in", run=nothing)])
     assert [one.summary for one in shelf.all()] == ["built-in"]
-    assert "there is a workflow 'own' already" in shelf.troubles[0].why
+    assert "there is a workflow 'own' already (built-in)" in shelf.troubles[0].why
 
 
 def test_a_folder_that_is_not_there_holds_nothing():

@@ -1,5 +1,7 @@
 """Files of steps as they are written."""
 
+import os
+
 import pytest
 
 from termvisor.errors import ConfigError
@@ -20,11 +22,37 @@ def test_keys_of_toml_have_lines_too():
 
 @pytest.mark.parametrize(
     ("name", "text", "told"),
-    [("w.toml", "a =", "w.toml"), ("w.yaml", "a: [", "w.yaml:1"), ("w.yaml", "[" * 1000, "nested too deep|w.yaml:1")],
+    [
+        ("w.toml", "\na =", "w.toml:2: not TOML: Invalid value"),
+        ("w.yaml", "a: [", "w.yaml:1: not YAML"),
+        ("w.yaml", "a: 1\n---\nb: 2\n", "w.yaml:2: .*expected a single document"),
+        ("w.yaml", "[" * 1000, "nested too deep|w.yaml:1"),
+    ],
 )
 def test_what_is_no_file_of_its_kind_is_told(name, text, told):
     with pytest.raises(ConfigError, match=told):
         parse(name, text)
+
+
+def test_a_list_of_toml_that_is_written_in_place_has_lines_too():
+    found = parse("w.toml", 'name = "x"\nsteps = [\n  {note = "a"},\n  {sned = "b"},\n]\n')
+    assert found.place(("steps", 1, "sned")) == "w.toml:4"
+
+
+def test_what_is_no_plain_file_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(ConfigError, match="it cannot be read: it is no plain file"):
+            read(str(path))
+
+
+def test_what_cannot_be_read_says_why(tmp_path):
+    (tmp_path / "w.yaml").write_bytes(b"name: \xff\n")
+    with pytest.raises(ConfigError, match=r"it is not text in UTF-8 \(byte 7\)"):
+        read(str(tmp_path / "w.yaml"))
+    with pytest.raises(ConfigError, match="it cannot be read: No such file or directory"):
+        read(str(tmp_path / "none.yaml"))
 
 
 def test_an_endless_file_is_refused(tmp_path):

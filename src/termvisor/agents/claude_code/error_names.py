@@ -20,7 +20,11 @@ LOGIN = frozenset(
 ADMITTED = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
 """Errors of a request that was let in: whoever made it is logged in."""
 _MAY_BE_A_LIMIT = ("rate_limit", "")
-_LIMIT = re.compile(r"\b(?:hit|reached) your .{0,40}\blimit\b|\busage limit reached\b", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"\b(?:hit|reached) your (?!fast\b).{0,40}\b(?:limit|shared budget)\b|\busage limit reached\b"
+    r"|\bout of (?:extra usage|usage)\b",
+    re.IGNORECASE,
+)
 """`You've hit your 5-hour limit`. A refused request alone (429) is none: it may be tried again at once."""
 
 

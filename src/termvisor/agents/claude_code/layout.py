@@ -22,6 +22,7 @@ RULE = re.compile(r"─{12}")
 EDGE = re.compile(r"[─▔]{7}")
 """How a dialog begins; hints may stand in the middle of the line."""
 POINTER = re.compile(r" {0,6}❯ ")
+_LEAVING = re.compile(r" {1,4}(?:\S.* · )?Esc to (?:cancel|exit|close)$")
 _COMPOSING = re.compile(r"[❯!]")
 _FOOTER_AT_MOST = 14
 _COMPOSER_AT_MOST = 30
@@ -109,6 +110,8 @@ def _dialog(rows: Sequence[str]) -> tuple[str, ...]:
     """From the line over the option that is pointed at to the end of the screen; empty where nothing is."""
     pointed = next((number for number in range(len(rows) - 1, -1, -1) if POINTER.match(rows[number])), 0)
     first = next((number for number in range(pointed - 1, -1, -1) if EDGE.match(rows[number])), None)
+    if first is None and any(_LEAVING.match(row) for row in rows[-1:]):  # a page that offers no choice
+        first = next((number for number in range(len(rows) - 1, -1, -1) if EDGE.match(rows[number])), None)
     return () if first is None else tuple(filter(None, rows[first + 1 :]))
 
 

@@ -26,6 +26,9 @@ _KINDS = {
 _STATUSES = {401: AUTH, 403: AUTH, 429: RATE_LIMIT, 500: "server_error", 503: "overloaded"}
 _WORDS = (
     ("usage limit", USAGE_LIMIT),
+    ("out of credits", USAGE_LIMIT),
+    ("spend cap", USAGE_LIMIT),
+    ("Quota exceeded", USAGE_LIMIT),
     ("status 401", AUTH),
     ("status 403", AUTH),
     ("429", RATE_LIMIT),

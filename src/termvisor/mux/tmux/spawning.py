@@ -34,7 +34,8 @@ def _place(wanted: Spawn, beside: MuxPaneId | None) -> list[str]:
             raise BadRequest("a new pane needs one that it is split from")
         return ["-h" if wanted.is_horizontal else "-v", "-t", beside]
     if not wanted.session:
-        raise BadRequest("a new window needs a session")
+        hint = "Name one with --session, or take --where session for a new one."
+        raise BadRequest("a new window needs a session", hint=hint)
     exactly = "" if _SESSION_ID.fullmatch(wanted.session) else "="
     return ["-t", quote(f"{exactly}{wanted.session}:")]
 

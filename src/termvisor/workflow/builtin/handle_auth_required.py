@@ -17,6 +17,7 @@ _WHOLE = 400
 _A_MOMENT = 20.0
 _TAKES = 60.0
 _AT_WORK: tuple[StateName, ...] = ("running", "completed", "idle")
+_STOPPED: tuple[StateName, ...] = ("completed", "idle", "error", "waiting_input", "waiting_approval")
 
 
 async def run(context: Context) -> str:
@@ -81,9 +82,21 @@ async def _left_to_a_person(context: Context, seen: Observation, why: str) -> st
         f" ends by itself once the agent goes on, and `visor workflow resume {context.run.id}` has it look again."
     )
     await _tell(context, f"{seen.agent} needs a login", plan)
-    unless = tuple(state for state in _AT_WORK if state != seen.state)
+    left = await _stopped(context, seen)
+    unless = tuple(state for state in _AT_WORK if state != left.state)
     await context.pause_as(Pause(plan=plan, runtime=seen.runtime, unless=unless))
     return await _outcome(context)
+
+
+async def _stopped(context: Context, seen: Observation) -> Observation:
+    """The agent as it is left: one that told of its login before it stopped does not go on by stopping."""
+    if seen.state != "running":
+        return seen
+    try:
+        await context.wait_state(*_STOPPED, timeout=_A_MOMENT)
+    except TimedOut:
+        await context.note("the agent works on")
+    return await context.observe(0)
 
 
 async def _outcome(context: Context) -> str:

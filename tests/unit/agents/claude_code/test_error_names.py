@@ -11,8 +11,12 @@ from tests.unit.agents.claude_code.saying import NOW
     [
         "You've hit your 5-hour limit · resets 7:19am (UTC)",
         "You’ve hit your weekly limit · resets Nov 20 at 5pm (Europe/Berlin)",
+        "You're out of extra usage · resets May 2, 2pm (Asia/Jerusalem)",
         "You've reached your Opus limit",
         "You've hit your limit",
+        "You've hit your team's shared budget. Switch to another model to continue.",
+        "You're out of usage credits. /model to switch models.",
+        "Your org is out of usage · contact your admin",
         "API Error: Request rejected (429) · You've hit your usage limit.",
     ],
 )
@@ -26,6 +30,7 @@ def test_a_limit_of_the_account_is_one(words: str) -> None:
         ("rate_limit", "API Error: Request rejected (429) · This request would exceed your account's rate limit."),
         ("invalid_request", "Context limit reached"),
         ("server_error", "You've hit your 5-hour limit"),
+        ("rate_limit", "You've hit your fast limit · resets in 5m"),
         ("billing_error", "Credit balance is too low"),
     ],
 )

@@ -33,6 +33,29 @@ def test_a_dialog_reaches_from_its_line_to_the_end() -> None:
     assert parts.composer is None
 
 
+SIGN_IN = (
+    "❯ /login",
+    RULE,
+    "  Login",
+    "",
+    "  Browser didn't open? Use the url below to sign in (c to copy)",
+    "",
+    "https://claude.com/cai/oauth/authorize?code=true&client_id=9d1c250a-e61b-44d9-88ed-5944d1962f5e&response_type=code",
+    "&redirect_uri=https%3A%2F%2Fplatform.claude.com%2Foauth%2Fcode%2Fcallback&state=XxFYus_yDgLvy31Yh9cH3k5puH",
+    "",
+    "  Paste code here if prompted >",
+    "",
+    "  Esc to cancel",
+)
+"""As 2.1.325 shows it."""
+
+
+def test_a_page_that_offers_no_choice_is_a_dialog_too() -> None:
+    parts = layout(screen(*SIGN_IN))
+    assert (parts.dialog[0], parts.dialog[-1]) == ("  Login", "  Esc to cancel")
+    assert layout(screen(*SIGN_IN, "$ ")) == EMPTY
+
+
 def test_an_empty_screen_has_no_parts() -> None:
     assert layout(screen()) == layout(screen("", "")) == EMPTY
 

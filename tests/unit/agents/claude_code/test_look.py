@@ -8,6 +8,7 @@ from termvisor.agents.claude_code import ADAPTER
 from termvisor.model.screen import Screen
 from tests.recordings.scene import scenes
 from tests.unit.agents.claude_code.saying import RULE, composed, screen
+from tests.unit.agents.claude_code.test_layout import SIGN_IN
 
 DIALOG = (
     RULE,
@@ -39,6 +40,7 @@ def rule_of(shown: Screen) -> str:
         (screen("▔" * 60, "  " + RULE, "   Exit plan mode?", "    ❯ 1. Yes", "      2. No"), "plan"),
         (screen(RULE, "Which?", "❯ 1. A", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"), "question"),
         (screen(RULE, " Select login method:", " ❯ 1. Account", "   2. Console"), "login"),
+        (screen(*SIGN_IN), "sign_in_link"),
         (composed(PROMPTED, "✢ Photosynthesizing… (0s · ↓ 1 tokens)"), "spinner"),
         (composed(PROMPTED, "✢ Wibbling…", "  ⎿  Tip: use it"), "spinner"),
         (composed(PROMPTED, "· Compacting conversation… (1s)"), "compacting"),

@@ -32,6 +32,8 @@ def test_an_error_has_a_kind(info, kind):
 
 def test_words_alone_tell_the_kind_too():
     assert kind_in("You’ve hit your usage limit.") == "usage_limit"
+    assert kind_in("Your workspace is out of credits. Add credits to continue.") == "usage_limit"
+    assert kind_in("You hit your spend cap set in your workspace.") == "usage_limit"
     assert kind_in("unexpected status 401 Unauthorized: no") == "auth"
     assert kind_in("the disk is full") == "other"
 

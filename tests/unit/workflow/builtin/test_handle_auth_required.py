@@ -67,7 +67,7 @@ async def test_a_login_that_succeeds_by_itself_withdraws_the_question():
         scene.sight.change(scene.pane, auth_needed=False, state="idle")
         run = await ended(scene)
     assert run.status == "completed"
-    assert len(scene.hands.withdrawn) == 1
+    assert len(scene.hands.withdrawn) == 2  # the question, and at its end whatever the run asked
 
 
 async def test_without_a_flag_the_code_must_leave_the_screen():
@@ -111,6 +111,20 @@ async def test_one_that_goes_on_is_logged_in_once_it_was_answered():
         scene.sight.change(scene.pane, auth_needed=False, state="completed")
         run = await ended(scene)
     assert run.why == "codex is logged in, and completed"
+
+
+@pytest.mark.parametrize("captures", [{}, {"url": TOLD["url"]}], ids=["no code", "an address alone"])
+async def test_one_that_tells_of_its_login_before_it_stops_does_not_go_on_by_stopping(captures):
+    scene = scene_of(state="running")
+    async with living(scene):
+        find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures=captures)
+        await pass_time(scene)
+        scene.sight.change(scene.pane, state="idle")
+        await pass_time(scene, 5.0, times=20)
+        assert scene.runs.kept[RunId(1)].status == "paused"
+        scene.sight.change(scene.pane, auth_needed=False, state="running")
+        run = await ended(scene)
+    assert run.why == "codex is logged in, and running"
 
 
 @pytest.mark.parametrize(
