@@ -1,6 +1,6 @@
 # The habits of this repository. Every target sets up what it needs; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: run test test-live test-all check fix bench accuracy latency golden record docs demo help
+.PHONY: run test test-live test-all read check fix bench accuracy latency golden record docs demo help
 BIN := .venv/bin
 # Tests start hundreds of short processes: where bytecode may not be kept, every one compiles all it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -17,8 +17,8 @@ demo: ## start a private tmux server with six lively panes to try things on
 	@.ci/setup run
 	@$(BIN)/visor demo
 
-test: check ## everything that needs only Python and tmux
-	$(BIN)/pytest -m "not live" -n 6 --dist worksteal $(ARGS) || $(AGAIN) -m "not live" $(ARGS)
+test: read check ## everything that needs only Python and tmux
+	$(BIN)/pytest -m "not live" -n 4 --dist worksteal $(ARGS) || $(AGAIN) -m "not live" $(ARGS)
 
 test-live: ## what needs further parts installed, and the full sizes
 	@.ci/setup live
@@ -27,6 +27,11 @@ test-live: ## what needs further parts installed, and the full sizes
 test-all: ## both, with a longer search for what breaks a law, as continuous integration runs them
 	FUZZ=5 $(MAKE) test ARGS="-o timeout=600 $(ARGS)"
 	$(MAKE) test-live
+
+# Each of several runners would compile all tests by itself; read before, while types are checked, they are compiled once.
+read:
+	@.ci/setup dev
+	@$(BIN)/pytest --collect-only -p no:cacheprovider -m "not live" > /dev/null 2>&1 &
 
 check: ## lint, format, types, import contracts, generated pages fresh
 	@.ci/setup dev

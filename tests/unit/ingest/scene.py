@@ -292,6 +292,12 @@ class Watching:
             while word not in await self.memory.lines(pane):
                 await asyncio.sleep(0.01)
 
+    async def called(self, title: str) -> None:
+        """Wait until a pane of this title is stored."""
+        async with asyncio.timeout(10):
+            while title not in [one.facts.title for one in await self.memory.store.panes.all()]:
+                await asyncio.sleep(0.01)
+
     async def told(self, kind: str) -> None:
         """Wait until an event was stored."""
         async with asyncio.timeout(10):

@@ -72,9 +72,8 @@ async def test_what_happens_to_a_pane_is_told(tmux, cat, watching):
 async def test_what_a_pane_is_called_is_kept_up_to_date(tmux, cat, watching):
     watch = await watching.watch(tmux.socket)
     tmux("select-pane", "-t", cat, "-T", "a new title")
-    await until(lambda: watch.known[cat].facts.title == "a new title")
-    (stored,) = await watching.memory.store.panes.all()
-    assert stored.facts.title == "a new title"
+    await watching.called("a new title")
+    assert watch.known[cat].facts.title == "a new title"
 
 
 async def test_a_server_that_ends_ends_the_watch_with_one_gap_a_pane(tmux, cat, watching):
