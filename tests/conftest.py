@@ -1,5 +1,6 @@
-"""No test reads or changes anything in the home of the person who runs it."""
+"""No test reads or changes anything in the home of the person who runs it, and all are run as at a terminal."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -14,3 +15,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ELSEWHERE:
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def foreground() -> None:
+    """Who is started in the background ignores Ctrl-C, and so does all that is started then."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,5 +1,7 @@
 """What is taken back, with a real shell in a real tmux: each inverse, and what it is refused for."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
@@ -149,7 +151,10 @@ async def test_a_pane_that_was_in_front_and_has_ended_does_not_come_back(home):
 
 
 async def ended(home: House, pane) -> None:
-    await until(lambda: home.world._parts.lookout.place_of(pane) is None)
+    """Wait until its end is on record."""
+    async with asyncio.timeout(30):
+        while (await home.world.fleet.pane(pane)).gone_at is None:
+            await asyncio.sleep(0.005)
 
 
 async def test_what_was_started_is_closed(home):
@@ -254,6 +259,7 @@ async def test_what_a_program_took_has_no_inverse(home):
     await do(home, Kill(pane=pane))
     with pytest.raises(NoInverse, match=r"kill [0-9a-f]+ has no inverse"):
         await undo(home)
+    await home.until_at_prompt(pane)
     await do(home, SendKeys(pane=pane, keys=("C-l",)))
     with pytest.raises(NoInverse, match=r"send_keys [0-9a-f]+ has no inverse"):
         await undo(home)
