@@ -105,6 +105,7 @@ def test_a_session_that_was_left_lives_again_in_a_new_window(model: str, tmp_pat
         until(lambda: agent.state() in ("completed", "idle"), seconds=60)
         session = until(lambda: [one["external_id"] for one in agent.sessions() if one["external_id"]], seconds=40)[0]
         assert agent.refused_in("resume", session) == f"this session goes on in pane {pane}"
+        until(lambda: not agent.foreseen("quit", pane)["refused"], seconds=40)
         assert agent.act("quit", pane)["why"] == "left"
         until(lambda: all(one["ended_at"] for one in agent.sessions()), seconds=40)
         done = agent.act("resume", session)
