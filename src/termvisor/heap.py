@@ -6,13 +6,13 @@ import gc
 import sys
 
 _M_ARENA_MAX = -8
-_ARENAS = 2
+_ARENAS = 1
 
 
 def share() -> None:
-    """Let threads share what they allocate from, before there are any.
+    """Let all threads allocate from one place, before there are any.
 
-    Each of its own would keep a quarter of a megabyte for good. Our threads mostly wait for one another anyway.
+    Each place of its own would keep a quarter of a megabyte for good. Our threads mostly wait for one another anyway.
     """
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):
