@@ -20,6 +20,7 @@ from termvisor.model import account_settings, agent_settings, price, program_rul
 from termvisor.model.notice import complaints
 from termvisor.model.places import Places as Places  # noqa: PLC0414 - whoever wants settings wants these too
 from termvisor.model.workflow_settings import WorkflowSettings
+from termvisor.plain_file import plain
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON, _ALL = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
@@ -270,7 +271,7 @@ def written(row: Row, text: str) -> Any:
 def read_file(path: str) -> dict[str, Any]:
     """The config file as it stands; an absent one is an empty one."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=plain) as file:
             return flat(tomllib.load(file), path)
     except FileNotFoundError:
         return {}

@@ -87,6 +87,12 @@ def test_a_file_that_cannot_be_read_is_told_with_its_path(where: Places) -> None
         settings.load(where, {})
 
 
+def test_a_pipe_in_its_place_holds_nobody_up(where: Places) -> None:
+    os.mkfifo(where.config_file)
+    with pytest.raises(ConfigError, match=r"config\.toml: it is not a plain file"):
+        settings.load(where, {})
+
+
 def test_a_file_that_is_not_text_is_refused(where: Places) -> None:
     Path(where.config_file).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError):

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from termvisor.errors import ConfigError
 from termvisor.model.account import Account, Service
+from termvisor.plain_file import plain
 from termvisor.spawn import ask
 
 MARK = "VISOR_ACCOUNT"
@@ -102,7 +103,7 @@ def _words(value: str) -> str | None:
 
 def _read(account: Account, path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=plain) as file:
             found = os.fstat(file.fileno())
             if found.st_uid != os.getuid() or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise ConfigError(f"account {account.ref}: others may read {path}", hint=f"`chmod 600 {path}`")

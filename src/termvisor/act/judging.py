@@ -14,6 +14,7 @@ from termvisor.log import logger
 from termvisor.model.action import CLEARS_INPUT, Action, Actor, AnswerAgent, SendKeys, SendText, kind_of
 from termvisor.model.policy import Policy
 from termvisor.model.verdict import Reason, Verdict, strictest
+from termvisor.plain_file import plain
 from termvisor.policy.bucket import Bucket
 from termvisor.policy.document import parse
 from termvisor.policy.explain import explain
@@ -79,7 +80,7 @@ class PolicyFile:
 
     def _read(self) -> None:
         try:
-            with open(self.path, encoding="utf-8") as file:
+            with open(self.path, encoding="utf-8", opener=plain) as file:
                 text = file.read()
         except FileNotFoundError:
             text = ""

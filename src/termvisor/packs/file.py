@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 import tomllib
 from typing import Any
 
@@ -14,6 +13,7 @@ from termvisor.packs.base import Trouble
 from termvisor.packs.refusal import refusal
 from termvisor.packs.template import BLANK
 from termvisor.packs.version import is_range
+from termvisor.plain_file import plain
 
 LONGEST = 64 << 10
 """Bytes of a rule's file. Whatever is larger is not a rule."""
@@ -33,12 +33,9 @@ def read_rule(path: str, pack: str) -> Rule | Trouble:
 
 def read_text(path: str) -> str | Trouble:
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):  # who opens a pipe waits for its writer
-            return Trouble(file=path, why="is not a file")
-        if found.st_size > LONGEST:
-            return Trouble(file=path, why=f"is larger than {LONGEST >> 10} KB")
-        with open(path, encoding="utf-8-sig") as file:  # some editors begin with a mark
+        with open(path, encoding="utf-8-sig", opener=plain) as file:  # some editors begin with a mark
+            if os.fstat(file.fileno()).st_size > LONGEST:
+                return Trouble(file=path, why=f"is larger than {LONGEST >> 10} KB")
             return file.read()
     except UnicodeDecodeError:
         return Trouble(file=path, why="is not UTF-8")

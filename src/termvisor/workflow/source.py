@@ -1,13 +1,11 @@
 """A file of steps as it is written: its values, and the line on which each of them stands."""
 
-import errno
-import os
 import re
-import stat
 import tomllib
 from typing import Any
 
 from termvisor.errors import ConfigError
+from termvisor.plain_file import plain
 
 Path = tuple[str | int, ...]
 _TOML_PLACE = re.compile(r"^\s*(?:\[\[\s*(?P<table>\w+)\s*\]\]|(?P<key>\w+)\s*=|(?P<item>\{))")
@@ -39,7 +37,7 @@ class Source:
 def read(file: str) -> Source:
     """Raises ``ConfigError`` with file and line."""
     try:
-        with open(file, encoding="utf-8", opener=_plain) as opened:
+        with open(file, encoding="utf-8", opener=plain) as opened:
             text = opened.read(_LONGEST + 1)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: it is not text in UTF-8 (byte {error.start + 1})") from error
@@ -48,15 +46,6 @@ def read(file: str) -> Source:
     if len(text) > _LONGEST:
         raise ConfigError(f"{file}: a workflow is no longer than {_LONGEST} characters")
     return parse(file, text)
-
-
-def _plain(file: str, flags: int) -> int:
-    """A pipe with nobody at its other end would have the daemon wait for ever."""
-    found = os.open(file, flags | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(found).st_mode):
-        return found
-    os.close(found)
-    raise OSError(errno.EINVAL, "it is no plain file")
 
 
 def parse(file: str, text: str) -> Source:

@@ -1,5 +1,6 @@
 """The environment under an account. What is read is in no error."""
 
+import os
 import sys
 
 import pytest
@@ -37,6 +38,12 @@ def test_a_file_that_others_may_read_is_refused(env_file):
     env_file.chmod(0o640)
     with pytest.raises(ConfigError, match="others may read"):
         environment(account(env_file=str(env_file)), "/")
+
+
+def test_a_pipe_in_the_place_of_the_file_holds_nobody_up(tmp_path):
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    with pytest.raises(ConfigError, match="it is not a plain file"):
+        environment(account(env_file=str(tmp_path / "pipe")), "/")
 
 
 def test_a_command_prints_variables():

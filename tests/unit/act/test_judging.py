@@ -1,5 +1,7 @@
 """From a policy file to a verdict."""
 
+import os
+
 import pytest
 from msgspec.structs import replace
 
@@ -84,6 +86,12 @@ async def test_a_file_that_was_broken_from_the_start_allows_nothing(judge, path)
     assert await answer(judge, "make test") == "deny"
     assert (await judge.look(text("x"), HUMAN, READY)).verdict.answer == "deny"
     assert judge.explain(text("x"), HUMAN, READY) == [judge.file.trouble]
+
+
+async def test_a_pipe_in_the_place_of_the_file_holds_nobody_up_and_allows_nothing(judge, path):
+    os.mkfifo(path)
+    assert await answer(judge, "make test") == "deny"
+    assert "it is not a plain file" in judge.file.trouble
 
 
 async def test_haste_is_refused_and_says_when_it_ends(judge):

@@ -97,8 +97,9 @@ def test_of_several_tables_the_wrong_one_is_named(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
-    assert str(read_rule(str(tmp_path / "pipe.toml"), "p")).endswith("pipe.toml: is not a file")
-    assert "is not a file" in str(read_rule("/dev/zero", "p"))
+    told = str(read_rule(str(tmp_path / "pipe.toml"), "p"))
+    assert told.endswith("pipe.toml: cannot be read: it is not a plain file")
+    assert "it is not a plain file" in str(read_rule("/dev/zero", "p"))
 
 
 def test_the_mark_that_some_editors_begin_with_is_no_trouble(tmp_path: Path) -> None:

@@ -42,9 +42,10 @@ def test_a_list_of_toml_that_is_written_in_place_has_lines_too():
 def test_what_is_no_plain_file_is_not_waited_for(tmp_path):
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
-    for path in (pipe, tmp_path):
-        with pytest.raises(ConfigError, match="it cannot be read: it is no plain file"):
-            read(str(path))
+    with pytest.raises(ConfigError, match="it cannot be read: it is not a plain file"):
+        read(str(pipe))
+    with pytest.raises(ConfigError, match="it cannot be read: Is a directory"):
+        read(str(tmp_path))
 
 
 def test_what_cannot_be_read_says_why(tmp_path):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from termvisor.agents.base import Watch
+from termvisor.plain_file import plain
 
 _MOST_FOLDERS = 2000
 """Folders below one that is watched deep; what lies in further ones is not seen, and health says so."""
@@ -78,11 +79,7 @@ def print_of(path: str) -> Print | None:
 def opened(path: str, *, may_be_link: bool = True) -> int:
     """A descriptor to read a plain file. OSError for anything else; a pipe without a writer does not hold us up."""
     follow = 0 if may_be_link else os.O_NOFOLLOW
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | follow)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(f"{path} is not a plain file")
-    return descriptor
+    return plain(path, os.O_RDONLY | follow)
 
 
 def nearest(folder: str) -> str:
