@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 from termvisor import agents
 from termvisor.model.event_types import EVENT_TYPES
+from termvisor.model.nearest import nearest
 from termvisor.model.rule import Rule
 from termvisor.model.workflow_info import Named
 
@@ -27,9 +28,7 @@ def _doubt(named: Named, known: Iterable[str]) -> str:
         return ""
     if named.kind == "rule" and any(fnmatchcase(named.word, one) for one in _TOLD):
         return ""
-    from difflib import get_close_matches  # only a mistake needs it
-
-    near = get_close_matches(named.word, sorted(known), n=1, cutoff=0.6)
+    near = nearest(named.word, sorted(known))
     return f"{named.place}: nobody knows the {named.kind} {named.word!r}" + (
         f"; did you mean {near[0]}?" if near else ""
     )

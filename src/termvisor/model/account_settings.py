@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from termvisor.model.account import SERVICES, Account
 from termvisor.model.event_settings import EventSettings
+from termvisor.model.nearest import meant
 
 ANY = "any"
 """As a failover profile: whichever account is the best."""
@@ -58,18 +59,11 @@ def _wrong(number: int, table: Mapping[str, object]) -> str:
     which = f"[[accounts]] number {number}"
     for name in table:
         if name not in Account.__struct_fields__:
-            return f"{which}: there is no {name!r}{_near(name, Account.__struct_fields__)}"
+            return f"{which}: there is no {name!r}; {meant(name, Account.__struct_fields__)}"
     for name in ("service", "name"):
         if name not in table:
             return f"{which}: `{name}` is missing"
     service = table["service"]
     if service not in SERVICES:
-        return f"{which}: there is no service {service!r}{_near(str(service), SERVICES)}"
+        return f"{which}: there is no service {service!r}; {meant(str(service), SERVICES)}"
     return ""
-
-
-def _near(word: str, known: tuple[str, ...]) -> str:
-    from difflib import get_close_matches  # only a mistake needs it
-
-    near = get_close_matches(word, known, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"

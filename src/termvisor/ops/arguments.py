@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
+from termvisor.model.nearest import nearest
 
 S = TypeVar("S", bound=Struct)
 
@@ -166,14 +167,6 @@ def _named(known: Sequence[Argument], flag: str) -> Argument:
     if not near and any(argument.takes_rest for argument in known):
         hint = f"If {flag} belongs to the text, put -- before the text. {hint}"
     raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
-
-
-def nearest(word: str, known: Sequence[str]) -> list[str]:
-    """The known words that somebody may have meant, best first."""
-    from difflib import get_close_matches  # only a mistake needs it
-
-    starts = [name for name in known if len(word.lstrip("-")) > 1 and name.startswith(word)]
-    return list(dict.fromkeys(starts + get_close_matches(word, known, n=3, cutoff=0.6)))[:3]
 
 
 _SWITCH = {"true": True, "yes": True, "false": False, "no": False}

@@ -14,8 +14,8 @@ from termvisor.model.action import RISKS
 from termvisor.model.audit import AuditEntry, AuditFilter, AuditOutcome, Stage
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
+from termvisor.model.nearest import nearest
 from termvisor.model.verdict import Answer
-from termvisor.ops.arguments import nearest
 from termvisor.ops.base import Example, Op
 from termvisor.ops.described import described, masked, who
 from termvisor.ops.door import ActingWorld

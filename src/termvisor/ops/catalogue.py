@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from termvisor.errors import UnknownCommand
-from termvisor.ops.arguments import nearest
+from termvisor.model.nearest import nearest
 from termvisor.ops.base import FACE_COMMANDS, GROUPS, Op
 from termvisor.ops.options import split
 

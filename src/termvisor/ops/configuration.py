@@ -6,8 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.errors import BadRequest
+from termvisor.model.nearest import nearest
 from termvisor.model.reload import Reloaded
-from termvisor.ops.arguments import nearest
 from termvisor.ops.local import LocalWorld
 from termvisor.ops.world import World
 from termvisor.settings import Places, Row, Settings, rows

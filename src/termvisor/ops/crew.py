@@ -7,9 +7,9 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
 from termvisor.model.agent import PRECEDENCE, AgentState, StateName
+from termvisor.model.nearest import nearest
 from termvisor.model.pane import PaneView
 from termvisor.model.session import AgentView
-from termvisor.ops.arguments import nearest
 from termvisor.ops.listing import Filters, SessionFilter, TargetFilter, chosen, filters
 from termvisor.ops.world import World
 

@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 from termvisor.errors import BadRequest
 from termvisor.model.detection import Detection, DetectionFilter
 from termvisor.model.event_types import EVENT_TYPES
+from termvisor.model.nearest import nearest
 from termvisor.model.rule import Rule, Severity
-from termvisor.ops.arguments import nearest
 from termvisor.ops.listing import instant
 from termvisor.redact import redact
 

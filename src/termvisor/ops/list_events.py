@@ -10,7 +10,7 @@ from termvisor.errors import BadRequest, InvalidCursor
 from termvisor.model.detection import Detection, DetectionFilter
 from termvisor.model.event import EVENT_KINDS, Event, Scalar
 from termvisor.model.event_types import EVENT_TYPES, is_event_type
-from termvisor.ops.arguments import nearest
+from termvisor.model.nearest import nearest
 from termvisor.ops.base import Example, Op
 from termvisor.ops.crew import check_agent
 from termvisor.ops.detection_item import (

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, NotFound
+from termvisor.model.nearest import nearest
 from termvisor.model.rule import Rule
-from termvisor.ops.arguments import nearest
 from termvisor.ops.configuration import where
 from termvisor.ops.world import World
 from termvisor.packs import Packs, Trouble, load

@@ -11,9 +11,9 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, Unavailable
 from termvisor.model.agent import PRECEDENCE, AgentState
+from termvisor.model.nearest import nearest
 from termvisor.model.rollup import rollup
 from termvisor.ops import crew
-from termvisor.ops.arguments import nearest
 from termvisor.ops.base import Example, Op
 from termvisor.ops.listing import SessionFilter
 from termvisor.ops.look import Look

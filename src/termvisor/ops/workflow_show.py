@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import NoWorkflow
+from termvisor.model.nearest import nearest
 from termvisor.model.rule import Severity
 from termvisor.model.run import Mode
 from termvisor.model.workflow_info import WorkflowInfo
-from termvisor.ops.arguments import nearest
 from termvisor.ops.base import Example, Op
 from termvisor.ops.look import Column, Look, clean, table
 from termvisor.ops.world import World

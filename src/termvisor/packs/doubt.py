@@ -1,8 +1,8 @@
 """What of a rule that is right may still be mistyped: it is in force, and would never be heard or answered. Pure."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
+from termvisor.model.nearest import nearest
 from termvisor.model.rule import Rule
 from termvisor.packs.base import Trouble
 
@@ -20,7 +20,5 @@ def doubts(rules: Iterable[Rule], ours: Sequence[Rule]) -> tuple[Trouble, ...]:
         Trouble(file=rule.id, key=key, rule=rule.id, why=f"{name!r} looks mistyped; did you mean {near[0]}?")
         for rule in rules
         for key, names in known.items()
-        if (name := getattr(rule, key))
-        and name not in names
-        and (near := get_close_matches(name, sorted(names), 1, _ALIKE))
+        if (name := getattr(rule, key)) and name not in names and (near := nearest(name, sorted(names), alike=_ALIKE))
     )

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple, get_args
 
 from termvisor.model.agent import StateName
+from termvisor.model.nearest import meant
 from termvisor.model.rule import Also, Flag, Hit, Miss, Rule, Scope, Severity
 
 _CHOICES = {
@@ -69,11 +70,4 @@ def _of_field(key: str, name: str, number: int, *, is_unknown: bool) -> Refusal:
         return Refusal(key or name, f"{said}is missing", key or name, number)
     kind = _INNER.get(key, Rule)
     known = [_PLURALS.get(one, one) for one in kind.__struct_fields__ if one != "pack"]
-    return Refusal(key or name, f"{said}is unknown{_near(name, known)}", name, 0)
-
-
-def _near(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches  # only for somebody who mistyped
-
-    near = get_close_matches(name, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+    return Refusal(key or name, f"{said}is unknown; {meant(name, known)}", name, 0)

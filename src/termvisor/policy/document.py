@@ -9,6 +9,7 @@ import msgspec
 from termvisor.errors import ConfigError
 from termvisor.match import compile_patterns
 from termvisor.model.action import RISKS
+from termvisor.model.nearest import nearest
 from termvisor.model.policy import COMMAND_CLASSES, Policy, keys
 from termvisor.policy.position import Step, line_of
 from termvisor.policy.protected import KINDS
@@ -70,9 +71,7 @@ class _Complaints:
         return self.at(steps, (match["what"] if match else message).replace("Object", "Table"), hint)
 
     def unknown(self, path: Sequence[Step], name: str, known: Iterable[str], what: str) -> ConfigError:
-        from difflib import get_close_matches  # only a mistake needs it
-
-        near = get_close_matches(name, list(known), n=3, cutoff=0.6)
+        near = nearest(name, known)
         hint = f"Did you mean {' or '.join(near)}?" if near else _HINT
         return self.at(path, f"there is no {what} {name!r}", hint)
 

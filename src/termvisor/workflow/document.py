@@ -3,7 +3,6 @@
 import shlex
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -12,6 +11,7 @@ from termvisor.clock import parse_duration
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.match import compile_patterns
 from termvisor.model.agent import StateName
+from termvisor.model.nearest import meant
 from termvisor.model.run import Mode
 from termvisor.model.workflow_info import Named
 from termvisor.mux.tmux.keys import NAMED as NAMED_KEYS
@@ -350,10 +350,7 @@ _KINDS: dict[str, Callable[[Reader, Path], ScriptStep]] = {
 
 
 def unknown(what: str, name: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(name.lower(), [one.lower() for one in known], n=1, cutoff=0.5)
-    meant = next((one for one in known if [one.lower()] == near), "")
-    hint = f"did you mean {meant}?" if meant else f"known are {', '.join(known)}"
-    return f"there is no {what} {name!r}; {hint}"
+    return f"there is no {what} {name!r}; {meant(name, known, alike=0.5)}"
 
 
 def _summary(steps: tuple[ScriptStep, ...]) -> str:

@@ -4,7 +4,8 @@ import pytest
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.ops.arguments import arguments, convert, explained, located, nearest, parse, render, usage
+from termvisor.model.nearest import nearest
+from termvisor.ops.arguments import arguments, convert, explained, located, parse, render, usage
 from termvisor.ops.export import Export
 
 

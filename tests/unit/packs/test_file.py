@@ -41,7 +41,7 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
         ('why = "The tool stops."', 'why = "x"\nhits = []', 10, "hits", "[[hit]] tables"),
         ('why = "The tool stops."', 'why = "x"\npack = "core.codex"', 10, "pack", "pack.toml"),
         ("captures = {", "capture = {", 13, "hit", "`capture` is unknown; did you mean captures?"),
-        ("captures = {", "zzz = {", 13, "hit", "there are text, captures, version"),
+        ("captures = {", "zzz = {", 13, "hit", "known are text, captures, version"),
         ('captures = { left = "3" }', "captures = { left = 3 }", 11, "hit", "a value of `captures` is a number"),
         ("[[hit]]", "[hit]", 11, "hit", "write [[hit]], with two brackets"),
         ('text = "he said', 'txt = "he said', 16, "miss", "`txt` is unknown; did you mean text?"),
