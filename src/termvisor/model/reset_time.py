@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from msgspec import Struct
 
 _NS = 10**9
+_MINUTE = 60 * _NS
 _JUST_NOW = timedelta(minutes=10)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
@@ -53,6 +54,11 @@ def reset_time(text: str, here: Here) -> int | None:
     except (ValueError, OverflowError):
         return None
     return None if moment is None else _instant(moment)
+
+
+def over_at(end: int) -> int:
+    """When what ends then is surely over: texts tell an end without its seconds."""
+    return end if end % _MINUTE else end + _MINUTE
 
 
 def _zone(words: str, here: Here) -> tzinfo | None:

@@ -21,6 +21,12 @@ FromFile = Annotated[
 ]
 
 
+class Unclean:
+    """An Input whose text may be any bytes that a pane could print: logs are seldom clean."""
+
+    __slots__ = ()
+
+
 def source(wanted: Struct) -> str | None:
     """Where the caller's side must look for the text: a path, or `-` for stdin. None: it is here already."""
     text, file, is_stdin = (getattr(wanted, name, None) for name in ("text", "file", "stdin"))
@@ -42,7 +48,7 @@ def filled(wanted: S, data: bytes, trouble: str = "") -> S:
     if trouble:
         raise BadRequest(f"{place} cannot be read: {trouble}", hint="Check the path.")
     cleared = {name: off for name, off in (("stdin", False), ("file", None)) if hasattr(wanted, name)}
-    if getattr(type(wanted), "takes_any_bytes", False):
+    if isinstance(wanted, Unclean):
         data = data.replace(b"\0", b"").decode(errors="replace").encode()
     return structs.replace(wanted, text=text_of(data, place), **cleared)
 

@@ -9,18 +9,16 @@ from termvisor.errors import BadRequest
 from termvisor.model.match_trace import MatchTrace
 from termvisor.model.rule import Rule, Scope
 from termvisor.ops.base import Example, Op
-from termvisor.ops.given import FromFile, FromStdin
+from termvisor.ops.given import FromFile, FromStdin, Unclean
 from termvisor.ops.look import Look, block, clean, clean_lines, counted
 from termvisor.ops.ruled import Packs, Trial, check_known, one, packs_of, tried
 from termvisor.ops.world import World
 from termvisor.redact import redact
 
 
-class TestRules(Struct, frozen=True, kw_only=True):
+class TestRules(Unclean, Struct, frozen=True, kw_only=True):
     """The text, and which rules to try."""
 
-    takes_any_bytes = True
-    """Logs are seldom clean; a pane would not refuse them either."""
     text: Annotated[
         str, Meta(description="The text; all further words. `-`: read it from stdin.", extra={"positional": "rest"})
     ] = ""

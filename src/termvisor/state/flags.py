@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from termvisor.model.agent import Flags, StateName
+from termvisor.model.reset_time import over_at
 from termvisor.model.signal import SILENT, FlagsTold, Signal
 
 NAMES = ("usage_limited", "compacting", "auth_needed")
-_MINUTE = 60 * 10**9
 
 
 class FlagTold(Struct, frozen=True):
@@ -65,7 +65,7 @@ def holding(value: StateName, sources: Iterable[Told], now: int) -> Flags:
             if name not in newest or flag.since > newest[name].since:
                 newest[name] = flag
     limit = newest.get("usage_limited", _UNSAID)
-    is_limited = limit.is_set and (limit.resets_at is None or now < _end(limit.resets_at))
+    is_limited = limit.is_set and (limit.resets_at is None or now < over_at(limit.resets_at))
     return Flags(
         usage_limited=is_limited,
         resets_at=limit.resets_at if is_limited else None,
@@ -83,9 +83,4 @@ _UNSAID = FlagTold(0, False)
 
 
 def deadlines(told: Told) -> list[int]:
-    return [_end(flag.resets_at) for flag in told.values() if flag.resets_at is not None]
-
-
-def _end(resets_at: int) -> int:
-    """Texts tell an end without its seconds."""
-    return resets_at if resets_at % _MINUTE else resets_at + _MINUTE
+    return [over_at(flag.resets_at) for flag in told.values() if flag.resets_at is not None]

@@ -12,7 +12,7 @@ from termvisor.workflow.surroundings import Journal
 MOST = 3
 """Daemons that may end at the same place of a run; kills by chance do not meet it so often."""
 DEADLY = f"{MOST} daemons ended while it was between the same two steps; `visor logs` may say why"
-_WORD = "daemon_ended"
+_DAEMON, _WORD = "daemon", "daemon_ended"
 
 
 async def is_deadly(journal: Journal, run: Run, steps: Sequence[Step], now: int) -> bool:
@@ -20,6 +20,6 @@ async def is_deadly(journal: Journal, run: Run, steps: Sequence[Step], now: int)
     if run.status != "running" or (steps and steps[-1].ended_at is None):
         return False
     place = str(len(steps))
-    await journal.say(RunSignal(run=run.id, at=now, word=_WORD, value=place, by="daemon"))
-    met = [one for one in await journal.signals(run.id) if (one.word, one.value) == (_WORD, place)]
-    return len(met) >= MOST
+    await journal.say(RunSignal(run=run.id, at=now, word=_WORD, value=place, by=_DAEMON))
+    told = ((one.by, one.word, one.value) for one in await journal.signals(run.id))
+    return sum(one == (_DAEMON, _WORD, place) for one in told) >= MOST

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.model.reset_time import Here, reset_time
+from termvisor.model.reset_time import Here, over_at, reset_time
 
 NS = 10**9
 ZONES = {name: ZoneInfo(name) for name in ("Europe/Berlin", "America/New_York", "Asia/Kolkata")}
@@ -88,3 +88,9 @@ def test_a_time_of_day_is_at_most_a_day_ahead_and_never_long_ago(hour: int, minu
     found = reset_time(f"resets {hour}:{minute:02d} ({zone})", Here(now * NS, UTC, ZONES.get))
     assert found is not None
     assert -600 - 3600 <= found // NS - now <= 25 * 3600
+
+
+def test_of_an_end_without_seconds_the_whole_minute_must_pass():
+    minute = 60 * 10**9
+    assert over_at(7 * minute) == 8 * minute
+    assert over_at(7 * minute + 1) == 7 * minute + 1

@@ -45,3 +45,14 @@ async def test_what_waits_while_many_daemons_end_goes_on():
 
     scene = await lived(waits, 9)
     assert scene.runs.kept[RunId(1)].status == "running"
+
+
+async def test_what_somebody_else_says_counts_for_nothing():
+    scene = await lived(thinks, 0)
+    async with living(scene) as engine:
+        await pass_time(scene)
+        for _ in range(3):
+            await engine.signal(RunId(1), "daemon_ended", "1", "human:1")
+    async with living(scene):
+        await pass_time(scene)
+        assert scene.runs.kept[RunId(1)].status == "running"

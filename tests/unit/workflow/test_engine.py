@@ -494,6 +494,16 @@ async def asking(context: Context) -> None:
     await context.send("again")
 
 
+async def questioned() -> Scene:
+    """A run whose first question stays open."""
+    scene = Scene(workflow(asking))
+    scene.hands.hangs = True
+    async with living(scene):
+        scene.find()
+        await pass_time(scene)
+    return scene
+
+
 @pytest.mark.parametrize("how", ["cancel", "hold"])
 async def test_what_a_run_asked_is_not_left_in_the_inbox_when_it_ends_or_is_held(how):
     scene = Scene(workflow(asking))
@@ -509,19 +519,13 @@ async def test_what_a_run_asked_is_not_left_in_the_inbox_when_it_ends_or_is_held
 
 
 async def test_a_daemon_that_ends_leaves_its_questions_open():
-    scene = Scene(workflow(asking))
-    scene.hands.hangs = True
-    async with living(scene):
-        scene.find()
-        await pass_time(scene)
+    scene = await questioned()
     assert scene.hands.withdrawn == []
 
 
 async def test_who_is_switched_off_while_a_person_is_asked_does_nothing_more():
-    scene = Scene(workflow(asking))
-    scene.hands.hangs = True
+    scene = await questioned()
     async with living(scene):
-        scene.find()
         await pass_time(scene)
         scene.modes.modes["refresh"] = "off"
         scene.events.publish(Event(at=1, kind="config_reloaded"))
@@ -531,11 +535,7 @@ async def test_who_is_switched_off_while_a_person_is_asked_does_nothing_more():
 
 
 async def test_who_is_switched_off_while_no_daemon_ran_does_nothing_more():
-    scene = Scene(workflow(asking))
-    scene.hands.hangs = True
-    async with living(scene):
-        scene.find()
-        await pass_time(scene)
+    scene = await questioned()
     scene.modes.modes["refresh"] = "off"
     async with living(scene):
         run = await ended(scene)

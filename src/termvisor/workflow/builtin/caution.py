@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 
-from termvisor.errors import NotDone
+from termvisor.errors import NotDone, TimedOut
 from termvisor.model.action import Action
+from termvisor.model.agent import StateName
 from termvisor.workflow.call import Deed, Retry, Wish
 from termvisor.workflow.context import Context, StepBack
 
@@ -17,6 +18,7 @@ FOREIGN = frozenset({"unknown_screen", "alternate_screen", "no_agent", "other_ag
 """Those that say: something else has the screen."""
 UNSURE = ("unknown", "typed_not_submitted")
 """Of a deed: it may or may not have arrived."""
+STOPPED: tuple[StateName, ...] = ("idle", "completed", "error", "waiting_input", "waiting_approval")
 _DELAYS = (2.0, 5.0, 15.0)
 
 
@@ -35,6 +37,15 @@ async def act(context: Context, what: Action | Wish, check: Check, *, passing: f
                 raise
         await context.sleep(delay)
     raise StepBack("it could not be done")
+
+
+async def stops(context: Context, seconds: float) -> bool:
+    """Whether the agent stops within that time: what it tells of itself may come a moment before it does."""
+    try:
+        await context.wait_state(*STOPPED, timeout=seconds)
+    except TimedOut:
+        return False
+    return True
 
 
 def sure(deed: Deed) -> None:

@@ -6,6 +6,7 @@ Nothing is ever typed here: a login is a person's. What the agent shows is told;
 from termvisor.errors import NotDone, TimedOut
 from termvisor.model.agent import StateName
 from termvisor.workflow.base import Trigger, Workflow
+from termvisor.workflow.builtin import caution
 from termvisor.workflow.call import Observation, Pause, Recalled, WaitFor
 from termvisor.workflow.context import Context, StepBack
 
@@ -17,7 +18,6 @@ _WHOLE = 400
 _A_MOMENT = 20.0
 _TAKES = 60.0
 _AT_WORK: tuple[StateName, ...] = ("running", "completed", "idle")
-_STOPPED: tuple[StateName, ...] = ("completed", "idle", "error", "waiting_input", "waiting_approval")
 
 
 async def run(context: Context) -> str:
@@ -92,9 +92,7 @@ async def _stopped(context: Context, seen: Observation) -> Observation:
     """The agent as it is left: one that told of its login before it stopped does not go on by stopping."""
     if seen.state != "running":
         return seen
-    try:
-        await context.wait_state(*_STOPPED, timeout=_A_MOMENT)
-    except TimedOut:
+    if not await caution.stops(context, _A_MOMENT):
         await context.note("the agent works on")
     return await context.observe(0)
 

@@ -7,20 +7,19 @@ from termvisor.workflow.call import Conversation
 from termvisor.workflow.context import Context, StepBack
 
 COUNTS = ("total", "input", "cached", "output", "reasoning")
-_LAST_WORDS = 3.0
-"""Seconds in which what an agent prints at its end becomes text."""
+_LAST_WORDS = (3.0, 5.0, 10.0)
+"""Seconds in which what an agent prints at its end becomes text; then again, for one that takes its time to end."""
 _WITHIN = 120.0
 
 
 async def run(context: Context) -> str:
     named = str(context.facts.get("session_id") or "")
-    await context.sleep(_LAST_WORDS)
-    session = await context.last_session(context.run.runtime, named)
-    if not session.id:
-        session = await context.last_session(context.run.runtime)
-    if not session.id:
-        raise StepBack("no conversation is on record here")
-    if not session.is_over:
+    for pause in _LAST_WORDS:
+        await context.sleep(pause)
+        session = await _session(context, named)
+        if session.is_over:
+            break
+    else:
         return f"session {session.id} goes on"
     summary = await context.recall("session.summary", _WITHIN)
     hint = await context.recall("session.resume_hint", _WITHIN)
@@ -30,6 +29,15 @@ async def run(context: Context) -> str:
     text = ending(kept)
     await context.note(text)
     return text
+
+
+async def _session(context: Context, named: str) -> Conversation:
+    session = await context.last_session(context.run.runtime, named)
+    if not session.id:
+        session = await context.last_session(context.run.runtime)
+    if not session.id:
+        raise StepBack("no conversation is on record here")
+    return session
 
 
 def counts(told: Mapping[str, str]) -> dict[str, int]:

@@ -9,11 +9,12 @@ import shlex
 from msgspec.structs import replace
 
 from termvisor.clock import NS
-from termvisor.errors import TimedOut
+from termvisor.model.reset_time import over_at
 from termvisor.workflow.base import Trigger, Workflow
+from termvisor.workflow.builtin import caution
 from termvisor.workflow.builtin.limit_failover import moved
 from termvisor.workflow.builtin.limit_plan import Situation, plan
-from termvisor.workflow.builtin.limit_resume import RESTS, Left, as_left, gone_on
+from termvisor.workflow.builtin.limit_resume import Left, as_left, gone_on
 from termvisor.workflow.call import Observation, Pause, Paused
 from termvisor.workflow.context import Context, StepBack
 
@@ -73,11 +74,9 @@ async def _stopped(context: Context) -> Observation:
     seen = await context.observe(0)
     pauses = iter(_LOOKED_FOR_AFTER if seen.usage_limited else ())
     while seen.agent and seen.state == "running":
-        try:
-            await context.wait_state(*RESTS, "waiting_approval", timeout=_STOPS_WITHIN)
-        except TimedOut as error:
+        if not await caution.stops(context, _STOPS_WITHIN):
             if (pause := next(pauses, None)) is None:
-                raise StepBack("the agent works on") from error
+                raise StepBack("the agent works on")
             await context.sleep(pause)
         seen = await context.observe(0)
     if seen.agent and context.run.runtime not in (None, seen.runtime):
@@ -104,8 +103,7 @@ def _due(left: Left, now: int) -> int | None:
     """
     if left.resets_at is None or left.resets_at < now - _A_DAY:
         return None
-    due = left.resets_at + (_MINUTE if left.resets_at % _MINUTE == 0 else 5 * NS)
-    return max(due, now)
+    return max(over_at(left.resets_at), left.resets_at + 5 * NS, now)
 
 
 async def _paused(context: Context, left: Left, due: int | None, trouble: str) -> Paused:

@@ -44,6 +44,16 @@ async def test_the_tokens_that_were_printed_are_kept_and_the_way_back_is_said():
     assert scene.detected.handled[1].by == "workflow:handle_session_end"
 
 
+async def test_one_that_takes_its_time_to_end_is_waited_for():
+    scene = scene_of(replace(OVER, is_over=False))
+    async with living(scene):
+        scene.find("session.summary", runtime=RUNTIME, agent="codex", captures=TOLD)
+        await pass_time(scene, 1.0, 5)
+        scene.conversations.known = [OVER]
+        run = await ended(scene)
+    assert run.why.startswith("session 12 of codex is over (completed): 100,117 tokens")
+
+
 async def test_the_resume_hint_names_a_session_that_told_no_name():
     scene = scene_of(replace(OVER, session="", resume=()))
     async with living(scene):
