@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What failed beside others is tried once more alone: a machine that stood still fails nothing, a defect fails twice.
 AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none
 # Where live tests stand: every worker reads all files that it is given, and the others would cost it ten seconds.
-LIVE = tests/live tests/unit/ops/completions
+LIVE = tests/live tests/unit/ops/docs/completions
 
 run: ## set up what is missing, start the daemon and show all panes
 	@.ci/setup run
@@ -39,7 +39,7 @@ check: ## lint, format, types, import contracts, generated pages fresh
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m termvisor.ops.pages --check . || { echo "The generated pages are stale: run 'make docs'." >&2; exit 1; }
+	$(BIN)/python -m termvisor.ops.docs.reference_pages --check . || { echo "The generated pages are stale: run 'make docs'." >&2; exit 1; }
 
 fix: ## let the tools mend what they can
 	@.ci/setup dev
@@ -56,7 +56,7 @@ accuracy: ## how well agents' states are known, on recordings of the real progra
 
 golden: ## write the golden files anew, on purpose, and show what changed
 	@.ci/setup dev
-	GOLDEN=write $(BIN)/pytest tests/golden tests/unit/agents/test_versions.py $(ARGS)
+	GOLDEN=write $(BIN)/pytest tests/golden tests/unit/agents/adapters/test_recorded_versions.py $(ARGS)
 	git --no-pager diff --stat -- tests/golden
 
 record: ## record the real agents' scenes anew, on purpose, and show what changed; ARGS="-k codex" for one
@@ -72,7 +72,7 @@ latency: ## how long the real agents' changes take to be their states here; a ta
 
 docs: ## write the generated pages: docs/reference and docs/json-schema
 	@.ci/setup dev
-	$(BIN)/python -m termvisor.ops.pages .
+	$(BIN)/python -m termvisor.ops.docs.reference_pages .
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done

@@ -1,7 +1,7 @@
 """The patterns of redaction and of our rules, compiled once and kept between runs.
 
 Few tests are about a daemon's very first start. That one compiles them in processes of their own;
-tests/unit/daemon/test_warm.py and the newcomer's way to `visor up` are where nothing is lent.
+tests/unit/daemon/rules/test_precompile.py and the newcomer's way to `visor up` are where nothing is lent.
 """
 
 import fcntl
@@ -9,10 +9,10 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from termvisor.detect.rules import RuleScan
-from termvisor.match import is_cached
-from termvisor.packs import load
-from termvisor.redact import build
+from termvisor.detection.packs import load
+from termvisor.detection.scanner import RuleScan
+from termvisor.redaction import build
+from termvisor.regex import is_cached
 from termvisor.settings import Places, prepare
 
 _KEPT = Path(__file__).parents[1] / ".pytest_cache" / "d" / "patterns"

@@ -7,7 +7,7 @@ diff, in what a search found. Nothing in it is an event.
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from termvisor.model.rule import Rule
+from termvisor.model.detection.rule import Rule
 
 WORDS = [
     "the",

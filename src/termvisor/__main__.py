@@ -7,8 +7,8 @@ no daemon runs yet, go to `frontends.cli`.
 import os
 import sys
 
-from termvisor.frontends import courier
-from termvisor.wire import face
+from termvisor.frontends.cli import fast_client as courier
+from termvisor.protocol import command_protocol as face
 
 OWN = ("up", "down", "demo", "daemon")
 """Commands about the daemon itself; all others are operations."""
@@ -27,11 +27,11 @@ def main() -> int:
 
 def _run(argv: list[str]) -> int:
     if argv[:1] == ["daemon"] and "--foreground" in argv:
-        from termvisor.daemon import foreground
+        from termvisor.daemon import main as foreground
 
         return foreground.run()
     if argv and (argv[0] in OWN or _is_played(argv)):
-        from termvisor.frontends.cli import own
+        from termvisor.frontends.cli import local_commands as own
 
         return own.run(argv)
     if argv[:1] == ["hook"] and not os.isatty(0) and not {"-h", "--help"}.intersection(argv):
@@ -67,7 +67,7 @@ def _asked(argv: list[str]) -> face.Asked:
         return face.Asked(tuple(argv[1:]), True, cwd)
     if _is_status_line(argv):
         return face.Asked(tuple(argv), False, cwd)
-    from termvisor.frontends.human import look
+    from termvisor.frontends.cli.terminal_info import look
 
     return face.Asked(tuple(argv), False, cwd, look())
 

@@ -5,7 +5,7 @@ import logging
 import os
 from typing import TextIO
 
-from termvisor.redact import redact
+from termvisor.redaction import redact
 from termvisor.settings import Settings
 
 _FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"

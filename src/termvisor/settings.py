@@ -15,12 +15,16 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import ConfigError, StorageError, Unavailable
-from termvisor.match import dialect
-from termvisor.model import account_settings, agent_settings, price, program_rule, remedy_settings, workflow_settings
-from termvisor.model.notice import complaints
-from termvisor.model.places import Places as Places  # noqa: PLC0414 - whoever wants settings wants these too
-from termvisor.model.workflow_settings import WorkflowSettings
-from termvisor.plain_file import plain
+from termvisor.model.action.notification import complaints
+from termvisor.model.agent import price, program_rule
+from termvisor.model.paths import Places as Places  # noqa: PLC0414 - whoever wants settings wants these too
+from termvisor.model.settings import accounts as account_settings
+from termvisor.model.settings import agents as agent_settings
+from termvisor.model.settings import limits_and_compaction as remedy_settings
+from termvisor.model.settings import workflows as workflow_settings
+from termvisor.model.settings.workflows import WorkflowSettings
+from termvisor.regex import dialect
+from termvisor.system.regular_file import plain
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON, _ALL = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}

@@ -13,16 +13,16 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from termvisor.agents.base import Adapter
-from termvisor.model.agent import AgentState
+from termvisor.agents.adapters.adapter import Adapter
+from termvisor.agents.state.published_state import state_of
+from termvisor.agents.state.reducer import tell
+from termvisor.agents.state.thresholds import SECOND
+from termvisor.agents.tracking import screen_signal as glance
+from termvisor.agents.tracking.screen_signal import Glance
+from termvisor.model.agent.agent_process import Runtime
+from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import SignalId
-from termvisor.model.runtime import Runtime
-from termvisor.model.screen import Screen
-from termvisor.pipeline.knowing import glance
-from termvisor.pipeline.knowing.glance import Glance
-from termvisor.state.knowledge import tell
-from termvisor.state.measure import SECOND
-from termvisor.state.projection import state_of
+from termvisor.model.terminal.screen import Screen
 from tests.declared import DEFAULT
 from tests.recordings.scene import FOLDER, Play, Scene, runs
 

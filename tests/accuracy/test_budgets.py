@@ -3,10 +3,10 @@
 import pytest
 
 from termvisor.agents import BUILTIN, load
-from termvisor.agents.base import Adapter
-from termvisor.model.agent import PRECEDENCE
-from termvisor.model.signature import SignatureInputs
-from termvisor.state.signature import recognise
+from termvisor.agents.adapters.adapter import Adapter
+from termvisor.agents.state.identification import recognise
+from termvisor.model.agent.identification import SignatureInputs
+from termvisor.model.agent.state import PRECEDENCE
 from tests.accuracy.moment import GONE, Moment, holes, moments, truths, without_truth
 from tests.accuracy.verdict import WAITING, verdicts
 from tests.bench.figure import Figure

@@ -2,10 +2,10 @@
 
 import pytest
 
-from termvisor.agents.base import Adapter, Record, Seen
-from termvisor.agents.claude_code import ADAPTER
-from termvisor.model.screen import Screen
-from termvisor.model.signal import Signal
+from termvisor.agents.adapters.adapter import Adapter, Record, Seen
+from termvisor.agents.adapters.claude_code import ADAPTER
+from termvisor.model.agent.signal import Signal
+from termvisor.model.terminal.screen import Screen
 from tests.accuracy.moment import Moment
 from tests.accuracy.verdict import verdicts
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from termvisor.agents.base import Adapter
-from termvisor.model.agent import PRECEDENCE
+from termvisor.agents.adapters.adapter import Adapter
+from termvisor.model.agent.state import PRECEDENCE
 from tests.accuracy.metrics import Pairs, false_rate, matrix, recall, weighted_f1
 from tests.accuracy.moment import Moment, moments
 from tests.bench.figure import Figure

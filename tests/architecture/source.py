@@ -33,7 +33,7 @@ class Module:
 
     @property
     def package(self) -> str:
-        """The part of the product it belongs to: ``ops`` for termvisor.ops.health."""
+        """The part of the product it belongs to: ``ops`` for termvisor.ops.system.health."""
         return [*self.name.split("."), ""][1]
 
     def functions(self) -> Iterator[Function]:

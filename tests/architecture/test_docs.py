@@ -8,9 +8,9 @@ import pytest
 
 from termvisor.__main__ import OWN
 from termvisor.errors import VisorError
-from termvisor.frontends.cli.own import COMMANDS
-from termvisor.ops import catalogue
-from termvisor.ops.arguments import parse
+from termvisor.frontends.cli.local_commands import COMMANDS
+from termvisor.ops.api import catalog as catalogue
+from termvisor.ops.api.arguments import parse
 from tests.architecture.source import ROOT, modules
 
 README_LINES, DECISION_LINES = 150, 60

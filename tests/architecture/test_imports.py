@@ -11,22 +11,22 @@ import pytest
 from tests.architecture.source import ROOT, SOURCE, Module, modules, sample, within
 
 WORLD = ("asyncio", "sqlite3", "apsw", "subprocess", "socket", "time", "random")
-PURE = ("model", "redact", "stream", "detect", "state", "policy", "match.base")
-PURE += ("search.query", "search.lexer", "search.node", "search.line")
-VALUES = ("model", "errors", "clock", "settings", "redact", "__version__")
-FACES = ("frontends", "client", "ops", "wire", "log", "spawn", "daemon.life", "daemon.foreground", *VALUES)
+PURE = ("model", "redaction", "terminal", "detection.scanner", "agents.state", "policy", "regex.engine")
+PURE += ("search.parser", "search.lexer", "search.query_tree", "search.line_match")
+VALUES = ("model", "errors", "clock", "settings", "redaction", "__version__")
+FACES = ("frontends", "client", "ops", "setup", "protocol", "log", "system", "daemon.lifecycle", "daemon.run", *VALUES)
 RECORDER = ("posix", "os", "sys", "select", "errno", "signal", "struct", "_socket", "_struct", "_signal", "__future__")
 RECORDER += ("fcntl", "resource", "time", "collections.abc", "typing")
-ONLY_READ = ("recorder.packed",)
+ONLY_READ = ("recorder.compressed_segment",)
 """Loaded by whoever reads a packed segment, never by the recorder: tests/unit/recorder/test_options.py proves it."""
-DOORS = ("mux.control", "llm", "act.perform", "act.notify")
+DOORS = ("backends.pane_control", "llm", "actions.executor", "actions.notifications")
 
 
 def ours(*names: str) -> tuple[str, ...]:
     return tuple(f"termvisor.{name}" for name in names)
 
 
-BUILDERS = ("termvisor.daemon.build", "termvisor.daemon.acting")
+BUILDERS = ("termvisor.daemon.assembly", "termvisor.daemon.acting.pane_access")
 """The composition root; what the gate is made of stands on a page of its own."""
 
 
@@ -43,19 +43,19 @@ def touches_the_world(module: Module) -> list[str]:
 
 def opens_a_door(module: Module) -> list[str]:
     """Whoever types, calls a model or notifies goes through the gate; only the gate and the builder know the doors."""
-    if module.package in ("act", "testing") or module.name in BUILDERS:
+    if module.package in ("actions", "testing") or module.name in BUILDERS:
         return []
     found = [name for name in module.imports() if within(name, *ours(*DOORS)) or _is_channel(name)]
     return sorted(name for name in found if not _is_at_home(module, name))
 
 
 def _is_channel(name: str) -> bool:
-    return within(name, *ours("agents")) and "channel" in name.split(".")[3:4]
+    return within(name, *ours("agents.adapters")) and "keyboard" in name.split(".")[4:5]
 
 
 def _is_at_home(module: Module, door: str) -> bool:
     """A backend implements its own contract: it may know the door in its own package."""
-    depth = 3 if _is_channel(door) else 2
+    depth = 4 if _is_channel(door) else 2
     return module.name.split(".")[:depth] == door.split(".")[:depth]
 
 
@@ -66,7 +66,11 @@ def knows_more_than_a_face(module: Module) -> list[str]:
 
 def knows_more_than_an_op(module: Module) -> list[str]:
     """An op file speaks in values and sees the product through World."""
-    return foreign_friends(module, (*VALUES, "bus", "match", "log", "checks", "ops")) if is_op(module) else []
+    return (
+        foreign_friends(module, (*VALUES, "bus", "regex", "log", "system", "setup", "diagnostics", "ops"))
+        if is_op(module)
+        else []
+    )
 
 
 def is_op(module: Module) -> bool:
@@ -90,18 +94,48 @@ def test_nobody_knows_more_than_it_may(check: Callable[[Module], list[str]]) -> 
 @pytest.mark.parametrize(
     ("check", "name", "line", "found"),
     [
-        (touches_the_world, "stream.x", "import asyncio.events", ["asyncio.events"]),
-        (touches_the_world, "search.query", "def f():\n    from time import time\n", ["time", "time.time"]),
-        (opens_a_door, "workflow.x", "from termvisor.mux import control", ["termvisor.mux.control"]),
+        (touches_the_world, "terminal.x", "import asyncio.events", ["asyncio.events"]),
+        (touches_the_world, "search.parser", "def f():\n    from time import time\n", ["time", "time.time"]),
+        (
+            opens_a_door,
+            "workflows.x",
+            "from termvisor.backends import pane_control",
+            ["termvisor.backends.pane_control"],
+        ),
         (opens_a_door, "ops.x", "import termvisor.llm.canned", ["termvisor.llm.canned"]),
-        (opens_a_door, "jobs.x", "import termvisor.agents.codex.channel", ["termvisor.agents.codex.channel"]),
-        (opens_a_door, "agents.codex.x", "import termvisor.agents.claude.channel", ["termvisor.agents.claude.channel"]),
-        (opens_a_door, "ops.x", "import termvisor.act.perform", ["termvisor.act.perform"]),
-        (opens_a_door, "daemon.x", "import termvisor.act.notify.webhook", ["termvisor.act.notify.webhook"]),
-        (knows_more_than_a_face, "frontends.x", "import termvisor.daemon.build", ["termvisor.daemon.build"]),
+        (
+            opens_a_door,
+            "jobs.x",
+            "import termvisor.agents.adapters.codex.keyboard",
+            ["termvisor.agents.adapters.codex.keyboard"],
+        ),
+        (
+            opens_a_door,
+            "agents.adapters.codex.x",
+            "import termvisor.agents.adapters.gemini.keyboard",
+            ["termvisor.agents.adapters.gemini.keyboard"],
+        ),
+        (opens_a_door, "ops.x", "import termvisor.actions.executor", ["termvisor.actions.executor"]),
+        (
+            opens_a_door,
+            "daemon.x",
+            "import termvisor.actions.notifications.webhook",
+            ["termvisor.actions.notifications.webhook"],
+        ),
+        (knows_more_than_a_face, "frontends.x", "import termvisor.daemon.assembly", ["termvisor.daemon.assembly"]),
         (knows_more_than_a_face, "client", "from ..termvisor import store", ["termvisor.store"]),
-        (knows_more_than_an_op, "ops.x", "import termvisor.store.db\nOP = Op()", ["termvisor.store.db"]),
-        (knows_more_than_an_op, "ops.x", "import termvisor.daemon.life\nOP = Op()", ["termvisor.daemon.life"]),
+        (
+            knows_more_than_an_op,
+            "ops.x",
+            "import termvisor.store.sqlite.database\nOP = Op()",
+            ["termvisor.store.sqlite.database"],
+        ),
+        (
+            knows_more_than_an_op,
+            "ops.x",
+            "import termvisor.daemon.lifecycle\nOP = Op()",
+            ["termvisor.daemon.lifecycle"],
+        ),
         (weighs_down_the_recorder, "recorder.x", "import json", ["json"]),
     ],
 )
@@ -114,15 +148,23 @@ def test_a_forbidden_import_is_found(
 @pytest.mark.parametrize(
     ("check", "name", "line"),
     [
-        (touches_the_world, "ingest.x", "import asyncio"),
-        (touches_the_world, "stream.x", "import timeit"),
-        (opens_a_door, "act.gate", "import termvisor.act.perform, termvisor.mux.control, termvisor.llm"),
-        (opens_a_door, "daemon.build", "import termvisor.mux.control"),
-        (opens_a_door, "mux.tmux.input", "import termvisor.mux.control"),
-        (opens_a_door, "agents.codex.queue", "import termvisor.agents.codex.channel"),
-        (knows_more_than_a_face, "frontends.cli.x", "import termvisor.client, termvisor.daemon.life, termvisor.model"),
-        (knows_more_than_an_op, "ops.x", "import termvisor.ops.world, termvisor.model.pane\nOP = Op()"),
-        (weighs_down_the_recorder, "recorder.packed", "import zstandard"),
+        (touches_the_world, "capture.x", "import asyncio"),
+        (touches_the_world, "terminal.x", "import timeit"),
+        (
+            opens_a_door,
+            "actions.gate",
+            "import termvisor.actions.executor, termvisor.backends.pane_control, termvisor.llm",
+        ),
+        (opens_a_door, "daemon.assembly", "import termvisor.backends.pane_control"),
+        (opens_a_door, "backends.tmux.input", "import termvisor.backends.pane_control"),
+        (opens_a_door, "agents.adapters.codex.queue", "import termvisor.agents.adapters.codex.keyboard"),
+        (
+            knows_more_than_a_face,
+            "frontends.cli.x",
+            "import termvisor.client, termvisor.daemon.lifecycle, termvisor.model",
+        ),
+        (knows_more_than_an_op, "ops.x", "import termvisor.ops.api.services, termvisor.model.terminal.pane\nOP = Op()"),
+        (weighs_down_the_recorder, "recorder.compressed_segment", "import zstandard"),
     ],
 )
 def test_an_allowed_import_is_let_through(check: Callable[[Module], list[str]], name: str, line: str) -> None:
@@ -142,14 +184,14 @@ def test_the_layers_and_contracts_are_kept() -> None:
 
 
 BAD = {
-    "stream/bad_clock.py": "import time",
-    "ingest/bad_driver.py": "import apsw",
+    "terminal/bad_clock.py": "import time",
+    "capture/bad_driver.py": "import apsw",
     "model/bad_height.py": "import termvisor.errors",
-    "stream/bad_sibling.py": "import termvisor.detect",
+    "terminal/bad_sibling.py": "import termvisor.search",
     "ops/bad_store.py": "import termvisor.store",
     "recorder/bad_friend.py": "import termvisor.model",
-    "daemon/bad_notifier.py": "import termvisor.act.notify.webhook",
-    "daemon/bad_typist.py": "import termvisor.agents.codex.channel",
+    "daemon/bad_notifier.py": "import termvisor.actions.notifications.webhook",
+    "daemon/bad_typist.py": "import termvisor.agents.adapters.codex.keyboard",
 }
 
 

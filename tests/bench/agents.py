@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from termvisor.agents import load
-from termvisor.agents.base import Record
+from termvisor.agents.adapters.adapter import Record
 from termvisor.client import Visor
 from termvisor.clock import NS
 from termvisor.settings import Places

@@ -9,11 +9,11 @@ from itertools import accumulate
 
 from termvisor.clock import SystemClock
 from termvisor.model.ids import EpochId, MuxPaneId, TargetName
-from termvisor.model.output import Block
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.question import Question
-from termvisor.model.screen import Screen
-from termvisor.model.sighting import Glance, Row
+from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.screen_row import Glance, Row
+from termvisor.model.terminal.search_query import Question
 from termvisor.search import search
 from termvisor.store import Progress, Store
 from termvisor.testing.tmux import short_folder

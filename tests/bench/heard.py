@@ -8,13 +8,13 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from termvisor.agents.base import Record, Watch
+from termvisor.agents.adapters.adapter import Record, Watch
+from termvisor.agents.sources.hook_spool import Mark, Spool
+from termvisor.agents.sources.pane_processes import Processes
+from termvisor.agents.sources.source_watcher import Listening
 from termvisor.clock import SystemClock
-from termvisor.ingest.agents.ends import Ends
-from termvisor.ingest.agents.kernel import entry
-from termvisor.ingest.agents.listening import Listening
-from termvisor.ingest.agents.processes import Processes
-from termvisor.ingest.agents.spool import Mark, Spool
+from termvisor.system.process_exit import Ends
+from termvisor.system.procfs import entry
 from termvisor.testing.tmux import short_folder
 from tests.bench.figure import Figure, percentile
 

@@ -8,13 +8,13 @@ import subprocess
 import time
 
 from termvisor.clock import SystemClock
-from termvisor.detect.rules import RuleScan
+from termvisor.detection.packs import load
+from termvisor.detection.scanner import RuleScan
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.output import Epoch
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.packs import load
+from termvisor.model.terminal.output import Epoch
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.pipeline import Pipeline
-from termvisor.recorder.format import SegmentWriter
+from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
 from termvisor.testing.instance import instance
 from termvisor.testing.tmux import private_tmux, short_folder

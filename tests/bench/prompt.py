@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from termvisor.ops.snippet import snippet
 from termvisor.settings import nonce
+from termvisor.setup.shell_integration import snippet
 from tests.bench.figure import Figure, percentile
 
 PLAIN = "HISTFILE= PROMPT_COMMAND= PS1='ready> '\n"

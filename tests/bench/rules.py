@@ -6,10 +6,10 @@ import time
 
 from msgspec.structs import replace
 
-from termvisor.detect.rules import RuleScan
-from termvisor.model.rule import Rule
-from termvisor.packs import load
-from termvisor.packs.find import compiled
+from termvisor.detection.packs import load
+from termvisor.detection.packs.pattern_match import compiled
+from termvisor.detection.scanner import RuleScan
+from termvisor.model.detection.rule import Rule
 from tests.bench.figure import Figure, percentile
 from tests.compiled import kept
 from tests.noise import lines

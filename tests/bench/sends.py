@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from termvisor.act.gate import Gate
-from termvisor.act.judging import PolicyJudge
-from termvisor.daemon.build import open_world
-from termvisor.daemon.world import LiveWorld
-from termvisor.model.action import Actor
+from termvisor.actions.gate import Gate
+from termvisor.actions.policy_check import PolicyJudge
+from termvisor.backends.tmux.pane_control import TmuxControl
+from termvisor.daemon.assembly import open_world
+from termvisor.daemon.services.services import LiveWorld
+from termvisor.model.action.action import Actor
 from termvisor.model.ids import PaneId
-from termvisor.mux.tmux.control import TmuxControl
-from termvisor.ops import answer as ops
-from termvisor.ops.snippet import snippet
+from termvisor.ops.api import dispatch as ops
 from termvisor.settings import Places, Settings, nonce, prepare
+from termvisor.setup.shell_integration import snippet
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.bench.figure import Figure, percentile
 from tests.unit.waiting import until

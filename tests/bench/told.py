@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from termvisor.client import AsyncVisor, connect
-from termvisor.ops import hook_script
+from termvisor.setup import hook_script
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.bench.chatter import Chatter, open_panes
@@ -22,8 +22,8 @@ from tests.bench.figure import Figure, percentile
 from tests.live.waiting import until
 from tests.recordings.actor import HEIGHT, WIDTH, Actor, replaced
 from tests.recordings.scene import scenes
-from tests.unit.agents.codex.served.codex_server import codex_server
-from tests.unit.agents.codex.server_words import ACTIVE, ASKS, changed, started
+from tests.unit.agents.adapters.codex.server_client.codex_server import codex_server
+from tests.unit.agents.adapters.codex.server_words import ACTIVE, ASKS, changed, started
 
 Step = tuple[str, Callable[[], Awaitable[None]]]
 """The state that is to come, and what the agent does for it."""

@@ -7,10 +7,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from termvisor.capture.sealing import Wish, seal
 from termvisor.clock import NS, SystemClock
-from termvisor.ingest.sealing import Wish, seal
-from termvisor.recorder.format import SegmentWriter
-from termvisor.redact.raw import mask
+from termvisor.recorder.segment_log import SegmentWriter
+from termvisor.redaction.raw_bytes import mask
 from termvisor.store import Store
 from termvisor.testing.tmux import short_folder
 from tests.bench.chatter import words

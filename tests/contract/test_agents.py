@@ -4,7 +4,8 @@ from importlib import import_module
 
 import pytest
 
-from termvisor.agents import BUILTIN, claude_code, codex, copilot, cursor, gemini, generic, opencode
+from termvisor.agents import BUILTIN
+from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, generic, opencode
 from termvisor.testing.contracts.agent_adapter import AdapterContract
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -71,4 +72,4 @@ def test_none_is_forgotten():
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_a_package_is_called_like_its_agent(name):
-    assert import_module(f"termvisor.agents.{name}").ADAPTER.name == name
+    assert import_module(f"termvisor.agents.adapters.{name}").ADAPTER.name == name

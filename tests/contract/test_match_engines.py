@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.errors import ConfigError
-from termvisor.match import Matcher, compile_patterns
-from termvisor.match.base import as_utf8
+from termvisor.regex import Matcher, compile_patterns
+from termvisor.regex.engine import as_utf8
 from tests.fuzz.effort import examples
 
 ENGINES = ["hyperscan", "re2"]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from termvisor.detect.rules import RuleScan
-from termvisor.match import Engine
-from termvisor.model.rule import Rule
-from termvisor.packs import load
-from termvisor.packs.find import WINDOW, captures, match_ending
+from termvisor.detection.packs import load
+from termvisor.detection.packs.pattern_match import WINDOW, captures, match_ending
+from termvisor.detection.scanner import RuleScan
+from termvisor.model.detection.rule import Rule
+from termvisor.regex import Engine
 from tests.compiled import kept
 
 RULES = [rule for rule in load().rules if rule.scope in ("line", "stream")]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.errors import Broken
-from termvisor.ops import catalogue
-from termvisor.ops.arguments import arguments
+from termvisor.ops.api import catalog as catalogue
+from termvisor.ops.api.arguments import arguments
 from termvisor.settings import Places
 from termvisor.testing.asking import Answered, ask, lively
 from tests.fuzz.effort import examples

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from termvisor.mux.tmux.protocol import ControlParser, Item, Reply, unescape
+from termvisor.backends.tmux.control_mode import ControlParser, Item, Reply, unescape
 from tests.fuzz.effort import examples
 from tests.fuzz.terminal import chunks, cuts
 

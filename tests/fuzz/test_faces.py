@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from termvisor.model.ids import PaneId
-from termvisor.model.pane import Activity
-from termvisor.model.screen import Screen
-from termvisor.ops import catalogue
+from termvisor.model.terminal.pane import Activity
+from termvisor.model.terminal.screen import Screen
+from termvisor.ops.api import catalog as catalogue
 from termvisor.settings import Places
 from termvisor.testing import crew
 from termvisor.testing.asking import CALLS, ask, lively

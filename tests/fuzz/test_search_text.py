@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import BadRequest, Unsupported
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.output import Block
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.question import Question
+from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.search_query import Question
 from termvisor.search import search
 from termvisor.store import Progress, Store
 from tests.fuzz.effort import examples

@@ -6,8 +6,8 @@ import tempfile
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from termvisor.recorder.format import SegmentReader
 from termvisor.recorder.segment import index_name, pack, raw_name
+from termvisor.recorder.segment_log import SegmentReader
 from tests.fuzz.effort import examples
 
 MOST = (1 << 63) - 1

@@ -7,9 +7,10 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from termvisor.daemon.connection import Limits
+from termvisor.daemon.server.connection import Limits
 from termvisor.errors import Unavailable
-from termvisor.wire import face, rpc
+from termvisor.protocol import command_protocol as face
+from termvisor.protocol import jsonrpc as rpc
 from tests.fuzz.effort import examples
 from tests.fuzz.terminal import chunks, cuts
 from tests.unit.daemon.office import Client, FakeDesk, client, endpoint

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.stream import lines, tokenizer
-from termvisor.stream.text import TextStage
-from termvisor.stream.tokenizer import CSI_LIMIT, STRING_LIMIT, Reading, Token, Tokenizer
+from termvisor.terminal import line_assembler as lines
+from termvisor.terminal import tokenizer
+from termvisor.terminal.text_decoder import TextStage
+from termvisor.terminal.tokenizer import CSI_LIMIT, STRING_LIMIT, Reading, Token, Tokenizer
 from tests.fuzz.effort import examples
 from tests.fuzz.terminal import INTRODUCERS, QUERIES, chunks, cuts, streams
 from tests.property.test_chunk_splits import small_limits
-from tests.unit.stream.reading import delta, read, read_dying
+from tests.unit.terminal.reading import delta, read, read_dying
 
 readings = st.sampled_from(["fresh", "lines", "exact", "marks"])
 

@@ -24,23 +24,23 @@ class Acting(NamedTuple):
 
 ACTING: ContextVar[Acting | None] = ContextVar("acting", default=None)
 MOMENTS = {
-    "judged": (Point("termvisor.act.gate", "Gate", "_admit", "after"),),
+    "judged": (Point("termvisor.actions.gate", "Gate", "_admit", "after"),),
     "recorded": (
-        Point("termvisor.store.sends", "Sends", "begin", "after"),
-        Point("termvisor.store.audit", "Audit", "add", "after", "intent"),
+        Point("termvisor.store.tables.deliveries", "Sends", "begin", "after"),
+        Point("termvisor.store.tables.audit", "Audit", "add", "after", "intent"),
     ),
     "written": (
-        Point("termvisor.mux.tmux.control", "TmuxControl", "write", "after"),
-        Point("termvisor.mux.tmux.control", "TmuxControl", "open", "after"),
+        Point("termvisor.backends.tmux.pane_control", "TmuxControl", "write", "after"),
+        Point("termvisor.backends.tmux.pane_control", "TmuxControl", "open", "after"),
     ),
-    "pressed": (Point("termvisor.mux.tmux.control", "TmuxControl", "press", "after"),),
+    "pressed": (Point("termvisor.backends.tmux.pane_control", "TmuxControl", "press", "after"),),
     "verified": (
-        Point("termvisor.store.sends", "Sends", "end", "before"),
-        Point("termvisor.store.audit", "Audit", "add", "before", "outcome"),
+        Point("termvisor.store.tables.deliveries", "Sends", "end", "before"),
+        Point("termvisor.store.tables.audit", "Audit", "add", "before", "outcome"),
     ),
     "told": (
-        Point("termvisor.store.sends", "Sends", "end", "after"),
-        Point("termvisor.store.audit", "Audit", "add", "after", "outcome"),
+        Point("termvisor.store.tables.deliveries", "Sends", "end", "after"),
+        Point("termvisor.store.tables.audit", "Audit", "add", "after", "outcome"),
     ),
 }
 AS_IF_NOTHING_HAPPENED = ("judged", "told")

@@ -10,16 +10,16 @@ import sys
 from typing import Any
 
 MOMENTS = {
-    "before the journal begins": ("termvisor.store.sends", "Sends", "begin", "before"),
-    "after the journal began": ("termvisor.store.sends", "Sends", "begin", "after"),
-    "before the text": ("termvisor.mux.tmux.control", "TmuxControl", "write", "before"),
-    "after the text": ("termvisor.mux.tmux.control", "TmuxControl", "write", "after"),
-    "before the step to Enter": ("termvisor.store.sends", "Sends", "step", "before"),
-    "after the step to Enter": ("termvisor.store.sends", "Sends", "step", "after"),
-    "before Enter": ("termvisor.mux.tmux.control", "TmuxControl", "press", "before"),
-    "after Enter": ("termvisor.mux.tmux.control", "TmuxControl", "press", "after"),
-    "before the outcome": ("termvisor.store.sends", "Sends", "end", "before"),
-    "after the outcome": ("termvisor.store.sends", "Sends", "end", "after"),
+    "before the journal begins": ("termvisor.store.tables.deliveries", "Sends", "begin", "before"),
+    "after the journal began": ("termvisor.store.tables.deliveries", "Sends", "begin", "after"),
+    "before the text": ("termvisor.backends.tmux.pane_control", "TmuxControl", "write", "before"),
+    "after the text": ("termvisor.backends.tmux.pane_control", "TmuxControl", "write", "after"),
+    "before the step to Enter": ("termvisor.store.tables.deliveries", "Sends", "step", "before"),
+    "after the step to Enter": ("termvisor.store.tables.deliveries", "Sends", "step", "after"),
+    "before Enter": ("termvisor.backends.tmux.pane_control", "TmuxControl", "press", "before"),
+    "after Enter": ("termvisor.backends.tmux.pane_control", "TmuxControl", "press", "after"),
+    "before the outcome": ("termvisor.store.tables.deliveries", "Sends", "end", "before"),
+    "after the outcome": ("termvisor.store.tables.deliveries", "Sends", "end", "after"),
 }
 NEVER = "never"
 
@@ -42,7 +42,7 @@ def arm(moment: str, nth: int) -> None:
 
 
 if __name__ == "__main__":
-    from termvisor.daemon import foreground
+    from termvisor.daemon import main as foreground
 
     if sys.argv[1] != NEVER:
         arm(sys.argv[1], int(sys.argv[2]))

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from termvisor.client import start
-from termvisor.frontends import courier
+from termvisor.client import daemon_process as start
+from termvisor.frontends.cli import fast_client as courier
+from termvisor.protocol import command_protocol as face
 from termvisor.testing.instance import Instance
-from termvisor.wire import face
 
 
 def look(visor: Instance, *words: str) -> Any:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from termvisor.ops.snippet import snippet
+from termvisor.setup.shell_integration import snippet
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.live.conftest import Scene
 from tests.live.looking import look

@@ -10,8 +10,8 @@ import string
 import sys
 from pathlib import Path
 
-from termvisor.redact.kind import Kind
-from termvisor.redact.providers import PROVIDERS
+from termvisor.redaction.provider_prefixes import PROVIDERS
+from termvisor.redaction.secret_kind import Kind
 
 _MEMBERS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _PIECE, _STRIDE = 9, 5

@@ -6,17 +6,17 @@ import sys
 from tests.live import crashing
 
 MOMENTS = {
-    "before a step is written": ("termvisor.store.runs", "Runs", "put", "before"),
-    "after a step is written": ("termvisor.store.runs", "Runs", "put", "after"),
+    "before a step is written": ("termvisor.store.tables.workflow_runs", "Runs", "put", "before"),
+    "after a step is written": ("termvisor.store.tables.workflow_runs", "Runs", "put", "after"),
 }
 NOTICES = {
-    f"{when} a notice is {said}": ("termvisor.store.notices", "Notices", name, when)
+    f"{when} a notice is {said}": ("termvisor.store.tables.notification_outbox", "Notices", name, when)
     for name, said in (("owe", "owed"), ("tried", "begun"), ("end", "ended"))
     for when in ("before", "after")
 }
 
 if __name__ == "__main__":
-    from termvisor.daemon import foreground
+    from termvisor.daemon import main as foreground
 
     crashing.MOMENTS.update(MOMENTS | NOTICES)
     if sys.argv[1] != crashing.NEVER:

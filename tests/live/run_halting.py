@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from termvisor.store.runs import Runs
-from termvisor.workflow import deeds
-from termvisor.workflow.builtin import restart_crashed
-from termvisor.workflow.deeds import Deeds
+from termvisor.store.tables.workflow_runs import Runs
+from termvisor.workflows.builtin import restart_crashed
+from termvisor.workflows.steps import act as deeds
+from termvisor.workflows.steps.act import Deeds
 from tests.live.act_moments import ACTING, MOMENTS, Acting, Point
 
 GRACE = 0.25
@@ -139,8 +139,8 @@ def forget_acts() -> None:
 
 def mind_only(panes: dict[str, str]) -> None:
     """An agent in one of these panes is in trouble soon, if it is in that state, and only once; others never are."""
-    from termvisor.daemon import minding
-    from termvisor.model.detection import DetectionFilter
+    from termvisor.daemon.agents import failure_monitor as minding
+    from termvisor.model.detection.detection import DetectionFilter
 
     look = minding.Minding.look
 
@@ -158,7 +158,7 @@ def mind_only(panes: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    from termvisor.daemon import foreground
+    from termvisor.daemon import main as foreground
 
     plan = json.loads(sys.argv[1])
     mind_only(plan.pop("minds", {}))

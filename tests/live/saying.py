@@ -2,7 +2,7 @@
 
 import sys
 
-from termvisor.client import start
+from termvisor.client import daemon_process as start
 from termvisor.errors import Unavailable
 
 

@@ -4,11 +4,11 @@ import re
 from itertools import count
 from pathlib import Path
 
-from termvisor.model.mark import Mark
-from termvisor.ops import start_file
-from termvisor.ops.snippet import Shell, path_of, snippet
-from termvisor.ops.start_file import with_block
-from termvisor.stream.marks import mark_of_osc
+from termvisor.model.terminal.mark import Mark
+from termvisor.setup import shell_startup_file as start_file
+from termvisor.setup.shell_integration import Shell, path_of, snippet
+from termvisor.setup.shell_startup_file import with_block
+from termvisor.terminal.osc_marks import mark_of_osc
 from tests.live.conftest import Scene
 from tests.live.printing import raw_log
 from tests.live.shells import not_the_first_start

@@ -7,8 +7,8 @@ program, in the pane of which first process.
 from collections import Counter
 from pathlib import Path
 
-from termvisor.ops.snippet import snippet
 from termvisor.settings import Places, nonce, prepare
+from termvisor.setup.shell_integration import snippet
 
 RC = """
 HISTFILE= PROMPT_COMMAND= PS1='$ '

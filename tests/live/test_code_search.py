@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.act.program import run
-from termvisor.daemon.code_search import LiveCode
+from termvisor.actions.run_program import run
+from termvisor.daemon.workflows.code_search import LiveCode
 from tests.live.plays import Play, Then
 from tests.live.show import Show
 from tests.live.theatre import theatre

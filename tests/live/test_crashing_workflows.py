@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.testing.histories import History, read
-from termvisor.workflow.base import BUILTIN
+from termvisor.workflows.workflow import BUILTIN
 from tests.live.act_moments import AS_IF_NOTHING_HAPPENED, MOMENTS
 from tests.live.plays import PLAYS, Play
 from tests.live.show import Came, Part, Show

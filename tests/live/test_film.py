@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from termvisor.spawn import ask
+from termvisor.system.subprocesses import ask
 
 pytestmark = pytest.mark.live
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from termvisor.frontends.hook import SILENT_FOR
-from termvisor.spawn import ask
+from termvisor.system.subprocesses import ask
 from tests.live.looking import look
 from tests.live.waiting import until
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.client import Visor
-from termvisor.spawn import ask
+from termvisor.system.subprocesses import ask
 from termvisor.testing.instance import Instance
 from tests.live.conftest import watched_tmux
 from tests.live.looking import look

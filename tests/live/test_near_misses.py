@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from termvisor.agents import load
 from termvisor.model.ids import PaneId
-from termvisor.model.screen import Screen
+from termvisor.model.terminal.screen import Screen
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.accuracy.verdict import WAITING
 from tests.live.waiting import until

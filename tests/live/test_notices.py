@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.client.start import greet
+from termvisor.client.daemon_process import greet
 from tests.live.conftest import Scene, watched_tmux
 from tests.live.crashing import NEVER
 from tests.live.run_crashing import NOTICES

@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
-from termvisor.policy.command import grammar, script
-from termvisor.policy.command.word import HOLE
+from termvisor.policy.shell import call_extractor as script
+from termvisor.policy.shell import grammar
+from termvisor.policy.shell.word import HOLE
 
 PLAIN = string.ascii_letters[:6] + "01!%+,-./:=@]^_}"
 QUOTED = PLAIN + ' ;|#"'

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from termvisor.model.ids import EpochId
-from termvisor.model.output import Delta
-from termvisor.recorder.format import SegmentReader
-from termvisor.redact import Redactor
-from termvisor.stream.text import TextStage
+from termvisor.model.terminal.output import Delta
+from termvisor.recorder.segment_log import SegmentReader
+from termvisor.redaction import Redactor
+from termvisor.terminal.text_decoder import TextStage
 from termvisor.testing.tmux import short_folder
 from tests.live.conftest import watched_tmux
 from tests.live.waiting import until

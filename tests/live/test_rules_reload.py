@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.live.looking import look
 from tests.live.test_events import BROKEN, RULE
 from tests.live.waiting import until
-from tests.unit.match.test_apart import CRASHES
+from tests.unit.regex.test_isolated_compile import CRASHES
 
 WIDE = """
 id = "org.deploy.lost"

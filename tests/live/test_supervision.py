@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 
-from termvisor.daemon.build import open_world
+from termvisor.daemon.assembly import open_world
 from termvisor.settings import Places, Settings, prepare
 
 

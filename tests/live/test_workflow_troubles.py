@@ -42,7 +42,7 @@ WORKFLOWS = {
     "no_yaml.yaml": "name: [\n",
 }
 PLUGIN = """
-from termvisor.workflow.base import Trigger, Workflow
+from termvisor.workflows.workflow import Trigger, Workflow
 
 async def run(context):
     await context.note("all is well")

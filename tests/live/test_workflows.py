@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.client import AsyncVisor, connect
-from termvisor.client.start import greet
+from termvisor.client.daemon_process import greet
 from termvisor.errors import VisorError
 from termvisor.testing.instance import Instance
 from tests.live.crashing import NEVER

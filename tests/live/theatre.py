@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from termvisor.client.start import greet
-from termvisor.ops.snippet import snippet
+from termvisor.client.daemon_process import greet
 from termvisor.settings import nonce
+from termvisor.setup.shell_integration import snippet
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
 from tests.compiled import lend

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.model.agent_hooks import LISTENED, HookedAgent
-from termvisor.ops.agent_file import AgentFile, agent_file, found, with_hooks, without_hooks
+from termvisor.model.agent.hooks import LISTENED, HookedAgent
 from termvisor.settings import Places
+from termvisor.setup.agent_settings import AgentFile, agent_file, found, with_hooks, without_hooks
 
 PLACES = Places("/home/you/.config/visor", "/home/you/.local/share/visor", "/run/user/7/visor")
 AGENTS = tuple(agent for agent in LISTENED if agent != "opencode")

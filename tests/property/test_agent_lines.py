@@ -10,11 +10,13 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.base import Watch
+from termvisor.agents.adapters.adapter import Watch
+from termvisor.agents.sources import appended_lines as lines
+from termvisor.agents.sources import hook_spool as spool
+from termvisor.agents.sources import tail
+from termvisor.agents.sources.appended_lines import LinesReader
+from termvisor.agents.sources.hook_spool import Mark, Spool
 from termvisor.clock import SystemClock
-from termvisor.ingest.agents import lines, spool, tail
-from termvisor.ingest.agents.lines import LinesReader
-from termvisor.ingest.agents.spool import Mark, Spool
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=12)
 STEPS = st.lists(

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from pytest import MonkeyPatch
 
-from termvisor.stream import lines, text, tokenizer
+from termvisor.terminal import line_assembler as lines
+from termvisor.terminal import text_decoder as text
+from termvisor.terminal import tokenizer
 from tests.fuzz.effort import examples
-from tests.unit.stream.reading import read, read_dying
+from tests.unit.terminal.reading import read, read_dying
 
 PIECES = [
     *(bytes([byte]) for byte in range(256)),

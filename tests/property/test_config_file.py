@@ -5,8 +5,8 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ops.config_file import set_value, unset
-from termvisor.ops.configuration import toml
+from termvisor.ops.config._shared import toml
+from termvisor.setup.toml_edit import set_value, unset
 
 WORDS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=8)
 COMMENTS = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=8).map(lambda text: f"# {text}")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store import Store
-from termvisor.store.aging import DEEDS
+from termvisor.store.maintenance.retention import DEEDS
 from tests.fuzz.effort import examples
 from tests.unit.store.deeds import asked, held, permitted, sent
 

@@ -8,20 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from termvisor.clock import NS, SystemClock
-from termvisor.detect.rules import RuleScan
-from termvisor.model.detection import Detection, DetectionFilter
+from termvisor.detection.scanner import RuleScan
+from termvisor.model.agent.agent_process import Fact, RuntimeEnded
+from termvisor.model.agent.signal import FlagsTold
+from termvisor.model.detection.detection import Detection, DetectionFilter
+from termvisor.model.detection.rule import Rule, Scope
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.model.rule import Rule, Scope
-from termvisor.model.runtime import Fact, RuntimeEnded
-from termvisor.model.signal import FlagsTold
-from termvisor.pipeline.stay import Stay
-from termvisor.recorder.format import SegmentWriter
+from termvisor.pipeline.agent_presence import Stay
+from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
 from termvisor.testing.world import NOON
 from tests.fuzz.effort import examples
 from tests.property.test_knowing import moved_in
 from tests.property.test_pipeline_resume import Daemon, begin, finish, nothing, plans_of
-from tests.unit.pipeline.knowing.house import began, opened, says
+from tests.unit.agents.tracking.house import began, opened, says
 
 
 def rule(name: str, pattern: str, *, scope: Scope = "line", agent: str = "", cooldown: float = 0.0) -> Rule:

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.daemon.past import Portion, Span, Stretch, steps
+from termvisor.backends.tmux.replay_pane import Size
+from termvisor.backends.tmux.replay_server import Studio
+from termvisor.daemon.replay.timeline import Portion, Span, Stretch, steps
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.output import Delta, Epoch
-from termvisor.model.screen import Screen
-from termvisor.mux.tmux.easel import Size
-from termvisor.mux.tmux.studio import Studio
-from termvisor.stream.sgr import self_contained
+from termvisor.model.terminal.output import Delta, Epoch
+from termvisor.model.terminal.screen import Screen
+from termvisor.terminal.sgr import self_contained
 from tests.fuzz.effort import examples
 
 PIECES = [b"word ", b"\r\n", "日é".encode(), b"\xe6\x97", b"\t", b"\x08", b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[2K",

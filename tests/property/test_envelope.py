@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from termvisor.ops import catalogue
-from termvisor.ops.arguments import arguments, parse, render
-from termvisor.ops.base import Op
-from termvisor.ops.envelope import encode, success
-from termvisor.ops.options import split
+from termvisor.ops.api import catalog as catalogue
+from termvisor.ops.api.arguments import arguments, parse, render
+from termvisor.ops.api.envelope import encode, success
+from termvisor.ops.api.global_options import split
+from termvisor.ops.api.operation import Op
 from termvisor.testing.world import StillClock
 from tests.fuzz.effort import examples
 

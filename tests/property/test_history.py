@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import BadRequest
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.output import Block
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.question import Question
+from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.search_query import Question
 from termvisor.search import parse, quote, search
 from termvisor.store import Progress, Store
-from termvisor.store.db import tokeniser
+from termvisor.store.sqlite.database import tokeniser
 from tests.fuzz.effort import examples
 
 NOW = 1_800_000_000 * NS

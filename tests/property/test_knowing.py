@@ -7,19 +7,19 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termvisor.agents.state.reducer import Knowledge, told
+from termvisor.agents.tracking import tracker as knowing
+from termvisor.agents.tracking.transition import Outcome, Standing, take_turn
 from termvisor.clock import NS
-from termvisor.model.agent import PRECEDENCE
+from termvisor.model.agent.agent_process import Fact, PaneClosed, PaneMissed, RuntimeBegan, RuntimeEnded, TargetReached
+from termvisor.model.agent.signal import Hint
+from termvisor.model.agent.state import PRECEDENCE
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.runtime import Fact, PaneClosed, PaneMissed, RuntimeBegan, RuntimeEnded, TargetReached
-from termvisor.model.signal import Hint
-from termvisor.pipeline.knowing import knowing
-from termvisor.pipeline.knowing.turn import Outcome, Standing, take_turn
-from termvisor.state.knowledge import Knowledge, told
-from termvisor.store.aging import SIGNALS
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.store.maintenance.retention import SIGNALS
 from termvisor.testing.world import NOON
 from tests.fuzz.effort import examples
-from tests.unit.pipeline.knowing.house import MEASURE, House, began, opened, says, terms
+from tests.unit.agents.tracking.house import MEASURE, House, began, opened, says, terms
 
 LOCAL = TargetName("local")
 SERVER = ServerInstance(LOCAL, "/tmp/tmux-1/default", 100, 5000)

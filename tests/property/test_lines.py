@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.stream.reading import read
+from tests.unit.terminal.reading import read
 
 PLAIN = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=60)
 SGR = st.sampled_from(["", "\x1b[31m", "\x1b[0m", "\x1b[38;5;9m", "\x1b[K"])

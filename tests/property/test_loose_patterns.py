@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.match.loose import loosened
+from termvisor.regex.relax import loosened
 
 atoms = st.sampled_from(["abcd", "bcda", "^", "$", r"\n", ".*", ".+?", r"[^\n]*", r"\w+", "a?", ": ", r"\bab", "[ab]"])
 patterns = st.recursive(

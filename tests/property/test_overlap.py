@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ingest.overlap import recovered
+from termvisor.capture.overlap import recovered
 
 lines = st.lists(st.sampled_from(["", "a", "b", "c", "compiling", "done"]), max_size=12)
 

@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.output import Epoch
+from termvisor.model.terminal.output import Epoch
 from termvisor.pipeline import EpochText
-from termvisor.recorder.format import SegmentWriter
+from termvisor.recorder.segment_log import SegmentWriter
 from tests.fuzz.effort import examples
 from tests.property.test_redaction import leaks, planted
 

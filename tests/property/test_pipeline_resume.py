@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from termvisor.clock import SystemClock
-from termvisor.model.command import Command
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
-from termvisor.model.output import Epoch
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.output import Epoch
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.pipeline import Pipeline
-from termvisor.recorder.format import SegmentWriter
+from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
 from tests.fuzz.effort import examples
 

@@ -7,14 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.model.action import RISKS, ActorKind, RunProgram, SendKeys, SendText
+from termvisor.model.action.action import RISKS, ActorKind, RunProgram, SendKeys, SendText
+from termvisor.model.action.policy import COMMAND_CLASSES, Policy, Rule, Shell, When
+from termvisor.model.action.verdict import STRICTNESS, Verdict
 from termvisor.model.ids import PaneId
-from termvisor.model.policy import COMMAND_CLASSES, Policy, Rule, Shell, When
-from termvisor.model.verdict import STRICTNESS, Verdict
-from termvisor.policy.bucket import FULL, Bucket, take
-from termvisor.policy.command import grammar
-from termvisor.policy.document import parse
-from termvisor.policy.judge import judge
+from termvisor.policy.evaluator import judge
+from termvisor.policy.policy_file import parse
+from termvisor.policy.shell import grammar
+from termvisor.policy.token_bucket import FULL, Bucket, take
 from tests.fuzz.effort import examples
 from tests.unit.policy.asking import asks, classes, command
 

@@ -7,10 +7,10 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.redact import Redactor, build, mask, redact
-from termvisor.redact.kind import Kind
-from termvisor.redact.providers import PROVIDERS
-from termvisor.redact.rules import BUILTIN
+from termvisor.redaction import Redactor, build, mask, redact
+from termvisor.redaction.provider_prefixes import PROVIDERS
+from termvisor.redaction.ruleset import BUILTIN
+from termvisor.redaction.secret_kind import Kind
 from tests.fuzz.effort import examples
 
 RULES = build()

@@ -6,9 +6,9 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.model.ids import EventId, RuntimeId
-from termvisor.model.run import ENDED, Run, RunId
+from termvisor.model.workflow.run import ENDED, Run, RunId
 from termvisor.testing.runs import Scene
-from termvisor.workflow.builtin import handle_compaction, handle_usage_limits
+from termvisor.workflows.builtin import handle_compaction, handle_usage_limits
 from tests.property.test_runs import Killer
 
 RUNTIME = RuntimeId(4)

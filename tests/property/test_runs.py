@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import SystemClock
-from termvisor.model.action import AskPerson, SendText
+from termvisor.model.action.action import AskPerson, SendText
 from termvisor.model.ids import EventId
-from termvisor.model.run import ENDED, Run, RunFilter, RunId, Step
+from termvisor.model.workflow.run import ENDED, Run, RunFilter, RunId, Step
 from termvisor.store import Store
 from termvisor.testing.runs import Mortal, Scene
 from termvisor.testing.world import settled
-from termvisor.workflow.base import Trigger, Workflow
-from termvisor.workflow.call import WaitFor
-from termvisor.workflow.context import Context
-from termvisor.workflow.surroundings import Runs
+from termvisor.workflows.calls import WaitFor
+from termvisor.workflows.context import Context
+from termvisor.workflows.engine.services import Runs
+from termvisor.workflows.workflow import Trigger, Workflow
 from tests.fuzz.effort import examples
 
 KINDS = ("send", "keys", "observe", "answer", "note", "now", "sleep", "ask", "pause", "still", "notify")

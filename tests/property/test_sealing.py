@@ -6,12 +6,13 @@ import tempfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ingest.sealing import Wish, seal
-from termvisor.recorder import packed
-from termvisor.recorder.format import SegmentReader
+from termvisor.capture.sealing import Wish, seal
+from termvisor.recorder import compressed_segment as packed
 from termvisor.recorder.segment import starts
-from termvisor.redact import raw, redact
-from termvisor.redact.raw import EDGE, RawMask, mask
+from termvisor.recorder.segment_log import SegmentReader
+from termvisor.redaction import raw_bytes as raw
+from termvisor.redaction import redact
+from termvisor.redaction.raw_bytes import EDGE, RawMask, mask
 from tests.fuzz.effort import examples
 from tests.property.test_redaction import planted
 from tests.property.test_segments import portions, segment_sizes, write

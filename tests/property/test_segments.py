@@ -6,7 +6,7 @@ import tempfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.recorder.format import ENDED, SegmentReader, SegmentWriter
+from termvisor.recorder.segment_log import ENDED, SegmentReader, SegmentWriter
 
 portions = st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.integers(0, 10**9)), max_size=30)
 segment_sizes = st.integers(1, 200)

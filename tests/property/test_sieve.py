@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.search.line import Seen, Sieve, holds
-from termvisor.search.query import parse
-from termvisor.store.db import tokeniser
+from termvisor.search.line_match import Seen, Sieve, holds
+from termvisor.search.parser import parse
+from termvisor.store.sqlite.database import tokeniser
 
 SPLIT = tokeniser()
 WORDS = st.sampled_from(["error", "err", "Ok", "o"])

@@ -6,16 +6,16 @@ import tempfile
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termvisor.backends.pane_source import Capture
+from termvisor.capture.screen_sampler import Look
 from termvisor.clock import SystemClock
-from termvisor.ingest.eyes import Look
 from termvisor.model.ids import EpochId, MuxPaneId, TargetName
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.sighting import Life
-from termvisor.mux.base import Capture
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.screen_row import Life
 from termvisor.pipeline import Pipeline, Sightings
-from termvisor.pipeline.sightings import rows_of
+from termvisor.pipeline.screen_rows import rows_of
 from termvisor.store import Store
-from termvisor.stream.fold import fold
+from termvisor.terminal.row_normalization import fold
 from tests.fuzz.effort import examples
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"

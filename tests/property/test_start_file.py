@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ops.start_file import with_block, without_block
+from termvisor.setup.shell_startup_file import with_block, without_block
 
 
 def is_foreign(data: bytes) -> bool:

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.model.agent import PRECEDENCE, AgentState, precedence, top
+from termvisor.agents.state.published_state import states
+from termvisor.agents.state.reducer import Knowledge, tell, told
+from termvisor.agents.state.resolver import next_change_at, resolve
+from termvisor.agents.state.thresholds import Measure
+from termvisor.model.agent.agent_process import Fact, PaneMissed, RuntimeEnded, TargetReached
+from termvisor.model.agent.signal import FlagsTold, Hint, Signal
+from termvisor.model.agent.state import PRECEDENCE, AgentState, precedence, top
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, SignalId
-from termvisor.model.runtime import Fact, PaneMissed, RuntimeEnded, TargetReached
-from termvisor.model.signal import FlagsTold, Hint, Signal
-from termvisor.state.knowledge import Knowledge, tell, told
-from termvisor.state.measure import Measure
-from termvisor.state.projection import states
-from termvisor.state.resolver import next_change_at, resolve
 from tests.declared import SOURCES
-from tests.unit.state.scene import HEURISTIC, LOCAL, ONE, S, at, began, runtime, says
+from tests.unit.agents.state.scene import HEURISTIC, LOCAL, ONE, S, at, began, runtime, says
 
 BEATING = tuple(replace(one, beats=one.name == "osc") for one in SOURCES["claude_code"])
 MEASURE = Measure(sources={"claude_code": BEATING})

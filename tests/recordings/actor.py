@@ -14,11 +14,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from termvisor.agents.base import Record
-from termvisor.agents.claude_code.places import project_folder
-from termvisor.ingest.agents.kernel import entry
-from termvisor.model.runtime import Runtime
-from termvisor.model.screen import Screen
+from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.adapters.claude_code.log_locations import project_folder
+from termvisor.model.agent.agent_process import Runtime
+from termvisor.model.terminal.screen import Screen
+from termvisor.system.procfs import entry
 from termvisor.testing.tmux import PrivateTmux
 from tests.recordings.scene import Scene
 

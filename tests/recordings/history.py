@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from termvisor.clock import SystemClock
-from termvisor.model.run import RunId
+from termvisor.model.workflow.run import RunId
 from termvisor.store import Store
 from termvisor.testing.histories import History, write
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from termvisor.model.screen import Screen
+from termvisor.model.terminal.screen import Screen
 
 FOLDER = Path(__file__).parent / "near_misses"
 

@@ -11,14 +11,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.base import Adapter, Record
-from termvisor.model.agent import AgentState
+from termvisor.agents.adapters.adapter import Adapter, Record
+from termvisor.agents.state.published_state import state_of
+from termvisor.agents.state.reducer import Knowledge, tell
+from termvisor.model.agent.agent_process import Runtime, RuntimeBegan
+from termvisor.model.agent.signal import Signal
+from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import SignalId
-from termvisor.model.runtime import Runtime, RuntimeBegan
-from termvisor.model.screen import Screen
-from termvisor.model.signal import Signal
-from termvisor.state.knowledge import Knowledge, tell
-from termvisor.state.projection import state_of
+from termvisor.model.terminal.screen import Screen
 from tests.declared import DEFAULT
 
 FOLDER = Path(__file__).parent

@@ -6,8 +6,8 @@ import pytest
 
 from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
-from termvisor.model.output import Block
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.settings import Places
 from termvisor.store import Progress, Store
 from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder

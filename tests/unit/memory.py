@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from termvisor.client import start
+from termvisor.client import daemon_process as start
 from termvisor.settings import Places, environment
-from termvisor.spawn import ask
+from termvisor.system.subprocesses import ask
 from tests.compiled import kept
 
 SCRIPT = str(Path(__file__).with_name("memory_daemon.py"))

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from termvisor.clock import NS
-from termvisor.daemon.serve import serve
+from termvisor.daemon.run import serve
 from termvisor.errors import NewerDatabase, VisorError
-from termvisor.model.frame import Frame
 from termvisor.model.ids import PaneId
-from termvisor.redact import build, use
+from termvisor.model.terminal.frame import Frame
+from termvisor.protocol import error_line as complaint
+from termvisor.redaction import build, use
 from termvisor.settings import Places, Settings, load, places
 from termvisor.testing.world import NOON, MemoryWorld, shell
-from termvisor.wire import complaint
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "serve"
 PANES = int(sys.argv[2]) if len(sys.argv) > 2 else 3

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from termvisor import __main__ as entry
-from termvisor.client.patience import until
 from termvisor.settings import Places
-from termvisor.spawn import ask
+from termvisor.system.polling import until
+from termvisor.system.subprocesses import ask
 from termvisor.testing.tmux import short_folder
 from tests.unit.memory import env, memory_daemon, private_places, visor
 

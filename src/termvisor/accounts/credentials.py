@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from termvisor.errors import ConfigError
-from termvisor.model.account import Account, Service
-from termvisor.plain_file import plain
-from termvisor.spawn import ask
+from termvisor.model.agent.account import Account, Service
+from termvisor.system.regular_file import plain
+from termvisor.system.subprocesses import ask
 
 MARK = "VISOR_ACCOUNT"
 """Names the account in the environment of who works under it."""

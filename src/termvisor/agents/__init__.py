@@ -6,14 +6,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 from termvisor import plugins
-from termvisor.agents import generic
-from termvisor.agents.base import Adapter, is_supported
-from termvisor.agents.composed import Composed
-from termvisor.agents.sight import RulesOf
+from termvisor.agents.adapters import generic
+from termvisor.agents.adapters.adapter import Adapter, is_supported
+from termvisor.agents.adapters.composed_adapter import Composed
+from termvisor.agents.adapters.screen_classifier import RulesOf
 from termvisor.log import logger
 
 if TYPE_CHECKING:
-    from termvisor.agents.server import Host
+    from termvisor.agents.adapters.server_contract import Host
 
 BUILTIN: tuple[str, ...] = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
 """Asked in this order: the last one takes what no other knows."""
@@ -41,7 +41,7 @@ def ruled(adapter: Adapter, rules: RulesOf | None) -> Adapter:
 
 
 def _builtin(name: str) -> Adapter:
-    return cast("Adapter", import_module(f"{__name__}.{name}").ADAPTER)
+    return cast("Adapter", import_module(f"{__name__}.adapters.{name}").ADAPTER)
 
 
 def beside(adapter: Adapter, part: str) -> ModuleType | None:
@@ -50,7 +50,7 @@ def beside(adapter: Adapter, part: str) -> ModuleType | None:
     A package of ours is called like its adapter; others name theirs, or it is where their class is.
     """
     named = str(getattr(adapter, "package", "")) or type(adapter).__module__
-    home = f"{__name__}.{adapter.name}" if adapter.name in BUILTIN else named
+    home = f"{__name__}.adapters.{adapter.name}" if adapter.name in BUILTIN else named
     try:
         return import_module(f"{home}.{part}")
     except ModuleNotFoundError as error:
@@ -64,7 +64,7 @@ def host_of(adapter: Adapter | None) -> "Host | None":
     if adapter is None or "native_approve" not in adapter.capabilities:
         return None
     try:
-        return cast("Host | None", beside(adapter, "served"))
+        return cast("Host | None", beside(adapter, "server_client"))
     except Exception as error:  # it may be anybody's
         log.error("the servers of %s cannot be loaded: %s: %s", adapter.name, type(error).__name__, error)
         return None

@@ -11,7 +11,7 @@
 Answers are plain data (dicts, lists, strings, numbers); errors are those of `termvisor.errors`.
 """
 
-from termvisor.client.asynchronous import AsyncVisor, connect
-from termvisor.client.blocking import Visor
+from termvisor.client.async_client import AsyncVisor, connect
+from termvisor.client.sync_client import Visor
 
 __all__ = ["AsyncVisor", "Visor", "connect"]

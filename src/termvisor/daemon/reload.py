@@ -6,12 +6,12 @@ parts.
 
 from msgspec.structs import replace
 
-from termvisor.daemon.parts import Parts
-from termvisor.daemon.warm import warm_rules
+from termvisor.daemon.components import Parts
+from termvisor.daemon.rules.precompile import warm_rules
 from termvisor.log import logger, to_file
 from termvisor.model.reload import Reloaded, RulesRead
-from termvisor.ops.configuration import merge
-from termvisor.redact import use as use_rules
+from termvisor.ops.config._shared import merge
+from termvisor.redaction import use as use_rules
 from termvisor.settings import load
 
 _REDACTION = frozenset({"redact_patterns", "redact_allow"})

@@ -9,10 +9,10 @@ Imports nothing that costs time: an agent waits for it.
 
 from time import monotonic
 
-from termvisor.frontends.courier import write
-from termvisor.frontends.given import read
-from termvisor.wire import face
-from termvisor.wire.dial import dial
+from termvisor.frontends.cli.fast_client import write
+from termvisor.frontends.cli.read_input import read
+from termvisor.protocol import command_protocol as face
+from termvisor.protocol.connect import dial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

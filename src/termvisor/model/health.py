@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from termvisor.model.upkeep import Maintenance
+from termvisor.model.maintenance import Maintenance
 
 
 class ServerHealth(Struct, frozen=True, kw_only=True):

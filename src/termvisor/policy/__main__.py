@@ -3,8 +3,8 @@
 import sys
 
 from termvisor.errors import ConfigError
-from termvisor.policy.document import parse
-from termvisor.wire.complaint import said
+from termvisor.policy.policy_file import parse
+from termvisor.protocol.error_line import said
 
 
 def check(path: str) -> None:

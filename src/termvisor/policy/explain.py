@@ -1,8 +1,8 @@
 """The way to a verdict, line by line, for a person: every voice, also those that had nothing to say."""
 
-from termvisor.model.policy import Policy
-from termvisor.model.verdict import Reason, strictest
-from termvisor.policy.judge import hear
+from termvisor.model.action.policy import Policy
+from termvisor.model.action.verdict import Reason, strictest
+from termvisor.policy.evaluator import hear
 from termvisor.policy.request import Request
 
 _TWO = "two people must say yes; the daemon hears one user only, so it will expire"

@@ -7,11 +7,21 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.model.action import Action, Actor, AnswerAgent, RunProgram, SendKeys, SendText, Spawn, kind_of, pane_of
+from termvisor.model.action.action import (
+    Action,
+    Actor,
+    AnswerAgent,
+    RunProgram,
+    SendKeys,
+    SendText,
+    Spawn,
+    kind_of,
+    pane_of,
+)
 from termvisor.model.ids import PaneId
-from termvisor.model.pane import ActivityKind
-from termvisor.policy.bucket import Bucket
-from termvisor.policy.path import Scope, resolve
+from termvisor.model.terminal.pane import ActivityKind
+from termvisor.policy.path_rules import Scope, resolve
+from termvisor.policy.token_bucket import Bucket
 
 Decision = Literal["allow", "deny", "modify", "failed"]
 _TYPED = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}

@@ -1,6 +1,6 @@
 """What the recorder is told when it starts, and the command that starts it: by the daemon, or by itself to upgrade."""
 
-_BOOT = "import sys; sys.path[:0] = [{root!r}]; from termvisor.recorder.process import main; main()"
+_BOOT = "import sys; sys.path[:0] = [{root!r}]; from termvisor.recorder.recorder import main; main()"
 PROTOCOL = 1
 ALREADY_RUNNING = 3
 """Exit status of a recorder that found another one alive."""

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from termvisor.recorder.packed import PackedFile
+    from termvisor.recorder.compressed_segment import PackedFile
 
 READ, ENDED, CAPPED = 0, 1, 2
 """Flags: bytes were read; the stream ended; the recorder closed it (cap, or the disk is full)."""
@@ -106,7 +106,7 @@ def open_bytes(folder: str, start: int) -> RawFile | PackedFile:
     try:
         return RawFile(raw_name(folder, start))
     except FileNotFoundError:
-        from termvisor.recorder.packed import PackedFile  # never loaded by the recorder itself
+        from termvisor.recorder.compressed_segment import PackedFile  # never loaded by the recorder itself
 
         return PackedFile(packed_name(folder, start))
 

@@ -1,6 +1,6 @@
 """Questions to the history."""
 
-from termvisor.search.find import search
-from termvisor.search.query import parse, quote
+from termvisor.search.parser import parse, quote
+from termvisor.search.search import search
 
 __all__ = ["parse", "quote", "search"]

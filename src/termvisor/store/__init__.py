@@ -1,7 +1,7 @@
 """What is kept: panes, their output and events, in one SQLite file."""
 
-from termvisor.store.commit import Progress, Stored
-from termvisor.store.panes import StoredPane
 from termvisor.store.store import Store
+from termvisor.store.tables.panes import StoredPane
+from termvisor.store.tables.pipeline_commit import Progress, Stored
 
 __all__ = ["Progress", "Store", "Stored", "StoredPane"]

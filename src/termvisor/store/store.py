@@ -5,27 +5,27 @@ from typing import TypeVar
 
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
-from termvisor.store.accounts import Accounts
-from termvisor.store.approvals import Approvals, Permits
-from termvisor.store.audit import Audit
-from termvisor.store.commands import Commands
-from termvisor.store.db import Database
-from termvisor.store.detections import Detections
-from termvisor.store.events import Events
-from termvisor.store.facts import Facts
-from termvisor.store.first_screens import FirstScreens
-from termvisor.store.keeping import Keeping
-from termvisor.store.notices import Notices
-from termvisor.store.output import Output
-from termvisor.store.panes import Panes
-from termvisor.store.patience import Patience, PatientDatabase
-from termvisor.store.reading import Reading
-from termvisor.store.reservations import Reservations
-from termvisor.store.runs import Runs
-from termvisor.store.sends import Sends
-from termvisor.store.sessions import Sessions
-from termvisor.store.sightings import Sightings
-from termvisor.store.utterances import Utterances
+from termvisor.store.maintenance.maintenance import Keeping
+from termvisor.store.sqlite.database import Database
+from termvisor.store.sqlite.retrying_database import Patience, PatientDatabase
+from termvisor.store.tables.accounts import Accounts
+from termvisor.store.tables.agent_facts import Facts
+from termvisor.store.tables.approvals import Approvals, Permits
+from termvisor.store.tables.audit import Audit
+from termvisor.store.tables.baseline_screens import FirstScreens
+from termvisor.store.tables.commands import Commands
+from termvisor.store.tables.deliveries import Sends
+from termvisor.store.tables.detections import Detections
+from termvisor.store.tables.events import Events
+from termvisor.store.tables.notification_outbox import Notices
+from termvisor.store.tables.output import Output
+from termvisor.store.tables.panes import Panes
+from termvisor.store.tables.reservations import Reservations
+from termvisor.store.tables.screen_rows import Sightings
+from termvisor.store.tables.search_queries import Reading
+from termvisor.store.tables.sessions import Sessions
+from termvisor.store.tables.transcripts import Utterances
+from termvisor.store.tables.workflow_runs import Runs
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
 from termvisor.errors import NotFound
-from termvisor.model.account import Account, Allowance, Judged, Pick, Service, Standing
+from termvisor.model.agent.account import Account, Allowance, Judged, Pick, Service, Standing
 
 
 def lived_in(accounts: "MemoryAccounts", now: int) -> None:

@@ -5,20 +5,20 @@ from contextlib import AbstractContextManager
 
 from msgspec.structs import replace
 
+from termvisor.agents.state.identification import handshake, recognise
+from termvisor.agents.tracking import agent_events as telling
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import Clock
-from termvisor.model.agent import AgentState, StateChange, StateName
-from termvisor.model.attention import need
-from termvisor.model.drift import Drift
+from termvisor.model.agent.attention import need
+from termvisor.model.agent.drift import Drift
+from termvisor.model.agent.explanation import Explanation
+from termvisor.model.agent.identification import Signature, SignatureInputs
+from termvisor.model.agent.session import AgentKind, AgentSession, AgentView, SourceHealth, Usage
+from termvisor.model.agent.signal import Signal
+from termvisor.model.agent.state import AgentState, StateChange, StateName
+from termvisor.model.agent.tool_finished import ToolEnd
 from termvisor.model.event import Event, Scalar
-from termvisor.model.explanation import Explanation
 from termvisor.model.ids import PaneId, RuntimeId, SessionId, SignalId
-from termvisor.model.session import AgentKind, AgentSession, AgentView, SourceHealth, Usage
-from termvisor.model.signal import Signal
-from termvisor.model.signature import Signature, SignatureInputs
-from termvisor.model.tool_end import ToolEnd
-from termvisor.pipeline.knowing import telling
-from termvisor.state.signature import handshake, recognise
 
 
 class MemoryAgents:

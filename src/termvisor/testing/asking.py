@@ -8,21 +8,21 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor import packs
 from termvisor.clock import NS, SystemClock
-from termvisor.model.action import Actor, SetTitle
-from termvisor.model.approval import Approval, Permit, Reservation, Scope
-from termvisor.model.audit import AuditEntry
-from termvisor.model.frame import Frame
+from termvisor.detection import packs
+from termvisor.model.action.action import Actor, SetTitle
+from termvisor.model.action.approval import Approval, Permit, Reservation, Scope
+from termvisor.model.action.audit import AuditEntry
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.undo import Inverse, Undoes
+from termvisor.model.action.verdict import Reason, strictest
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.outcome import Outcome
-from termvisor.model.pane import Activity
-from termvisor.model.screen import Screen
-from termvisor.model.undo import Inverse, Undoes
-from termvisor.model.upkeep import Maintenance
-from termvisor.model.verdict import Reason, strictest
-from termvisor.ops.answer import KINDS, Caller, answer
-from termvisor.ops.world import World
+from termvisor.model.maintenance import Maintenance
+from termvisor.model.terminal.frame import Frame
+from termvisor.model.terminal.pane import Activity
+from termvisor.model.terminal.screen import Screen
+from termvisor.ops.api.dispatch import KINDS, Caller, answer
+from termvisor.ops.api.services import World
 from termvisor.settings import Places
 from termvisor.store import Store
 from termvisor.testing import crew
@@ -82,7 +82,7 @@ async def collect(world: World, caller: Caller) -> Answered:
 
 
 _PACK = os.path.join(os.path.dirname(packs.__file__), "core", "wezterm")
-"""A small one: to prove all of them takes seconds, and tests/unit/packs/test_lint.py does."""
+"""A small one: to prove all of them takes seconds, and tests/unit/detection/packs/test_lint.py does."""
 
 CALLS: dict[str, tuple[str, ...]] = {
     "list_panes": ("state", "--gone"),

@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from termvisor.model.command import Command
 from termvisor.model.ids import CommandId, EpochId, PaneId
+from termvisor.model.terminal.command import Command
 
 
 class MemoryCommands:

@@ -1,11 +1,11 @@
 """A crew of agents for an in-memory World: one asks for permission, one works, one is done, one is not understood."""
 
 from termvisor.clock import NS
-from termvisor.model.agent import Contradiction, Flags
-from termvisor.model.explanation import Explanation, Prospect, Testimony
+from termvisor.model.agent.explanation import Explanation, Prospect, Testimony
+from termvisor.model.agent.session import AgentKind, SourceHealth, Usage
+from termvisor.model.agent.signal import Signal
+from termvisor.model.agent.state import Contradiction, Flags
 from termvisor.model.ids import PaneId, SignalId
-from termvisor.model.session import AgentKind, SourceHealth, Usage
-from termvisor.model.signal import Signal
 from termvisor.testing.world import MemoryWorld, shell
 
 PERMISSION = SignalId(41)

@@ -7,11 +7,11 @@ from typing import get_args
 from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
-from termvisor.model.detection import Detection, DetectionFilter, Handling, Mute
+from termvisor.model.detection.detection import Detection, DetectionFilter, Handling, Mute
+from termvisor.model.detection.match_trace import MatchTrace
+from termvisor.model.detection.rule import Rule, Severity
 from termvisor.model.event import Event
 from termvisor.model.ids import EventId, PaneId, RuntimeId
-from termvisor.model.match_trace import MatchTrace
-from termvisor.model.rule import Rule, Severity
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 

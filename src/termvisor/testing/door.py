@@ -9,18 +9,18 @@ from msgspec.structs import replace
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import NS, Clock
 from termvisor.errors import BadRequest, Conflict, NoInverse, VisorError
-from termvisor.model.action import Action, Actor, SendText
-from termvisor.model.approval import Approval, ApprovalAnswer, ApprovalState, Permit, Reservation
-from termvisor.model.audit import AuditEntry, AuditFilter, BrokenChain
-from termvisor.model.chain import Link, hash_of
+from termvisor.model.action.action import Action, Actor, SendText
+from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalState, Permit, Reservation
+from termvisor.model.action.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.action.hash_chain import Link, hash_of
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.policy import Policy
+from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.undo import Inverse
+from termvisor.model.action.verdict import Reason, strictest
 from termvisor.model.ids import PaneId
-from termvisor.model.outcome import Outcome
-from termvisor.model.pane import PaneView
-from termvisor.model.policy import Policy
-from termvisor.model.terms import Terms
-from termvisor.model.undo import Inverse
-from termvisor.model.verdict import Reason, strictest
-from termvisor.ops.door import Foreseen
+from termvisor.model.terminal.pane import PaneView
+from termvisor.ops.api.gate_service import Foreseen
 
 _STATES: dict[ApprovalAnswer, ApprovalState] = {"allow": "allowed", "deny": "denied", "edit": "edited"}
 ME = Actor(kind="human", uid=1000, pid=4200)

@@ -4,15 +4,15 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.errors import Diverged
-from termvisor.model.run import Run, Step
+from termvisor.model.workflow.run import Run, Step
 from termvisor.testing.world import StillClock
-from termvisor.workflow.base import Workflow, installed
-from termvisor.workflow.call import Call, Came
-from termvisor.workflow.context import Context, StepBack
-from termvisor.workflow.document import Reader
-from termvisor.workflow.effects import Going, Journaled, Last
-from termvisor.workflow.replay import split
-from termvisor.workflow.source import parse
+from termvisor.workflows.calls import Call, Came
+from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.engine.journal_replay import split
+from termvisor.workflows.engine.journaled_calls import Going, Journaled, Last
+from termvisor.workflows.files.loader import Reader
+from termvisor.workflows.files.yaml_source import parse
+from termvisor.workflows.workflow import Workflow, installed
 
 
 class History(Struct, frozen=True, kw_only=True, omit_defaults=True):

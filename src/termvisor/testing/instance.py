@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from termvisor.client import start
-from termvisor.client.patience import until
-from termvisor.daemon.life import stop_recorder
+from termvisor.client import daemon_process as start
+from termvisor.daemon.lifecycle import stop_recorder
 from termvisor.settings import Places, environment, prepare
-from termvisor.spawn import ask
+from termvisor.system.polling import until
+from termvisor.system.subprocesses import ask
 
 _PATIENCE = 30.0
 """Seconds for a daemon to come up beside whatever else the machine does."""

@@ -8,7 +8,7 @@ import shutil
 import sys
 from functools import cache
 
-from termvisor import spawn
+from termvisor.system import subprocesses as spawn
 from termvisor.testing.leftovers import end_all_of
 
 

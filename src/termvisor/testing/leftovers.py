@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
-from termvisor.client.patience import until
+from termvisor.system.polling import until
 
 _PATIENCE = 20.0
 """Seconds for the kernel to end programs on a busy machine."""

@@ -13,28 +13,28 @@ from msgspec.structs import replace
 
 from termvisor.bus import Bus, Subscription
 from termvisor.errors import NotFound, VisorError
-from termvisor.model.action import Action, Actor, kind_of
-from termvisor.model.approval import Approval
-from termvisor.model.audit import AuditEntry
-from termvisor.model.audit import Stage as AuditStage
-from termvisor.model.detection import Detection, Handling
+from termvisor.model.action.action import Action, Actor, kind_of
+from termvisor.model.action.approval import Approval
+from termvisor.model.action.audit import AuditEntry
+from termvisor.model.action.audit import Stage as AuditStage
+from termvisor.model.action.delivery import Send
+from termvisor.model.action.outcome import Outcome, RunIt
+from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.verdict import Reason, Verdict, strictest
+from termvisor.model.detection.detection import Detection, Handling
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId, PaneId, SessionId
-from termvisor.model.outcome import Outcome, RunIt
-from termvisor.model.output import Line
-from termvisor.model.pane import PaneView
-from termvisor.model.run import Mode, Run, RunFilter, RunId, RunSignal, Step
-from termvisor.model.send import Send
-from termvisor.model.terms import Terms
-from termvisor.model.verdict import Reason, Verdict, strictest
+from termvisor.model.terminal.output import Line
+from termvisor.model.terminal.pane import PaneView
+from termvisor.model.workflow.run import Mode, Run, RunFilter, RunId, RunSignal, Step
 from termvisor.testing.world import MemoryWorld, StillClock, shell
-from termvisor.workflow.base import Workflow
-from termvisor.workflow.call import CodeFound, Conversation, LastSession, Observation, Preferred
-from termvisor.workflow.engine import Engine
-from termvisor.workflow.failover import Failover, NoFailover
-from termvisor.workflow.ground import Ground
-from termvisor.workflow.shelf import Shelf
-from termvisor.workflow.surroundings import Around, Runs, Stir
+from termvisor.workflows.account_failover import Failover, NoFailover
+from termvisor.workflows.calls import CodeFound, Conversation, LastSession, Observation, Preferred
+from termvisor.workflows.engine.dependencies import Ground
+from termvisor.workflows.engine.engine import Engine
+from termvisor.workflows.engine.services import Around, Runs, Stir
+from termvisor.workflows.registry import Shelf
+from termvisor.workflows.workflow import Workflow
 
 
 class Mortal:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import count
 
 from termvisor.settings import environment
-from termvisor.spawn import ask
+from termvisor.system.subprocesses import ask
 from termvisor.testing.keeper import keep
 from termvisor.testing.leftovers import end_all_of
 

@@ -8,9 +8,9 @@ import msgspec
 from termvisor.clock import NS
 from termvisor.errors import Conflict
 from termvisor.model.health import Health, ProcessCost, ServerHealth
+from termvisor.model.maintenance import Backup, Checked, Contents, Maintenance
 from termvisor.model.reload import Reloaded
-from termvisor.model.upkeep import Backup, Checked, Contents, Maintenance
-from termvisor.ops.configuration import merge
+from termvisor.ops.config._shared import merge
 from termvisor.settings import load
 
 if TYPE_CHECKING:

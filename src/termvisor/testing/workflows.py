@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
 from termvisor.errors import Conflict, NoWorkflow
-from termvisor.model.action import Actor
-from termvisor.model.detection import Detection
+from termvisor.model.action.action import Actor
+from termvisor.model.action.verdict import Reason, strictest
+from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.model.run import ENDED, Run, RunFilter, RunId, RunStatus, Step
-from termvisor.model.verdict import Reason, strictest
-from termvisor.model.workflow_info import Rehearsed, RunChange, WorkflowInfo, WorkflowTrouble
+from termvisor.model.workflow.info import Rehearsed, RunChange, WorkflowInfo, WorkflowTrouble
+from termvisor.model.workflow.run import ENDED, Run, RunFilter, RunId, RunStatus, Step
 
 _AFTER: dict[str, RunStatus] = {"cancel": "cancelled", "pause": "paused", "resume": "running"}
 

@@ -12,17 +12,17 @@ import msgspec
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, InvalidCursor
-from termvisor.model.action import Actor
-from termvisor.model.command import Command
+from termvisor.model.action.action import Actor
 from termvisor.model.event import Event, Scalar
-from termvisor.model.frame import Frame
 from termvisor.model.ids import EpochId, EventId, MuxPaneId, PaneId, ScreenId, TargetName
-from termvisor.model.output import Delta, Epoch, Gap, GapCause, Line
-from termvisor.model.pane import Activity, PaneFacts, PaneInstance, PaneView, ServerInstance
-from termvisor.model.question import Found, Hit, Question
-from termvisor.model.screen import Screen
+from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.frame import Frame
+from termvisor.model.terminal.output import Delta, Epoch, Gap, GapCause, Line
+from termvisor.model.terminal.pane import Activity, PaneFacts, PaneInstance, PaneView, ServerInstance
+from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.search_query import Found, Hit, Question
 from termvisor.settings import Places, Settings
-from termvisor.stream import user_vars
+from termvisor.terminal import user_variables as user_vars
 from termvisor.testing.accounts import MemoryAccounts
 from termvisor.testing.agents import MemoryAgents
 from termvisor.testing.commands import MemoryCommands

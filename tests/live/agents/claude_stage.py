@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from termvisor.agents.base import Process
-from termvisor.agents.claude_code import ADAPTER
-from termvisor.agents.claude_code.channel import Press
-from termvisor.ingest.agents.processes import Processes
-from termvisor.model.agent_hooks import LISTENED
-from termvisor.model.screen import Screen
+from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.claude_code import ADAPTER
+from termvisor.agents.adapters.claude_code.keyboard import Press
+from termvisor.agents.sources.pane_processes import Processes
+from termvisor.model.agent.hooks import LISTENED
+from termvisor.model.terminal.screen import Screen
 from tests.live.agents.lab import CLAUDE, Workplace
 from tests.live.agents.stage import HEIGHT, WIDTH, Stage
 from tests.live.waiting import until

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from termvisor.agents.base import Process, Record
-from termvisor.agents.codex import ADAPTER, served
-from termvisor.agents.codex.served.app_server import AppServer
-from termvisor.agents.server import Face
+from termvisor.agents.adapters.adapter import Process, Record
+from termvisor.agents.adapters.codex import ADAPTER
+from termvisor.agents.adapters.codex import server_client as served
+from termvisor.agents.adapters.codex.server_client.app_server import AppServer
+from termvisor.agents.adapters.server_contract import Face
+from termvisor.agents.sources.pane_processes import Processes
+from termvisor.agents.sources.server_connection import ServerEar, Surroundings
 from termvisor.clock import SystemClock
-from termvisor.ingest.agents.foreground import began_at
-from termvisor.ingest.agents.processes import Processes
-from termvisor.ingest.agents.server_ear import ServerEar, Surroundings
+from termvisor.system.foreground_process import began_at
 from termvisor.testing.leftovers import end_all_of
 from termvisor.testing.tmux import PrivateTmux
 from tests.live.agents.hooked import SPOOL, hook

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from termvisor.agents.base import Adapter, Process, Record, Watch
-from termvisor.ingest.agents.hook_line import understood
-from termvisor.model.runtime import Runtime
-from termvisor.pipeline.knowing.hearing import MARKS, hint_of
+from termvisor.agents.adapters.adapter import Adapter, Process, Record, Watch
+from termvisor.agents.sources.hook_record import understood
+from termvisor.agents.tracking.signal_reader import MARKS, hint_of
+from termvisor.model.agent.agent_process import Runtime
 from tests.live.agents.codex_stage import House
 from tests.live.agents.hooked import SPOOL
 from tests.live.agents.stage import Stage

@@ -4,8 +4,8 @@ import json
 import shlex
 from pathlib import Path
 
-from termvisor.agents import copilot, gemini, opencode
-from termvisor.agents.opencode import signals
+from termvisor.agents.adapters import copilot, gemini, opencode
+from termvisor.agents.adapters.opencode import signals
 from tests.live.agents.lab import Program, Workplace
 
 SPOOL = "spool/hooks.jsonl"

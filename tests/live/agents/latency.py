@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from termvisor.clock import SystemClock
+from termvisor.model.agent.signal import Signal
 from termvisor.model.event import Event
-from termvisor.model.signal import Signal
 from termvisor.store import Store
 from tests.bench.figure import percentile
 from tests.live.agents.lab import PROGRAMS, Workplace

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.mark import Mark
-from termvisor.model.output import Delta
-from termvisor.model.screen import Screen
-from termvisor.stream.text import TextStage
+from termvisor.model.terminal.mark import Mark
+from termvisor.model.terminal.output import Delta
+from termvisor.model.terminal.screen import Screen
+from termvisor.terminal.text_decoder import TextStage
 from termvisor.testing.tmux import PrivateTmux
 from tests.live.agents.hooked import SPOOL
 from tests.live.agents.lab import Program, Workplace

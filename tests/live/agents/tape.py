@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from termvisor.agents.base import Adapter, Process, Record
-from termvisor.agents.choices import Press
-from termvisor.ingest.agents.foreground import began_at
-from termvisor.ingest.agents.processes import Processes
+from termvisor.agents.adapters.adapter import Adapter, Process, Record
+from termvisor.agents.adapters.dialog_options import Press
+from termvisor.agents.sources.pane_processes import Processes
+from termvisor.model.agent.agent_process import Place, Runtime
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.runtime import Place, Runtime
-from termvisor.model.screen import Screen
-from termvisor.model.target import LOCAL
+from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.target import LOCAL
+from termvisor.system.foreground_process import began_at
 from tests.live.agents.ears import Ears
 from tests.live.agents.lab import PARTS
 from tests.live.agents.stage import PATIENCE, Stage

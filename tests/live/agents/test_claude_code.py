@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.claude_code import ADAPTER, channel
+from termvisor.agents.adapters.claude_code import ADAPTER
+from termvisor.agents.adapters.claude_code import keyboard as channel
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.claude_stage import ANSWER, SUBSCRIBED, ClaudeStage, settle
 from tests.live.agents.ears import Figures

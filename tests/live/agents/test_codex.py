@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.codex import ADAPTER, channel
-from termvisor.model.session import SourceHealth
+from termvisor.agents.adapters.codex import ADAPTER
+from termvisor.agents.adapters.codex import keyboard as channel
+from termvisor.model.agent.session import SourceHealth
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.codex_stage import ALONE, House, house
 from tests.live.agents.ears import CodexEars

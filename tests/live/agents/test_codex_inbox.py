@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from termvisor.agents.codex import channel
+from termvisor.agents.adapters.codex import keyboard as channel
 from tests.live.agents.company import Company, company
 from tests.live.agents.lab import CODEX
 from tests.live.agents.model.server import model_server

@@ -12,10 +12,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from termvisor.agents import copilot, gemini, opencode
-from termvisor.agents.copilot import channel as to_copilot
-from termvisor.agents.gemini import channel as to_gemini
-from termvisor.agents.opencode import channel as to_opencode
+from termvisor.agents.adapters import copilot, gemini, opencode
+from termvisor.agents.adapters.copilot import keyboard as to_copilot
+from termvisor.agents.adapters.gemini import keyboard as to_gemini
+from termvisor.agents.adapters.opencode import keyboard as to_opencode
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.live.agents.hooked import ANSWER, settle
 from tests.live.agents.lab import COPILOT, GEMINI, OPENCODE, Workplace

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.claude_code import channel
+from termvisor.agents.adapters.claude_code import keyboard as channel
 from termvisor.testing.instance import Instance, instance
 from termvisor.testing.tmux import private_tmux, short_folder
 from tests.compiled import lend

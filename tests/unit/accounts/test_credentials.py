@@ -7,7 +7,7 @@ import pytest
 
 from termvisor.accounts.credentials import environment, pairs, shares_sessions
 from termvisor.errors import ConfigError
-from termvisor.model.account import Account
+from termvisor.model.agent.account import Account
 
 SECRET = "hush-4711"
 

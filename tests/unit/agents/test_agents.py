@@ -4,10 +4,10 @@ import pytest
 from msgspec import Struct
 
 from termvisor import agents
-from termvisor.agents import codex
-from termvisor.agents.base import CONTRACT_VERSION, Process
-from tests.unit.agents.saying import SESSION, process, screen
-from tests.unit.pipeline.knowing import toy
+from termvisor.agents.adapters import codex
+from termvisor.agents.adapters.adapter import CONTRACT_VERSION, Process
+from tests.unit.agents.adapters.saying import SESSION, process, screen
+from tests.unit.agents.tracking import toy
 
 
 class Old(Struct):

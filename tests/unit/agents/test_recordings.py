@@ -5,10 +5,10 @@ from typing import get_args
 import pytest
 
 from termvisor import agents
-from termvisor.agents.composed import Composed
-from termvisor.model.agent import StateName
+from termvisor.agents.adapters.composed_adapter import Composed
+from termvisor.model.agent.state import StateName
 from tests.recordings.scene import scenes
-from tests.unit.agents import replay
+from tests.unit.agents.adapters import replay
 
 RECORDED = {one.name: one for one in agents.load() if isinstance(one, Composed) and scenes(one.name)}
 UNSEEN = {

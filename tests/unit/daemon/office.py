@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
-from termvisor.daemon.connection import Limits
-from termvisor.daemon.endpoint import Endpoint, bind
+from termvisor.daemon.server.connection import Limits
+from termvisor.daemon.server.listener import Endpoint, bind
 from termvisor.errors import NotFound, UnknownCommand
-from termvisor.wire import face, rpc
-from termvisor.wire.peer import Peer
+from termvisor.protocol import command_protocol as face
+from termvisor.protocol import jsonrpc as rpc
+from termvisor.system.peer_credentials import Peer
 
 
 class FakeDesk:

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
+from termvisor.capture.raw_log import survey
 from termvisor.clock import NS, SystemClock
-from termvisor.ingest.raw_log import survey
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId, TargetName
-from termvisor.model.output import Block
-from termvisor.model.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.recorder.format import SegmentWriter
+from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.settings import Places, Settings, prepare
 from termvisor.store import Progress, Store
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.daemon.build import open_world
+from termvisor.daemon.assembly import open_world
 from termvisor.errors import ConfigError
 from termvisor.log import to_file
 from termvisor.model.reload import Reloaded
-from termvisor.redact import build, redact
-from termvisor.redact import use as use_rules
+from termvisor.redaction import build, redact
+from termvisor.redaction import use as use_rules
 from termvisor.settings import load
 from termvisor.testing.tmux import private_tmux
 from tests.compiled import lend

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from termvisor.frontends import hook
+from termvisor.protocol import command_protocol as face
 from termvisor.testing.tmux import short_folder
-from termvisor.wire import face
 
 WORDS = ("hook", "permission", "--agent=claude_code")
 HEARD, DONE = face.frame(b"a", face.PROTOCOL), face.frame(b"x", 0)

@@ -2,9 +2,9 @@ import re
 
 import pytest
 
+from termvisor.detection.packs import load
 from termvisor.model.event_types import EVENT_TYPES, OF_ONE_THING, is_event_type, key_of
 from termvisor.model.ids import RuntimeId
-from termvisor.packs import load
 
 SEVEN = RuntimeId(7)
 

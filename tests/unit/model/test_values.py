@@ -10,9 +10,9 @@ from msgspec import Struct
 
 import termvisor.model
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.output import Line
-from termvisor.model.question import Found, Hit, Question
-from termvisor.model.screen import Screen
+from termvisor.model.terminal.output import Line
+from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.search_query import Found, Hit, Question
 
 MODULES = [
     importlib.import_module(f"termvisor.model.{found.name}") for found in pkgutil.iter_modules(termvisor.model.__path__)

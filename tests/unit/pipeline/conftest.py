@@ -2,9 +2,9 @@
 
 import pytest
 
-from termvisor.model.output import Epoch
+from termvisor.model.terminal.output import Epoch
 from termvisor.testing.tmux import short_folder
-from tests.unit.ingest.scene import Memory
+from tests.unit.capture.scene import Memory
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from termvisor.backends.pane_source import Capture
+from termvisor.capture.screen_sampler import Look
 from termvisor.clock import NS
-from termvisor.detect.rules import RuleScan
-from termvisor.ingest.eyes import Look
-from termvisor.model.detection import DetectionFilter
+from termvisor.detection.packs import load
+from termvisor.detection.scanner import RuleScan
+from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.ids import RuntimeId
-from termvisor.model.sighting import Life
-from termvisor.mux.base import Capture
-from termvisor.packs import load
+from termvisor.model.terminal.screen_row import Life
 from termvisor.pipeline import Sightings
-from termvisor.pipeline.stay import Stay
+from termvisor.pipeline.agent_presence import Stay
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 RULES = tuple(rule for rule in load().rules if rule.scope in ("line", "stream") and rule.event)

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from termvisor.model.action import Action, Actor, ActorKind, SendText
+from termvisor.model.action.action import Action, Actor, ActorKind, SendText
 from termvisor.model.ids import PaneId
-from termvisor.policy.command import Examined, examine
-from termvisor.policy.path import Scope
+from termvisor.policy.path_rules import Scope
 from termvisor.policy.request import Place, Request
+from termvisor.policy.shell import Examined, examine
 
 HOME = "/home/me"
 OWN = (f"{HOME}/.config/termvisor", f"{HOME}/.local/share/termvisor")

@@ -1,5 +1,5 @@
-from termvisor.policy.document import parse
 from termvisor.policy.explain import explain
+from termvisor.policy.policy_file import parse
 from tests.unit.policy.asking import command
 
 POLICY = parse("""

@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.model.action import RunProgram, SendKeys, SendText, Spawn
+from termvisor.model.action.action import RunProgram, SendKeys, SendText, Spawn
 from termvisor.model.ids import PaneId
 from termvisor.policy.request import argv, keys_as_text, presses_blindly, scope_of, typed
 from tests.unit.policy.asking import HOME, asks, command

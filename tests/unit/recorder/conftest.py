@@ -15,8 +15,8 @@ from contextlib import suppress
 import pytest
 
 import termvisor
-from termvisor.recorder.format import SegmentReader
 from termvisor.recorder.options import Options
+from termvisor.recorder.segment_log import SegmentReader
 
 ROOT = os.path.dirname(os.path.dirname(termvisor.__file__))
 

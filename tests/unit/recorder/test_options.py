@@ -21,9 +21,9 @@ def test_a_command_carries_the_options_whatever_their_paths_look_like():
 
 def test_the_process_loads_only_the_smallest_modules():
     root = os.path.dirname(os.path.dirname(termvisor.__file__))
-    script = f"import sys; sys.path[:0] = [{root!r}]; import termvisor.recorder.process; print(*sys.modules)"
+    script = f"import sys; sys.path[:0] = [{root!r}]; import termvisor.recorder.recorder; print(*sys.modules)"
     command = [sys.executable, "-ISE", "-c", script]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     heavy = {"os", "re", "typing", "collections", "enum", "signal", "socket", "struct", "contextlib", "functools"}
-    for_readers = {"termvisor.recorder.packed", "zstandard", "bisect"}
+    for_readers = {"termvisor.recorder.compressed_segment", "zstandard", "bisect"}
     assert loaded & (heavy | for_readers) == set()

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from termvisor.model.ids import EpochId, PaneId, ScreenId
-from termvisor.model.screen import Screen
-from termvisor.model.sighting import Glance, Life, Row
+from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.screen_row import Glance, Life, Row
 from termvisor.store import Store
-from termvisor.stream.fold import folds_of
+from termvisor.terminal.row_normalization import folds_of
 
 
 @pytest.fixture

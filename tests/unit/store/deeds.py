@@ -2,12 +2,12 @@
 
 from msgspec.structs import replace
 
-from termvisor.model.approval import Approval, Permit, Reservation, Scope, Voice
+from termvisor.model.action.approval import Approval, Permit, Reservation, Scope, Voice
+from termvisor.model.action.delivery import Send
 from termvisor.model.ids import PaneId
-from termvisor.model.send import Send
 from termvisor.store import Store
-from tests.unit.store.test_approvals import QUESTION
-from tests.unit.store.test_audit import entry
+from tests.unit.store.tables.test_approvals import QUESTION
+from tests.unit.store.tables.test_audit import entry
 
 
 async def sent(store: Store, pane: PaneId, at: int, *, ended_at: int | None = None) -> Send:

@@ -8,9 +8,9 @@ import pytest
 
 from termvisor.clock import SystemClock
 from termvisor.store import Store
-from termvisor.store.copy import contents_of
-from termvisor.store.migration import latest
-from termvisor.store.restore import restore
+from termvisor.store.maintenance.backup import contents_of
+from termvisor.store.maintenance.restore import restore
+from termvisor.store.sqlite.migrations import latest
 from tests.unit.dying import killed_at_every_step
 
 DIES = """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.client.patience import until
+from termvisor.system.polling import until
 from termvisor.testing.leftovers import carries, end_all_of, processes
 from termvisor.testing.tmux import private_tmux, short_folder
 

@@ -1,7 +1,7 @@
 import pytest
 
 from termvisor.errors import Conflict
-from termvisor.model.upkeep import Maintenance
+from termvisor.model.maintenance import Maintenance
 from termvisor.testing.world import NOON, MemoryWorld
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import InvalidCursor
-from termvisor.model.question import Question
+from termvisor.model.terminal.search_query import Question
 from termvisor.testing.world import NOON, MemoryWorld, StillClock, settled, shell
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from termvisor.client.start import ensure_running
+from termvisor.client.daemon_process import ensure_running
 from termvisor.errors import BadRequest, MuxError, Unavailable
-from termvisor.frontends import courier
-from termvisor.frontends.human import look
-from termvisor.ops.arguments import render
-from termvisor.ops.attach import Attach, Attached
+from termvisor.frontends.cli import fast_client as courier
+from termvisor.frontends.cli.terminal_info import look
+from termvisor.ops.api.arguments import render
+from termvisor.ops.panes.attach import Attach, Attached
+from termvisor.protocol import command_protocol as face
 from termvisor.settings import environment, places
-from termvisor.wire import face
 
 
 class _Answer(msgspec.Struct):

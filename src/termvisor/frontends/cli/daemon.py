@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.client.start import ensure_running, greet, is_running, stop
-from termvisor.frontends.courier import write
+from termvisor.client.daemon_process import ensure_running, greet, is_running, stop
+from termvisor.frontends.cli.fast_client import write
 from termvisor.settings import Places, places
 
 NOT_RUNNING = 3

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.frontends.courier import write
+from termvisor.frontends.cli.fast_client import write
 from termvisor.frontends.demo import server
 from termvisor.settings import load, places
 

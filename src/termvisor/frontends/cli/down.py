@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from termvisor.client import start
-from termvisor.daemon.life import recorder_pid, stop_recorder
+from termvisor.client import daemon_process as start
+from termvisor.daemon.lifecycle import recorder_pid, stop_recorder
 from termvisor.errors import ConfigError
-from termvisor.frontends.courier import write
+from termvisor.frontends.cli.fast_client import write
 from termvisor.frontends.demo import server
 from termvisor.settings import Places, Settings, load, places
 

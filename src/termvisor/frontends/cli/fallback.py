@@ -6,15 +6,15 @@ from typing import Any, NoReturn, cast
 
 from msgspec import convert
 
-from termvisor.client.start import ensure_running
+from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
-from termvisor.frontends import courier
-from termvisor.ops.answer import KINDS, Caller, answer, find
-from termvisor.ops.local import LocalWorld
-from termvisor.ops.world import World
+from termvisor.frontends.cli import fast_client as courier
+from termvisor.ops.api.dispatch import KINDS, Caller, answer, find
+from termvisor.ops.api.local_services import LocalWorld
+from termvisor.ops.api.services import World
+from termvisor.protocol import command_protocol as face
 from termvisor.settings import places
-from termvisor.wire import face
 
 
 def run(asked: face.Asked, why: int) -> int:

@@ -3,9 +3,9 @@
 import msgspec
 
 from termvisor.frontends.cli.attach import go
-from termvisor.ops.arguments import render
-from termvisor.ops.attach import Attached
-from termvisor.ops.next import Next
+from termvisor.ops.agents.next import Next
+from termvisor.ops.api.arguments import render
+from termvisor.ops.panes.attach import Attached
 
 
 class _Found(msgspec.Struct):

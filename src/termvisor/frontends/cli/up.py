@@ -5,15 +5,16 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.client.patience import until
-from termvisor.client.start import ensure_running, is_running
-from termvisor.daemon.life import recorder_pid
-from termvisor.frontends.cli import fleet, live
-from termvisor.frontends.courier import write
+from termvisor.client.daemon_process import ensure_running, is_running
+from termvisor.daemon.lifecycle import recorder_pid
+from termvisor.frontends.cli.fast_client import write
+from termvisor.frontends.cli.terminal_info import look
 from termvisor.frontends.demo import server
 from termvisor.frontends.demo.scenes import SCENES
-from termvisor.frontends.human import look
+from termvisor.frontends.tui import fleet_table as fleet
+from termvisor.frontends.tui import live_table as live
 from termvisor.settings import Places, load, places
+from termvisor.system.polling import until
 
 _DEMO_SEEN_WITHIN = 5.0
 _HEARD_WITHIN = 2.0

@@ -13,7 +13,7 @@ import tty
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from termvisor.frontends.demo.agents import AGENTS, Play
+from termvisor.frontends.demo.fake_agents import AGENTS, Play
 from termvisor.frontends.demo.scenes import SCENES, Beat
 
 _COMM = "/proc/self/comm"

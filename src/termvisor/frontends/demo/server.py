@@ -5,12 +5,12 @@ import os
 import shlex
 import sys
 
-from termvisor import spawn
 from termvisor.errors import MuxError
-from termvisor.frontends.demo.agents import AGENTS
+from termvisor.frontends.demo.fake_agents import AGENTS
 from termvisor.frontends.demo.scenes import SCENES
+from termvisor.protocol.connect import dial
 from termvisor.settings import Places, Settings, prepare
-from termvisor.wire.dial import dial
+from termvisor.system import subprocesses as spawn
 
 SESSION = "demo"
 WINDOWS = (*AGENTS, *SCENES)

@@ -16,12 +16,12 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from termvisor.agents.base import Adapter, Capability, Process, Record, is_supported
+from termvisor.agents.adapters.adapter import Adapter, Capability, Process, Record, is_supported
+from termvisor.agents.state.signal_filter import refused
+from termvisor.agents.state.thresholds import Measure
+from termvisor.model.agent.signal import Hint, Signal
 from termvisor.model.ids import PaneId
-from termvisor.model.screen import Screen
-from termvisor.model.signal import Hint, Signal
-from termvisor.state.admission import refused
-from termvisor.state.measure import Measure
+from termvisor.model.terminal.screen import Screen
 
 _IMPURE = frozenset(
     {"asyncio", "os", "pathlib", "random", "select", "shutil", "socket", "sqlite3", "subprocess", "time"}
@@ -168,7 +168,7 @@ def _screen(rows: Sequence[str]) -> Screen:
 def _sources(where: str) -> Iterator[tuple[str, str]]:
     """The text of every module of a package."""
     package = importlib.import_module(where)
-    below = [one.name for one in pkgutil.iter_modules(getattr(package, "__path__", ())) if one.name != "served"]
+    below = [one.name for one in pkgutil.iter_modules(getattr(package, "__path__", ())) if one.name != "server_client"]
     for name in (package.__name__, *(f"{package.__name__}.{module}" for module in below)):
         with open(str(importlib.import_module(name).__file__), encoding="utf-8") as file:
             yield name, file.read()

@@ -2,7 +2,7 @@ import pytest
 
 from termvisor.errors import BadRequest
 from termvisor.frontends.cli.attach import chosen
-from termvisor.ops.attach import Attached
+from termvisor.ops.panes.attach import Attached
 
 THERE = Attached(status="done", socket="/run/tmux/default", outside=("tmux", "out"), inside=("tmux", "in"))
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from termvisor.client.start import greet
-from termvisor.daemon.life import recorder_pid
+from termvisor.client.daemon_process import greet
+from termvisor.daemon.lifecycle import recorder_pid
 from termvisor.settings import Places
 from tests.compiled import lend
 from tests.unit.memory import private_places, visor

@@ -2,7 +2,7 @@
 
 import os
 
-from termvisor.client.start import is_running
+from termvisor.client.daemon_process import is_running
 from termvisor.settings import Places
 from tests.unit.memory import private_places, visor
 

@@ -5,11 +5,11 @@ import os
 import msgspec
 import pytest
 
-from termvisor.client.start import is_running
+from termvisor.client.daemon_process import is_running
 from termvisor.errors import NewerDatabase
-from termvisor.frontends import courier
 from termvisor.frontends.cli import fallback
-from termvisor.wire.face import Asked
+from termvisor.frontends.cli import fast_client as courier
+from termvisor.protocol.command_protocol import Asked
 from tests.compiled import lend
 from tests.unit.memory import private_places, visor
 

@@ -1,7 +1,7 @@
 """`visor next --go` on a terminal."""
 
 from termvisor.frontends.cli.next import way
-from termvisor.ops.attach import Attached
+from termvisor.ops.panes.attach import Attached
 
 THERE = b'{"data": {"waiting": 1, "attached": {"status": "done", "socket": "/s", "outside": ["tmux", "out"]}}}'
 

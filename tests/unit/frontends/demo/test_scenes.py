@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.frontends.demo.scenes import SCENES, TOKEN
-from termvisor.redact import redact
+from termvisor.redaction import redact
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from termvisor.client.patience import until
 from termvisor.errors import MuxError
 from termvisor.frontends.demo import server
 from termvisor.settings import Places, Settings
+from termvisor.system.polling import until
 from termvisor.testing.tmux import PrivateTmux
 from tests.unit.memory import private_places
 

@@ -1,0 +1,26 @@
+"""Whose figures an agent tells: the account that it works under, by the environment of its process. Pure but for links
+in paths.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from termvisor.accounts.credentials import HOMES, MARK, is_home
+from termvisor.model.agent.account import Account, Service, Standing
+
+NAMES = (MARK, "HOME", *(place.variable for place in HOMES.values()))
+"""The variables that matter; no other is read."""
+
+
+def owner(service: Service, env: Mapping[str, str] | None, standings: Sequence[Standing]) -> Account | None:
+    """None where it is not certain. Without an environment only the one account that there is can be meant."""
+    own = [one for one in standings if one.account.service == service]
+    if env is None:
+        return own[0].account if len(own) == 1 else None
+    if env.get(MARK):
+        return next((one.account for one in own if one.account.ref == env[MARK]), None)
+    at_home = [one.account for one in own if one.account.config_dir and is_home(one.account, env)]
+    if at_home or env.get(HOMES[service].variable):
+        return at_home[0] if len(at_home) == 1 else None
+    usual = [one for one in own if not one.account.config_dir]
+    used = [one for one in usual if one.is_in_use] or usual
+    return used[0].account if len(used) == 1 else None

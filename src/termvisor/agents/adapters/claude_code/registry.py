@@ -1,0 +1,82 @@
+"""The session registry: one file a process, ``~/.claude/sessions/<pid>.json``, rewritten with every change of state.
+
+It knows no errors and no ends of turns; both look idle there. Its first words, before any status, have no time of
+their own: they count as old as the process, for the first status may be written while they are read. A process that was
+killed leaves its file behind, and the next one with the same pid may find it: so the start of the process must agree,
+too. One that leaves in good order removes it a moment before it ends.
+"""
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.adapters.json_access import BROKEN, MILLISECOND
+from termvisor.agents.adapters.statements import Said, framed, not_understood, payload
+from termvisor.model.agent.signal import Hint
+from termvisor.model.agent.state import StateName
+
+STATES: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
+"""``shell``: the turn is over, but a command that it started still runs, and its end begins a turn by itself."""
+APPROVALS = frozenset({"permission prompt", "sandbox request"})
+"""What a `waiting` agent asks leave for; everything else that it waits for is an answer."""
+
+
+class Entry(Struct, frozen=True, rename="camel"):
+    pid: int
+    session_id: str = ""
+    proc_start: str = ""
+    version: str = ""
+    name: str = ""
+    name_source: str = ""
+    status: str = ""
+    waiting_for: str = ""
+    started_at: int = 0
+    updated_at: int = 0
+    status_updated_at: int = 0
+
+
+def read(record: Record) -> list[Said]:
+    if not record.text:
+        return [Said(kind="source_down")]
+    try:
+        entry = msgspec.json.decode(record.text, type=Entry)
+    except BROKEN:
+        return [not_understood("a session registry file of another form")]
+    if not _is_of(entry, record.hint):
+        return []
+    told = framed(
+        [_told(entry)],
+        at=(max(entry.updated_at, entry.status_updated_at) or entry.started_at) * MILLISECOND,
+        session=entry.session_id,
+        hint=replace(record.hint, pid=entry.pid, pid_started=_started(entry)),
+    )
+    return told
+
+
+def _is_of(entry: Entry, hint: Hint) -> bool:
+    """Whether it speaks of the process that was meant, and not of a dead one with the same number."""
+    is_pid = not hint.pid or hint.pid == entry.pid
+    started = _started(entry)
+    return is_pid and (not hint.pid_started or not started or hint.pid_started == started)
+
+
+def _started(entry: Entry) -> int:
+    return int(entry.proc_start) if entry.proc_start.isascii() and entry.proc_start.isdigit() else 0
+
+
+def _told(entry: Entry) -> Said:
+    title = entry.name if entry.name and entry.name_source != "derived" else None
+    about = payload(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
+    if not entry.status:
+        return Said(kind="note", title=title, payload=about)
+    state = _state(entry)
+    if state is None:
+        return Said(state="unknown", reason="unsupported_signal", title=title, payload=about)
+    return Said(state=state, title=title, payload=about)
+
+
+def _state(entry: Entry) -> StateName | None:
+    if entry.status == "waiting":
+        return "waiting_approval" if entry.waiting_for in APPROVALS else "waiting_input"
+    return STATES.get(entry.status)

@@ -1,0 +1,29 @@
+"""Whether a signal may be heard at all, whoever it is about."""
+
+from termvisor.agents.state.thresholds import Measure
+from termvisor.model.agent.signal import Dropped, Signal
+
+
+def refused(signal: Signal, measure: Measure) -> Dropped | None:
+    """Why it is not heard; None for one that is."""
+    source = measure.source(signal.agent, signal.source)
+    if source is None or source.tier != signal.tier:
+        return "source_inadmissible"
+    if source.standing != "active":
+        return "source_not_active"
+    if signal.event_at <= 0:
+        return "missing_event_time"
+    return None if is_whole(signal) else "invalid_source_event"
+
+
+def is_whole(signal: Signal) -> bool:
+    """Whether it says what its kind must say. A look proves neither the end of a process nor a reset time in itself."""
+    if not signal.dedupe_key or not 0.0 <= signal.confidence <= 1.0:
+        return False
+    if signal.kind == "state":
+        return signal.state is not None and (signal.state == "unknown") == (signal.reason is not None)
+    if signal.kind in ("task_began", "task_ended"):
+        return bool(signal.task)
+    if signal.kind == "exited":
+        return signal.tier == "deterministic" or signal.source == "process"
+    return True

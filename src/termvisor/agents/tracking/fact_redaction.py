@@ -1,0 +1,26 @@
+"""Facts as they may be stored: free text without secrets, and short. Whoever read it cleaned it; this is the door."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from termvisor.model.agent.agent_process import Fact
+from termvisor.model.agent.signal import Signal
+from termvisor.model.event import Scalar
+from termvisor.redaction import redact_each
+
+LONGEST = 2000
+_KEYS = 32
+
+
+def clean(fact: Fact) -> Fact:
+    if not isinstance(fact, Signal) or not (fact.payload or fact.title):
+        return fact
+    given = list(fact.payload.items())[:_KEYS]
+    shown = iter(redact_each([*_texts(given), *([fact.title] if fact.title else [])]))
+    payload = {name[:64]: next(shown)[:LONGEST] if isinstance(value, str) else value for name, value in given}
+    return replace(fact, payload=payload, title=next(shown)[:LONGEST] if fact.title else fact.title)
+
+
+def _texts(given: Sequence[tuple[str, Scalar]]) -> list[str]:
+    return [value for _, value in given if isinstance(value, str)]

@@ -1,0 +1,118 @@
+"""A pane as workflows see it: what the multiplexer, the store and the agent's signals say of it at one moment."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec.structs import replace
+
+from termvisor.bus import Subscription
+from termvisor.clock import NS, Clock
+from termvisor.errors import NotFound
+from termvisor.model.agent.session import AgentView
+from termvisor.model.agent.state import AgentState, StateChange
+from termvisor.model.event import Event
+from termvisor.model.ids import PaneId
+from termvisor.model.terminal.output import Line
+from termvisor.model.terminal.pane import PaneView
+from termvisor.ops.api.services import Watched
+from termvisor.ops.panes._wait_first import first
+from termvisor.redaction import redact
+from termvisor.workflows.calls import Observation
+from termvisor.workflows.engine.services import Stir
+
+_PAGE = 500
+
+
+class LiveSight:
+    def __init__(self, world: Watched, clock: Clock):
+        self._world, self._clock = world, clock
+
+    async def view(self, pane: PaneId) -> PaneView | None:
+        return await self._world.fleet.pane(pane)
+
+    async def observe(self, pane: PaneId, lines: int) -> Observation:
+        """What was heard so far is read before."""
+        fleet = self._world.fleet
+        await fleet.settle(pane)
+        view = await fleet.pane(pane)
+        if view is None or view.gone_at is not None:
+            raise NotFound(f"pane {pane} no longer exists")
+        screen = await fleet.screen(pane)
+        found = await self._world.history.lines(pane, limit=lines) if lines else []
+        agent = (await self._world.agents.views(pane)).get(pane)
+        texts = tuple(redact(line.text) for line in found)
+        seen = observed(view, (screen.rows, texts), agent, self._clock.now())
+        return seen if agent is not None else await self._with_last_session(seen)
+
+    async def _with_last_session(self, seen: Observation) -> Observation:
+        """The conversation that was held last in a pane without an agent: it can be taken up again."""
+        found = await self._world.agents.sessions(pane=seen.pane, limit=1)
+        return replace(seen, session=found[-1].external_id, resume=found[-1].resume) if found else seen
+
+    async def lines(self, pane: PaneId, after: int) -> list[Line]:
+        return await self._world.history.lines(pane, after=after, limit=_PAGE)
+
+    @contextmanager
+    def stir(self, pane: PaneId) -> Iterator[Stir]:
+        world = self._world
+        with world.news.output() as output, world.news.events() as events, world.agents.news() as changes:
+            yield LiveStir(pane, (output, events, changes), self._clock)
+
+
+class LiveStir:
+    """Other panes' news wakes nobody."""
+
+    def __init__(self, pane: PaneId, sources: Sequence[Subscription[Any]], clock: Clock):
+        self._pane, self._sources, self._clock = pane, sources, clock
+        for source in sources:
+            source.wants = self._is_ours
+
+    async def next(self, seconds: float) -> None:
+        await first(self._clock, seconds, *self._sources)
+        for source in self._sources:
+            source.drain()
+
+    def _is_ours(self, item: object) -> bool:
+        if isinstance(item, Event):
+            return item.pane == self._pane
+        return item.after.pane == self._pane if isinstance(item, StateChange) else item == self._pane
+
+
+def observed(
+    view: PaneView, shown: tuple[Sequence[str], Sequence[str]], agent: AgentView | None, now: int
+) -> Observation:
+    """Pure. ``shown`` are the rows of the screen, and the last lines."""
+    facts, state = view.facts, None if agent is None else agent.state
+    session = None if agent is None else agent.session
+    last = view.last_output_at if view.last_output_at is not None else view.first_seen_at
+    seen = Observation(
+        at=now,
+        pane=view.id,
+        activity=view.activity.kind,
+        is_proven=view.activity.is_proven,
+        command=facts.command,
+        cwd=facts.cwd,
+        title=facts.title,
+        is_alternate=facts.alternate,
+        line=view.lines,
+        screen=tuple(shown[0]),
+        lines=tuple(shown[1]),
+        quiet_for=max(0.0, (now - last) / NS),
+    )
+    seen = seen if state is None else _with_agent(seen, state)
+    return seen if session is None else replace(seen, session=session.external_id, resume=session.resume)
+
+
+def _with_agent(seen: Observation, state: AgentState) -> Observation:
+    return replace(
+        seen,
+        agent=state.agent,
+        runtime=state.runtime,
+        state=state.value,
+        state_at=state.since or 0,
+        usage_limited=state.flags.usage_limited,
+        resets_at=state.flags.resets_at,
+        compacting=state.flags.compacting,
+        auth_needed=state.flags.auth_needed,
+    )

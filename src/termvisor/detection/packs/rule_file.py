@@ -1,0 +1,121 @@
+"""One TOML file of a pack becomes a Rule, or a Trouble that says where and why not."""
+
+import os
+import re
+import tomllib
+from typing import Any
+
+import msgspec
+
+from termvisor.detection.packs.decode_errors import refusal
+from termvisor.detection.packs.pack import Trouble
+from termvisor.detection.packs.template import BLANK
+from termvisor.detection.packs.version_range import is_range
+from termvisor.model.detection.rule import Rule
+from termvisor.model.event_types import is_event_type
+from termvisor.system.regular_file import plain
+
+LONGEST = 64 << 10
+"""Bytes of a rule's file. Whatever is larger is not a rule."""
+_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
+_LISTS = {"hit": "hits", "miss": "misses"}
+_BACKWARDS = {"hits": "hit", "misses": "miss"}
+_AT_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+def read_rule(path: str, pack: str) -> Rule | Trouble:
+    text = read_text(path)
+    if isinstance(text, Trouble):
+        return text
+    values = parse(text, path)
+    return values if isinstance(values, Trouble) else _rule(values, text, path, pack)
+
+
+def read_text(path: str) -> str | Trouble:
+    try:
+        with open(path, encoding="utf-8-sig", opener=plain) as file:  # some editors begin with a mark
+            if os.fstat(file.fileno()).st_size > LONGEST:
+                return Trouble(file=path, why=f"is larger than {LONGEST >> 10} KB")
+            return file.read()
+    except UnicodeDecodeError:
+        return Trouble(file=path, why="is not UTF-8")
+    except OSError as error:
+        return Trouble(file=path, why=f"cannot be read: {error.strerror}")
+
+
+def parse(text: str, path: str) -> dict[str, Any] | Trouble:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        place = _AT_LINE.search(str(error))
+        why = _AT_LINE.sub("", str(error)).strip() or "is nested too deeply"
+        return Trouble(file=path, line=int(place[1]) if place else None, why=f"is not TOML: {why}")
+
+
+def line_of(key: str, text: str, number: int = 0) -> int | None:
+    """Where a key, or of the tables of its name this one, stands in a file."""
+    pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)")
+    found = [line for line, words in enumerate(text.splitlines(), 1) if pattern.match(words)]
+    return found[min(number, len(found) - 1)] if found else None
+
+
+def _rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | Trouble:
+    name = values.get("id")
+    rule_id = name if isinstance(name, str) else ""
+    for wrong in ("pack", "hits", "misses"):
+        if wrong in values:
+            why = f"is not a key of a rule's file; write {_wanted(wrong)}"
+            return Trouble(file=path, line=line_of(wrong, text), key=wrong, rule=rule_id, why=why)
+    given = {_LISTS.get(key, key): value for key, value in values.items()}
+    try:
+        rule = msgspec.convert({"hits": (), "misses": (), **given, "pack": pack}, Rule)
+    except msgspec.ValidationError as error:
+        key, why, shown, number = refusal(str(error))
+        return Trouble(file=path, line=line_of(shown, text, number), key=key, rule=rule_id, why=why)
+    for key, why in _complaints(rule):
+        return Trouble(file=path, line=line_of(key, text), key=key, rule=rule.id, why=why)
+    return rule
+
+
+def _wanted(key: str) -> str:
+    return f"[[{_BACKWARDS[key]}]] tables" if key in _BACKWARDS else "it in pack.toml, as name"
+
+
+def _complaints(rule: Rule) -> list[tuple[str, str]]:
+    """What the types do not say, as (key, why)."""
+    blank, *others = _blanks(rule) or [""]
+    checks = [
+        (
+            "id",
+            bool(_NAME.fullmatch(rule.id)),
+            "is words of a-z, 0-9 and _, joined by dots, such as tool.limit.reached",
+        ),
+        ("hit", bool(rule.hits), "is missing: a rule names at least one text that it must find"),
+        ("miss", bool(rule.misses), "is missing: a rule names at least one text that it must leave alone"),
+        (blank, not blank, f"is not filled in yet{''.join(f', nor is {other}' for other in others)}"),
+        ("hit", all(hit.text for hit in rule.hits), "has an empty text"),
+        ("miss", all(miss.text for miss in rule.misses) or rule.scope == "screen", "has an empty text"),
+        ("why", bool(rule.why.strip()), "is empty: say what it means, for a person"),
+        ("event", not rule.event or is_event_type(rule.event), "is two words or more, such as usage.reached"),
+        ("event", bool(rule.event or rule.scope == "screen"), "is missing: outside of a screen, a rule tells an event"),
+        ("part", bool(rule.part) or rule.scope != "screen", "is missing: the part of the screen to look in"),
+        ("part", not (rule.part or rule.also) or rule.scope == "screen", "is for rules whose scope is screen"),
+        ("versions", is_range(rule.versions), "is bounds joined by commas, such as >=0.150,<1"),
+        ("versions", bool(rule.agent) or not rule.versions, "is of an agent, and the rule names none"),
+        ("confidence", 0 < rule.confidence <= 1, "is more than 0 and at most 1"),
+        ("cooldown", 0 <= rule.cooldown <= 86_400, "is between 0 and 86400 seconds"),
+        ("anchors", all(rule.anchors), "has an empty text, which stands in everything"),
+        ("agent", re.fullmatch(r"[a-z][a-z0-9_]*|", rule.agent) is not None, "is a name such as claude_code"),
+    ]
+    return [(key, why) for key, is_right, why in checks if not is_right]
+
+
+def _blanks(rule: Rule) -> list[str]:
+    """The keys that are still as in the file that a new rule starts from."""
+    texts = {
+        "pattern": rule.pattern,
+        "why": rule.why,
+        "hit": "".join(hit.text for hit in rule.hits),
+        "miss": "".join(miss.text + miss.why for miss in rule.misses),
+    }
+    return [key for key, text in texts.items() if BLANK in text]

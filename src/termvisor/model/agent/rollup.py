@@ -1,0 +1,38 @@
+"""Many agents in one line: the state that speaks for them, and how many are in which."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from termvisor.model.agent.attention import need
+from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName, top
+
+
+class Rollup(Struct, frozen=True, kw_only=True):
+    """``by_state`` and ``by_agent`` hold only what occurs, states by precedence and agents by name."""
+
+    top: StateName
+    total: int
+    waiting: int
+    running: int
+    needs_action: int
+    by_state: dict[StateName, int]
+    by_agent: dict[str, int]
+
+
+def rollup(states: Sequence[AgentState]) -> Rollup:
+    """Only panes that have an agent count."""
+    managed = [state for state in states if state.presence == "managed"]
+    by_state = Counter(state.value for state in managed)
+    by_agent = Counter(state.agent for state in managed)
+    needs = [wanted for state in managed if (wanted := need(state)) is not None]
+    return Rollup(
+        top=top(by_state),
+        total=len(managed),
+        waiting=by_state["waiting_approval"] + by_state["waiting_input"],
+        running=by_state["running"],
+        needs_action=sum(one.is_action for one in needs),
+        by_state={name: by_state[name] for name in PRECEDENCE if by_state[name]},
+        by_agent=dict(sorted(by_agent.items())),
+    )

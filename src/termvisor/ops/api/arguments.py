@@ -1,0 +1,247 @@
+"""Words of a command line to an Input and back, derived from the Input's own declaration.
+
+Positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated flags for tuples, and `--`, after which
+nothing is a flag. Law: `parse(Input, render(value)) == value`.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from termvisor.errors import BadRequest
+from termvisor.model.did_you_mean import nearest
+
+S = TypeVar("S", bound=Struct)
+
+
+class Argument(Struct, frozen=True, kw_only=True):
+    """One field of an Input as the command line knows it."""
+
+    field: str
+    type: Any
+    choices: tuple[str, ...] = ()
+    is_required: bool
+    is_positional: bool
+    takes_rest: bool
+    """A last positional that takes all further words: joined by blanks, or one by one where it is repeated."""
+    is_repeated: bool
+    is_path: bool
+    """It names a file or folder, and a relative one is meant from the caller's folder."""
+    default: Any
+    doc: str
+    flags: tuple[str, ...]
+    names: str = ""
+    """What its value names, for completion: `pane`, `path`, `setting`, `event`, or nothing we know."""
+
+    @property
+    def is_switch(self) -> bool:
+        return self.type is bool
+
+    @property
+    def value_name(self) -> str:
+        return "|".join(self.choices) if self.choices else self.field.replace("_", "-")
+
+
+@cache
+def arguments(shape: type[Struct]) -> tuple[Argument, ...]:
+    """The arguments of an Input, in the order of its fields."""
+    hints = get_type_hints(shape, include_extras=True)
+    return tuple(_argument(field, hints[field.name]) for field in msgspec.structs.fields(shape))
+
+
+def _argument(field: msgspec.structs.FieldInfo, hint: Any) -> Argument:
+    kind, meta = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, Meta())
+    bare = _bare(kind)
+    is_repeated = get_origin(bare) is tuple
+    single = _bare(get_args(bare)[0]) if is_repeated else bare
+    extra = meta.extra or {}
+    long = ("--" + field.name.replace("_", "-"), *extra.get("also", ()))
+    return Argument(
+        field=field.name,
+        type=str if is_repeated or get_origin(bare) is Literal else bare,
+        choices=get_args(single) if get_origin(single) is Literal else (),
+        is_required=field.required,
+        is_positional="positional" in extra,
+        takes_rest=extra.get("positional") == "rest",
+        is_repeated=is_repeated,
+        is_path="is_path" in extra,
+        default=field.default,
+        doc=meta.description or "",
+        flags=(*long, *extra.get("short", ())),
+        names="path" if extra.get("is_path") else extra.get("names", "pane" if field.name == "pane" else ""),
+    )
+
+
+def _bare(kind: Any) -> Any:
+    """The type without None and without its constraints."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(part for part in get_args(kind) if part is not NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def parse(shape: type[S], words: Sequence[str]) -> S:
+    """The Input that the words mean; `BadRequest` names what is wrong with them and the nearest option."""
+    known = arguments(shape)
+    values: dict[str, Any] = {}
+    loose: list[str] = []
+    for argument, value in _tokens(known, words):
+        if argument is None:
+            loose.append(value)
+        elif argument.is_repeated:
+            values[argument.field] = (*values.get(argument.field, ()), value)
+        else:
+            values[argument.field] = _read(argument, value)
+    values.update(_placed([argument for argument in known if argument.is_positional], loose))
+    return convert(shape, values)
+
+
+def convert(shape: type[S], values: dict[str, Any]) -> S:
+    """Plain values as the Input, checked."""
+    unknown = [name for name in values if name not in shape.__struct_fields__]
+    if unknown:
+        raise BadRequest(f"unknown parameter {unknown[0]!r}", details={"parameters": list(shape.__struct_fields__)})
+    try:
+        return msgspec.convert(values, shape)
+    except msgspec.ValidationError as error:
+        raise BadRequest(_readable(shape, str(error))) from error
+
+
+def located(wanted: S, cwd: str) -> S:
+    """The same Input with its paths as seen from anywhere."""
+    paths = [argument.field for argument in arguments(type(wanted)) if argument.is_path]
+    named = {field: os.path.join(cwd, path) for field in paths if (path := getattr(wanted, field))}
+    return msgspec.structs.replace(wanted, **named) if named else wanted
+
+
+def _readable(shape: type[Struct], message: str) -> str:
+    """msgspec's words with the flag's name in front; of a choice, with all that may be chosen."""
+    found = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
+    if found is None:
+        return message
+    said, field = found.groups()
+    choices = next((one.choices for one in arguments(shape) if one.field == field), ())
+    wrong = re.fullmatch(r"Invalid enum value ('.*')", said)
+    told = f"{wrong[1]} is not one of {', '.join(choices)}" if wrong and choices else said
+    return f"--{field.replace('_', '-')}: {told}"
+
+
+def _tokens(known: Sequence[Argument], words: Sequence[str]) -> Iterator[tuple[Argument | None, str]]:
+    queue = list(reversed(words))
+    while queue:
+        word = queue.pop()
+        if word == "--":
+            yield from ((None, rest) for rest in reversed(queue))
+            return
+        if not word.startswith("-") or re.fullmatch(r"-|-\d.*", word):
+            yield None, word
+            continue
+        flag, sign, value = _parted(word)
+        argument = _named(known, flag)
+        if argument.is_switch:
+            value = value if sign else "true"
+        elif not sign:
+            if not queue:
+                raise BadRequest(f"{flag} needs a value: {argument.doc}")
+            value = queue.pop()
+        yield argument, value
+
+
+def _parted(word: str) -> tuple[str, str, str]:
+    glued = re.fullmatch(r"(-[A-Za-z])(\d+)", word)
+    return (glued[1], "=", glued[2]) if glued else word.partition("=")
+
+
+def _named(known: Sequence[Argument], flag: str) -> Argument:
+    for argument in known:
+        if not argument.is_positional and flag in argument.flags:
+            return argument
+    flags = [name for argument in known if not argument.is_positional for name in argument.flags]
+    near = nearest(flag, flags)
+    hint = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(flags) or 'no options'}."
+    if not near and any(argument.takes_rest for argument in known):
+        hint = f"If {flag} belongs to the text, put -- before the text. {hint}"
+    raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
+
+
+_SWITCH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def _read(argument: Argument, text: str) -> Any:
+    try:
+        if argument.is_switch:
+            return _SWITCH[text]
+        return argument.type(text)
+    except (ValueError, KeyError) as error:
+        names = {int: "a whole number", float: "a number", bool: "a switch"}
+        raise BadRequest(f"{argument.flags[0]}: {text!r} is not {names[argument.type]}") from error
+
+
+def _placed(places: Sequence[Argument], loose: list[str]) -> dict[str, Any]:
+    """Loose words to positionals, in order."""
+    missing = [place.value_name for place in places[len(loose) :] if place.is_required]
+    if missing:
+        raise BadRequest(f"missing: <{'> <'.join(missing)}>")
+    if places and places[-1].is_repeated and len(loose) >= len(places):
+        before = len(places) - 1
+        return _placed(places[:-1], loose[:before]) | {places[-1].field: tuple(loose[before:])}
+    if len(loose) > len(places):
+        if not places or not places[-1].takes_rest:
+            raise BadRequest(f"unexpected word {loose[len(places)]!r}")
+        loose = [*loose[: len(places) - 1], " ".join(loose[len(places) - 1 :])]
+    return {place.field: _read(place, word) for place, word in zip(places, loose, strict=False)}
+
+
+def render(value: Struct) -> list[str]:
+    """Words that mean this Input; only what differs from the defaults is said."""
+    words: list[str] = []
+    placed: list[str] = []
+    for argument in arguments(type(value)):
+        held = getattr(value, argument.field)
+        if not argument.is_required and held == argument.default:
+            continue
+        if argument.is_positional:
+            placed += held if argument.is_repeated else [str(held)]
+        else:
+            words += _spelled(argument, held)
+    return [*words, "--", *placed] if placed else words
+
+
+def _spelled(argument: Argument, held: Any) -> list[str]:
+    flag = argument.flags[0]
+    if argument.is_switch:
+        return [flag]
+    return [f"{flag}={item}" for item in (held if argument.is_repeated else (held,))]
+
+
+def usage(command: str, shape: type[Struct]) -> str:
+    """One line: `wait-for <pane> [pattern] [options]`."""
+    known = arguments(shape)
+    words = [f"<{a.value_name}>" if a.is_required else f"[{a.value_name}]" for a in known if a.is_positional]
+    has_options = any(not argument.is_positional for argument in known)
+    return " ".join([command, *words, *(["[options]"] if has_options else [])])
+
+
+def explained(shape: type[Struct]) -> list[tuple[str, str]]:
+    """Each argument as (how it is written, what it means with its default)."""
+    known = sorted(arguments(shape), key=lambda argument: not argument.is_positional)
+    return [(_written(argument), _meaning(argument)) for argument in known]
+
+
+def _written(argument: Argument) -> str:
+    if argument.is_positional:
+        return f"<{argument.value_name}>"
+    flags = ", ".join(sorted(argument.flags, key=len))
+    return flags if argument.is_switch else f"{flags} <{argument.value_name}>"
+
+
+def _meaning(argument: Argument) -> str:
+    if argument.is_required or argument.default in (None, False, "", ()):
+        return argument.doc
+    default = f"{argument.default:g}" if isinstance(argument.default, float) else argument.default
+    return f"{argument.doc} (default {default})"

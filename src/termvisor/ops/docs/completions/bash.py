@@ -1,0 +1,117 @@
+"""The script for bash."""
+
+from shlex import quote
+
+from termvisor.ops.api.operation import GROUPS
+from termvisor.ops.docs.completions.command import EVERYWHERE, commands, first_words, members, robot_words
+
+_SCRIPT = r"""# Completion of visor for bash. Use it with: source <(visor completion bash)
+
+# What the value of a flag may be; fails where it takes none.
+_visor_value() {
+    case "$1 $2" in
+@values@
+    esac
+    case "$2" in
+@everywhere@
+    esac
+    return 1
+}
+
+_visor_flags() {
+    case "$1" in
+@flags@
+    esac
+}
+
+_visor_place() {
+    case "$1" in
+@places@
+    esac
+}
+
+_visor_offer() {
+    local IFS=$' \t\n' line
+    case "$2" in
+        @pane)
+            while IFS= read -r line; do
+                line=${line%%$'\t'*}
+                [[ $line == "$3"* ]] && COMPREPLY+=("$line")
+            done < <("$1" completion panes -q 2>/dev/null </dev/null)
+            ;;
+        @path) compopt -o default 2>/dev/null ;;
+        @any | '') ;;
+        *) COMPREPLY=($(compgen -W "$2" -- "$3")) ;;
+    esac
+}
+
+_visor() {
+    local program=$1 cur=${COMP_WORDS[COMP_CWORD]} prev= key= spec= is_robot= place=0 i word
+    COMPREPLY=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ -n $prev ]]; then
+            [[ $word == "=" ]] || prev=
+        elif [[ $word == -* ]]; then
+            _visor_value "$key" "$word" >/dev/null && prev=$word
+        elif [[ -z $key && $word == robot ]]; then
+            is_robot=1
+        elif [[ -z $key ]]; then
+            key=$word
+            case "$key" in
+@names@
+            esac
+        elif [[ " @groups@ " == *" $key "* ]]; then
+            key="$key $word"
+        else
+            place=$((place + 1))
+        fi
+    done
+    [[ $cur == "=" ]] && cur=
+    if [[ -n $prev ]]; then
+        spec=$(_visor_value "$key" "$prev")
+    elif [[ $cur == -* ]]; then
+        spec="$(_visor_flags "$key") @all@"
+    elif [[ -z $key && -n $is_robot ]]; then
+        spec=@robot_words@
+    elif [[ -z $key ]]; then
+        spec=@first_words@
+    elif [[ $place == 0 ]]; then
+        spec=$(_visor_place "$key")
+    fi
+    _visor_offer "$program" "$spec" "$cur"
+}
+
+complete -F _visor visor
+"""
+
+
+def script() -> str:
+    found = list(commands())
+    values = [(f"{one.name} {flag}", spec) for one in found for flag, spec in one.flags.items() if spec]
+    parts = {
+        "values": _cases(values, "return"),
+        "everywhere": _cases([(flag, spec) for flag, spec in EVERYWHERE.items() if spec], "return"),
+        "flags": _cases([(one.name, " ".join(one.flags)) for one in found if one.flags]),
+        "places": _cases([*_groups(), *((one.name, one.place) for one in found if one.place)]),
+        "names": "\n".join(
+            f"                {quote(name)}) key={quote(one.name)} ;;" for one in found for name in one.also
+        ),
+        "groups": " ".join(sorted(GROUPS)),
+        "all": " ".join(EVERYWHERE),
+        "first_words": quote(" ".join(first_words())),
+        "robot_words": quote(" ".join(robot_words())),
+    }
+    text = _SCRIPT
+    for name, part in parts.items():
+        text = text.replace(f"@{name}@", part)
+    return text
+
+
+def _groups() -> list[tuple[str, str]]:
+    return [(group, " ".join(members(group))) for group in sorted(GROUPS)]
+
+
+def _cases(pairs: list[tuple[str, str]], end: str = "") -> str:
+    after = f"; {end}" if end else ""
+    return "\n".join(f"        {quote(key)}) echo {quote(spec)}{after} ;;" for key, spec in pairs)

@@ -1,0 +1,115 @@
+"""The script for zsh: the tables as associative arrays, and one function that reads them."""
+
+from termvisor.ops.api.operation import GROUPS
+from termvisor.ops.docs.completions.command import EVERYWHERE, commands, first_words, members, robot_words
+
+_SCRIPT = r"""#compdef visor
+# Completion of visor for zsh. Use it with: source <(visor completion zsh), after compinit.
+
+typeset -gA _visor_names _visor_values _visor_flags _visor_places
+_visor_names=(
+@names@
+)
+_visor_values=(
+@values@
+)
+_visor_flags=(
+@flags@
+)
+_visor_places=(
+@places@
+)
+
+# Words with what they mean, one `word:meaning` a line.
+_visor_describe() {
+    local -a offered
+    offered=("${(@f)1}")
+    _describe -t words word offered
+}
+
+_visor_offer() {
+    local -a offered
+    local tab=$'\t'
+    case "$2" in
+        @pane)
+            offered=("${(@f)$("$1" completion panes -q 2>/dev/null </dev/null)}")
+            offered=("${(@)offered/$tab/:}")
+            [[ -n "$offered" ]] && _describe -V -t panes pane offered
+            ;;
+        @path) _files ;;
+        @any | '') _message value ;;
+        *) compadd -- ${=2} ;;
+    esac
+}
+
+_visor() {
+    local program=$words[1] cur=$words[CURRENT] prev= key= is_robot= place=0 i word
+    for ((i = 2; i < CURRENT; i++)); do
+        word=$words[i]
+        if [[ -n $prev ]]; then
+            prev=
+        elif [[ $word == -* ]]; then
+            [[ $word != *=* && -n "${_visor_values[$key $word]-$_visor_values[ $word]}" ]] && prev=$word
+        elif [[ -z $key && $word == robot ]]; then
+            is_robot=1
+        elif [[ -z $key ]]; then
+            key=${_visor_names[$word]-$word}
+        elif [[ " @groups@ " == *" $key "* ]]; then
+            key="$key $word"
+        else
+            place=$((place + 1))
+        fi
+    done
+    if [[ -z $prev && $cur == --*=* ]]; then
+        prev=${cur%%=*}
+        compset -P '*='
+    fi
+    if [[ -n $prev ]]; then
+        _visor_offer "$program" "${_visor_values[$key $prev]-$_visor_values[ $prev]}"
+    elif [[ $cur == -* ]]; then
+        _visor_describe "${_visor_flags[$key]:+$_visor_flags[$key]
+}$_visor_flags[-]"
+    elif [[ -z $key && -n $is_robot ]]; then
+        _visor_describe "$_visor_flags[robot-words]"
+    elif [[ -z $key ]]; then
+        _visor_describe "$_visor_flags[words]"
+    elif [[ " @groups@ " == *" $key "* ]]; then
+        _visor_describe "$_visor_places[$key]"
+    elif [[ $place == 0 ]]; then
+        _visor_offer "$program" "$_visor_places[$key]"
+    fi
+}
+
+if [[ "$funcstack[1]" == _visor ]]; then _visor "$@"; else compdef _visor visor; fi
+"""
+
+
+def script() -> str:
+    found = list(commands())
+    values = [(f"{one.name} {flag}", spec) for one in found for flag, spec in one.flags.items() if spec]
+    flags = [(one.name, _meanings({flag: one.docs.get(flag, "") for flag in one.flags})) for one in found if one.flags]
+    lists = [("-", EVERYWHERE), ("words", first_words()), ("robot-words", robot_words())]
+    groups = [(group, _meanings(members(group))) for group in sorted(GROUPS)]
+    parts = {
+        "names": _pairs([(name, one.name) for one in found for name in one.also]),
+        "values": _pairs([*values, *((f" {flag}", spec) for flag, spec in EVERYWHERE.items() if spec)]),
+        "flags": _pairs([*flags, *((name, _meanings(words, is_plain=name == "-")) for name, words in lists)]),
+        "places": _pairs([*groups, *((one.name, one.place) for one in found if one.place)]),
+        "groups": " ".join(sorted(GROUPS)),
+    }
+    text = _SCRIPT
+    for name, part in parts.items():
+        text = text.replace(f"@{name}@", part)
+    return text
+
+
+def _meanings(words: dict[str, str], *, is_plain: bool = False) -> str:
+    return "\n".join(f"{word}:{'' if is_plain else meaning}".rstrip(":") for word, meaning in words.items())
+
+
+def _pairs(pairs: list[tuple[str, str]]) -> str:
+    return "\n".join(f"{_quoted(key)} {_quoted(value)}" for key, value in pairs)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,296 @@
+"""The generated pages: the reference and the JSON Schemas, from the declarations themselves.
+
+`python -m termvisor.ops.docs.reference_pages [--check] <root>` writes them below the root, or says which are stale.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from termvisor.detection.packs import load as load_packs
+from termvisor.diagnostics.checks import BUILTIN
+from termvisor.errors import all_errors
+from termvisor.model.action.action import RISKS
+from termvisor.model.action.policy import COMMAND_CLASSES, EXAMPLE, UNASKED
+from termvisor.model.action.policy import keys as policy_keys
+from termvisor.model.action.readonly_program import LOOKUPS
+from termvisor.model.event import EVENT_KINDS
+from termvisor.model.event_types import EVENT_TYPES
+from termvisor.ops.api import catalog as catalogue
+from termvisor.ops.api import schema
+from termvisor.ops.api.arguments import explained, usage
+from termvisor.ops.api.global_options import EXPLAINED
+from termvisor.ops.api.operation import Op
+from termvisor.ops.config._shared import toml
+from termvisor.ops.docs.typescript import types
+from termvisor.ops.panes.list_gaps import CAUSES
+from termvisor.redaction import kinds
+from termvisor.settings import rows
+
+FOLDERS = ("docs/reference", "docs/json-schema")
+_RELOAD = "visor config reload"
+_EFFECTS = {
+    "read": "Looks only.",
+    "change": "Changes something.",
+    "local": "Answered by the program itself, without a daemon.",
+}
+
+
+def pages() -> dict[str, str]:
+    """Every generated file: path below the root, and text."""
+    ops = catalogue.every()
+    found = {f"docs/reference/ops/{op.name}.md": _op(op) for op in ops}
+    found |= {
+        f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed() | _policy() | _rules()).items()
+    }
+    for op in ops:
+        found[f"docs/json-schema/{op.name}.input.json"] = _json(schema.input_schema(op))
+        found[f"docs/json-schema/{op.name}.output.json"] = _json(schema.output_schema(op))
+    found["docs/json-schema/envelope.json"] = _json(schema.envelope_schema())
+    found["docs/json-schema/types.d.ts"] = types(ops)
+    return found
+
+
+def _declared(ops: Sequence[Op]) -> dict[str, str]:
+    """What people call, set and meet."""
+    return {
+        "ops": _page(
+            "Operations",
+            "Everything Termvisor can do. Each is a command, a robot command with JSON answers, and a call of the"
+            " Python client.",
+            ("command", "robot", "what it does"),
+            [(f"[{op.command}](ops/{op.name}.md)", _code(op.robot or op.command), op.summary) for op in ops],
+        ),
+        "settings": _page(
+            "Settings",
+            "Set by `visor config set`, in `config.toml` (`visor config path` shows where), or in the environment, "
+            "which wins. The last column says what makes a running daemon take over a changed value.",
+            ("setting", "environment", "type", "default", "meaning", "taken over by"),
+            [
+                (_code(r.name), _code(r.env), _code(r.type), _code(toml(r.default)), r.doc, _code(r.restart or _RELOAD))
+                for r in rows()
+            ],
+        ),
+        "errors": _page(
+            "Errors",
+            "A code never changes its meaning. Machines read `error.code`, shells the exit status.",
+            ("code", "exit status", "meaning", "what to do"),
+            [(_code(e.code), str(e.exit_status), _said(e.__doc__), e.hint) for e in _errors()],
+        ),
+    }
+
+
+def _listed() -> dict[str, str]:
+    """The closed lists."""
+    return {
+        "events": _page(
+            "Events",
+            "The kinds of stored facts that `visor events` lists and `visor watch-events` follows. Those with a"
+            " point in their name are detections: what rules found and agents told. Rules may bring more.",
+            ("kind", "meaning"),
+            [(_code(kind), text) for kind, text in {**EVENT_KINDS, **EVENT_TYPES}.items()],
+        ),
+        "gaps": _page(
+            "Gaps",
+            "What could not be captured is recorded with one of these causes; the list is closed.",
+            ("cause", "meaning"),
+            [(_code(cause), text) for cause, text in CAUSES.items()],
+        ),
+        "checks": _page(
+            "Checks",
+            "What `visor doctor` looks at.",
+            ("check", "what must be right"),
+            [(_code(check.name), check.doc) for check in BUILTIN],
+        ),
+        "secrets": _page(
+            "Secrets",
+            "What is taken out of text before it is stored, shown or logged. The setting `redact_allow` leaves a kind"
+            " alone, `redact_patterns` adds your own.",
+            ("kind", "what it finds", "over wrapped rows"),
+            [(_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in kinds()],
+        ),
+    }
+
+
+def _rules() -> dict[str, str]:
+    """Our own rules, a table for each pack."""
+    packs = load_packs()
+    own = [pack for pack in packs.packs if pack.origin == "builtin"]
+    intro = (
+        "What texts mean, in the packs that come with the product. `visor rules show <id>` shows one with its pattern"
+        " and its proofs; how to write, change and switch off rules is in [the guide](../guides/rules.md)."
+    )
+    names = ("rule", "agent", "scope", "severity", "event or state", "remedy", "why")
+    parts = ["# Rules", intro]
+    for pack in own:
+        rows = [
+            (
+                _code(rule.id),
+                rule.agent,
+                rule.scope,
+                rule.severity,
+                _code(rule.event or rule.state or rule.flag or "screen"),
+                _code(rule.remedy) if rule.remedy else "",
+                rule.why,
+            )
+            for rule in packs.rules
+            if rule.pack == pack.name
+        ]
+        parts.append(f"## {pack.name} {pack.version}\n\n{pack.description}\n\n{_table(names, rows)}")
+    return {"rules": "\n\n".join(parts) + "\n"}
+
+
+_POLICY = """\
+Who may do what, where and when. The file is `policy.toml` in the config folder; without it the defaults below hold. An
+unknown key or a wrong value is an error that names the line, and nothing of the file is taken over.
+
+Every action is judged by many voices: the deny list, hooks, rules, command classes, capabilities (`shell`,
+`filesystem`, `network`, …), protected panes, quiet hours and rates. **The strictest answer wins**, and every reason is
+kept.
+
+- `allow` by a rule stands in for the default, and for the `ask` of a command class that the rule names. It lifts
+  nothing else, so an `ask` or `deny` rule never makes an answer milder. What cannot be read (`unparsed`) or seen
+  (`hidden_text`) is asked about at least, whatever the file says.
+- A hook's `allow` lifts nothing. A hook that crashes, times out or was not asked is a `deny`.
+- `~/.ssh`, `~/.gnupg` and Termvisor's own config, policy and data are never written to, whatever the file says. Links
+  are followed before the judge is asked, except inside command lines.
+- Commands are told by their structure: quotes, wrappers (`sudo`, `env`, `xargs`, `ssh host`, `bash -c`, …), pipes into
+  a shell and here-documents are seen through. What cannot be read, or is known only when it runs, is asked about.
+  Aliases, functions and scripts that stand elsewhere are not looked into."""
+
+
+def _policy() -> dict[str, str]:
+    kinds_of = {risk: ", ".join(_code(kind) for kind, one in RISKS.items() if one == risk) for risk in RISKS.values()}
+    free = {
+        risk: ["allow" if risk in UNASKED[who] else _code("approval.default") for who in ("human", "others")]
+        for risk in kinds_of
+    }
+    parts = [
+        "# Policy",
+        _POLICY,
+        f"## Example\n\n```toml\n{EXAMPLE}```",
+        "## Keys\n\n"
+        + _table(
+            ("key", "type", "default", "meaning"),
+            [(_code(k.path), k.type, _code(k.default) if k.default else "", k.doc) for k in policy_keys()],
+        ),
+        "## When nothing else speaks\n\n"
+        + _table(
+            ("risk", "kinds of actions", "a person", "everybody else"),
+            [(risk, kinds, *free[risk]) for risk, kinds in kinds_of.items()],
+        )
+        + "\n\nClosing a pane and the signals KILL and QUIT are destructive; a notification in the terminal or on the"
+        " desktop is reversible. Where nothing else speaks, everybody may notify by every way that the settings set up;"
+        " nobody is ever asked about a notification: where the policy says ask, nobody is told. `run_program` is a look"
+        f" where it is one of these: {_lookups()}. Nobody is asked about such a look either, and no other program is"
+        " run by this kind yet.",
+        "## Command classes\n\n"
+        + _table(
+            ("class", "a command line that", "a person", "everybody else"),
+            [(_code(one.name), one.text, one.human, one.others) for one in COMMAND_CLASSES.values()],
+        ),
+    ]
+    return {"policy": "\n\n".join(parts) + "\n"}
+
+
+def _errors() -> list[Any]:
+    """One class a code: the last in the tree that has it is the one that is raised."""
+    return list({error.code: error for error in all_errors()}.values())
+
+
+def _op(op: Op) -> str:
+    names = [_code(f"visor {op.command}"), *(_code(f"visor {alias}") for alias in op.aliases)]
+    names += [_code(f"visor robot {op.robot}")] if op.robot else []
+    parts = [f"# {op.command}", op.summary, op.doc, f"Spelled {', '.join(names)}. {_EFFECTS[op.effect]}"]
+    parts.append(f"```sh\nvisor {usage(op.command, op.Input)}\n```")
+    if own := explained(op.Input):
+        parts.append("## Arguments\n\n" + _table(("argument", "meaning"), [(_code(a), b) for a, b in own]))
+    parts.append("## Everywhere\n\n" + _table(("option", "meaning"), [(_code(a), b) for a, b in EXPLAINED]))
+    if op.exits:
+        exits = [(str(status), text) for status, text in op.exits]
+        parts.append("## Exit status\n\n" + _table(("status", "meaning"), exits))
+    shown = [f"visor {item.line}".rstrip() + f"  # {item.does}" for item in op.examples]
+    parts.append("## Examples\n\n```sh\n" + "\n".join(shown) + "\n```")
+    where = f"../../json-schema/{op.name}"
+    stream = " A stream: in JSON one object a line." if op.is_stream else ""
+    parts.append(f"Schemas: [input]({where}.input.json), [output]({where}.output.json).{stream}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _page(title: str, text: str, heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
+    return f"# {title}\n\n{text}\n\n{_table(heads, lines)}\n"
+
+
+def _table(heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
+    rule = "|" + "---|" * len(heads)
+    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join(["| " + " | ".join(heads) + " |", rule, *body])
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _lookups() -> str:
+    return ", ".join(_code(one.form) for one in LOOKUPS)
+
+
+def _said(doc: str | None) -> str:
+    return " ".join((doc or "").split())
+
+
+def _json(value: dict[str, Any]) -> str:
+    return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2).decode() + "\n"
+
+
+def stale(root: str) -> list[str]:
+    """Paths that are missing, differ, or should no longer be there."""
+    wanted = pages()
+    wrong = [path for path, text in wanted.items() if _read(os.path.join(root, path)) != text]
+    return sorted([*wrong, *(path for path in _present(root) if path not in wanted)])
+
+
+def write(root: str) -> None:
+    """Bring the pages below the root up to date, and remove those that are no longer generated."""
+    wanted = pages()
+    for path in stale(root):
+        full = os.path.join(root, path)
+        if path not in wanted:
+            os.unlink(full)
+            continue
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(wanted[path])
+
+
+def _present(root: str) -> list[str]:
+    found = []
+    for folder in FOLDERS:
+        for place, _, names in os.walk(os.path.join(root, folder)):
+            found += [os.path.relpath(os.path.join(place, name), root) for name in names]
+    return found
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def main(argv: Sequence[str]) -> int:
+    root = next((word for word in argv if not word.startswith("-")), ".")
+    if "--check" not in argv:
+        write(root)
+        return 0
+    wrong = stale(root)
+    sys.stderr.writelines(f"stale: {path}\n" for path in wrong)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

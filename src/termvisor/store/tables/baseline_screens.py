@@ -1,0 +1,46 @@
+"""What panes showed when listening to them began."""
+
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.terminal.screen import Screen
+from termvisor.store.sqlite.database import Connection, Database
+
+
+class FirstScreens:
+    def __init__(self, db: Database):
+        self._db = db
+
+    async def keep(self, epoch: EpochId, screen: Screen) -> None:
+        """Once an epoch; its rows are redacted."""
+        await self._db.write(lambda connection: _keep(connection, epoch, screen))
+
+    async def of(self, pane: PaneId) -> dict[EpochId, Screen]:
+        return await self._db.read(lambda connection: _of(connection, pane))
+
+
+def _keep(connection: Connection, epoch: EpochId, screen: Screen) -> None:
+    place = (screen.width, screen.height, screen.cursor_x, screen.cursor_y, screen.alternate)
+    text = "\n".join(row.replace("\n", " ") for row in screen.rows).encode("utf-8", "replace").decode()
+    connection.execute(
+        "INSERT OR REPLACE INTO first_screen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (epoch, screen.pane, screen.at, *place, text),
+    )
+
+
+def _of(connection: Connection, pane: PaneId) -> dict[EpochId, Screen]:
+    found = connection.execute(
+        "SELECT epoch, at, width, height, cursor_x, cursor_y, is_alternate, rows FROM first_screen WHERE pane = ?",
+        (pane,),
+    )
+    return {
+        epoch: Screen(
+            pane=pane,
+            rows=tuple(rows.split("\n")),
+            width=width,
+            height=height,
+            cursor_x=x,
+            cursor_y=y,
+            alternate=bool(is_alternate),
+            at=at,
+        )
+        for epoch, at, width, height, x, y, is_alternate, rows in found
+    }

@@ -1,0 +1,86 @@
+"""Lines read back out of blocks: only the blocks that hold them are touched."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+
+from termvisor.model.agent.transcript_message import Role
+from termvisor.model.ids import EpochId, PaneId, ScreenId
+from termvisor.model.terminal.output import Line, TextSource
+from termvisor.store.sqlite.database import Connection
+
+BLOCK = "SELECT block.id, block.pane, epoch, first_line, line_count, at, until, source, block.text FROM block"
+_START = "SELECT coalesce(max(first_line), 0) FROM block WHERE pane = ? AND first_line <= ?"
+_END = (1 << 63) - 1
+
+
+class StoredBlock(Struct, frozen=True):
+    """A block as it lies in the database; its lines are numbered from ``first_line``.
+
+    A sighting is one of a single line without a number: it was on screens from ``at`` until ``until``.
+    """
+
+    id: int
+    pane: PaneId
+    epoch: EpochId
+    first_line: int
+    line_count: int
+    at: int
+    until: int
+    source: TextSource
+    text: str
+    screen: ScreenId | None = None
+    """Where a sighting stood when it was first seen."""
+    role: Role | None = None
+    """Of what was said: who said it."""
+    agent: str = ""
+    """Of what was said: the agent in the conversation."""
+
+    def line(self, index: int, text: str) -> Line:
+        return Line(
+            pane=self.pane,
+            number=self.first_line + index,
+            at=self.time(index),
+            text=text,
+            epoch=self.epoch,
+            source=self.source,
+        )
+
+    def time(self, index: int) -> int:
+        """The first line has the block's first time, the last its last, those between in proportion."""
+        return self.at + (self.until - self.at) * index // max(1, self.line_count - 1)
+
+    def lines(self) -> list[Line]:
+        return [self.line(index, text) for index, text in enumerate(self.text.split("\n"))]
+
+
+def blocks(rows: Iterator[tuple[Any, ...]]) -> Iterator[StoredBlock]:
+    return (StoredBlock(*row) for row in rows)
+
+
+def first_lines(connection: Connection, pane: PaneId, after: int, before: int | None, limit: int) -> list[Line]:
+    """The first lines with ``after < number < before``."""
+    start = connection.execute(_START, (pane, _upper(after + 1))).get
+    rows = connection.execute(
+        f"{BLOCK} WHERE pane = ? AND first_line BETWEEN ? AND ? ORDER BY first_line", (pane, start, _upper(before))
+    )
+    numbered = (line for block in blocks(rows) for line in block.lines())
+    fitting = (line for line in numbered if after < line.number < _upper(before))
+    return list(islice(fitting, max(0, limit)))
+
+
+def last_lines(connection: Connection, pane: PaneId, before: int | None, limit: int) -> list[Line]:
+    """The last lines with ``number < before``."""
+    rows = connection.execute(
+        f"{BLOCK} WHERE pane = ? AND first_line < ? ORDER BY first_line DESC",
+        (pane, _upper(before)),
+    )
+    numbered = (line for block in blocks(rows) for line in reversed(block.lines()))
+    fitting = (line for line in numbered if line.number < _upper(before))
+    return list(islice(fitting, max(0, limit)))[::-1]
+
+
+def _upper(before: int | None) -> int:
+    return _END if before is None else max(0, min(before, _END))

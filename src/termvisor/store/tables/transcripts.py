@@ -1,0 +1,57 @@
+"""What was said in conversations with agents, each once, and its words in the index in the same transaction."""
+
+from collections.abc import Sequence
+
+from termvisor.model.agent.transcript_message import Utterance
+from termvisor.model.detection.detection import Detection
+from termvisor.model.event import Event
+from termvisor.model.ids import PaneId
+from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.text_encoding import storable
+from termvisor.store.tables.detections import add_detections
+from termvisor.store.tables.pipeline_commit import SHELF
+
+_NOTE_TIME = (
+    "INSERT INTO utterance_time VALUES (?1, ?2, ?2) ON CONFLICT DO UPDATE"
+    " SET at = min(at, excluded.at), until = max(until, excluded.until)"
+)
+
+
+class Utterances:
+    def __init__(self, db: Database):
+        self._db = db
+
+    async def add(self, said: Sequence[Utterance]) -> int:
+        """Store those that are new; how many were."""
+        return await self._db.write(lambda connection: sum(_add(connection, one) for one in said))
+
+    async def add_found(self, said: Sequence[tuple[Utterance, Sequence[Detection]]]) -> tuple[int, list[Event]]:
+        """The same, and in the same transaction what was detected in those that are new; the events of that."""
+        return await self._db.write(lambda connection: _add_found(connection, said))
+
+    async def newest_at(self, pane: PaneId) -> int:
+        """When the agent in a pane said something last, or was told something; 0 where nothing is known."""
+        query = "SELECT at FROM utterance WHERE pane = ? ORDER BY id DESC LIMIT 1"
+        return await self._db.read(lambda connection: int(connection.execute(query, (pane,)).get or 0))
+
+
+def _add_found(
+    connection: Connection, said: Sequence[tuple[Utterance, Sequence[Detection]]]
+) -> tuple[int, list[Event]]:
+    new = [found for one, found in said if _add(connection, one)]
+    return len(new), [event for found in new for event in add_detections(connection, found)]
+
+
+def _add(connection: Connection, one: Utterance) -> bool:
+    text = storable(one.text)
+    row = (one.pane, one.runtime, one.agent, storable(one.session), one.role, storable(one.key), one.at, text)
+    number = connection.execute(
+        "INSERT INTO utterance (pane, runtime, agent, session, role, key, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (session, key) DO NOTHING RETURNING id",
+        row,
+    ).get
+    if number is None:
+        return False
+    connection.execute("INSERT INTO utterance_fts (rowid, text, pane) VALUES (?, ?, ?)", (number, text, one.pane))
+    connection.execute(_NOTE_TIME, (number >> SHELF, one.at))
+    return True

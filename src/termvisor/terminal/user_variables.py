@@ -1,0 +1,126 @@
+"""User variables that a program sets for us (OSC 1337 SetUserVar, names `visor-*`) become events.
+
+Any program can print one. It is proven only when its value holds our nonce; that is taken out before anything is kept.
+What is malformed is nothing. Invariant: nothing here raises, whatever was printed.
+"""
+
+import re
+from base64 import b64decode
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from termvisor.clock import NS
+from termvisor.model.detection.detection import Detection
+from termvisor.model.event import Event
+from termvisor.model.ids import PaneId
+from termvisor.redaction import redact
+
+PREFIX = "visor-"
+VALUE_LIMIT = 4096
+RATE = 10
+"""A second and pane; what goes beyond is counted in the next event."""
+
+UserVarKind = Literal["prompt", "ready", "checkpoint", "event"]
+_NAME = re.compile(r"visor-(?:(prompt|ready|checkpoint)(?:-[\w.-]{1,48})?|[\w.-]{1,64})", re.ASCII)
+_KINDS: dict[str | None, UserVarKind] = {"prompt": "prompt", "ready": "ready", "checkpoint": "checkpoint"}
+
+
+class UserVar(Struct, frozen=True, kw_only=True):
+    """``value`` is JSON, redacted and bounded."""
+
+    name: str
+    kind: UserVarKind
+    value: str
+    is_proven: bool = False
+
+
+class Pace(Struct, frozen=True, array_like=True):
+    """How many came in the current second, and how many were dropped since the last that was kept."""
+
+    second: int = 0
+    count: int = 0
+    dropped: int = 0
+
+
+def is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
+def read(name: str, value: str, nonce: str | None) -> UserVar | None:
+    """The variable of this name whose value is this JSON; None when either is malformed or too long."""
+    fits = _NAME.fullmatch(name)
+    if fits is None or len(value) > VALUE_LIMIT:
+        return None
+    try:
+        held = msgspec.json.decode(value)
+        shown, is_proven = _without_nonce(held, nonce)
+        text = msgspec.json.encode(shown).decode()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    if nonce:
+        text = text.replace(nonce, "[nonce]")
+    kind = _KINDS.get(fits[1], "event")
+    return UserVar(name=redact(name), kind=kind, value=redact(text)[:VALUE_LIMIT], is_proven=is_proven)
+
+
+def plain(value: str) -> str:
+    """JSON that is perhaps given as base64, as terminals hand it on."""
+    try:
+        msgspec.json.decode(value)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        try:
+            return b64decode(value, validate=True).decode()
+        except ValueError:
+            return value
+    return value
+
+
+def admit(pace: Pace, at: int) -> tuple[Pace, bool]:
+    """Whether one more may be kept at this instant."""
+    second = at // NS
+    if second != pace.second:
+        pace = Pace(second, 0, pace.dropped)
+    if pace.count >= RATE:
+        return replace(pace, dropped=pace.dropped + 1), False
+    return Pace(second, pace.count + 1, 0), True
+
+
+def event(pane: PaneId, at: int, variable: UserVar, dropped: int, source: Literal["stream", "call"]) -> Event:
+    data: dict[str, str | int | bool] = {
+        "name": variable.name,
+        "kind": variable.kind,
+        "value": variable.value,
+        "proven": variable.is_proven,
+        "source": source,
+    }
+    return Event(at=at, kind="user_var", pane=pane, data={**data, **({"dropped": dropped} if dropped else {})})
+
+
+def detection(pane: PaneId, at: int, variable: UserVar) -> Detection | None:
+    """What a program wants to be seen to: each is one of its own, and what is not proven is marked.
+
+    None for those that only say how far it is.
+    """
+    if variable.kind != "event":
+        return None
+    return Detection(
+        at=at,
+        type="user_var",
+        rule=f"user_var.{variable.name}",
+        pane=pane,
+        captures={"name": variable.name, "value": variable.value},
+        source="user_var",
+        evidence={"proven": variable.is_proven},
+        confidence=1.0 if variable.is_proven else 0.1,
+        cooldown=0.0,
+    )
+
+
+def _without_nonce(held: Any, nonce: str | None) -> tuple[Any, bool]:
+    if not isinstance(held, dict) or "nonce" not in held:
+        return held, False
+    rest = {key: value for key, value in held.items() if key != "nonce"}
+    return rest, nonce is not None and held["nonce"] == nonce

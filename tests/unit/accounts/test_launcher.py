@@ -1,0 +1,54 @@
+"""A program starts under an account; its credentials are in its environment and nowhere else."""
+
+import os
+import subprocess
+
+import pytest
+
+from termvisor.accounts.launcher import main, prefix
+
+SHOWS = ("sh", "-c", 'echo "$KEY $VISOR_ACCOUNT"; tr "\\0" " " < /proc/$$/cmdline')
+
+
+@pytest.fixture
+def config(tmp_path):
+    (tmp_path / "work.env").write_text("KEY=hush-4711\n")
+    (tmp_path / "work.env").chmod(0o600)
+    (tmp_path / "config.toml").write_text(
+        f'[[accounts]]\nservice = "openai"\nname = "work"\nenv_file = "{tmp_path}/work.env"\n'
+    )
+    return tmp_path
+
+
+def started(config, *command: str, ref: str = "openai/work") -> subprocess.CompletedProcess:
+    words = [*prefix(str(config), ref), *command]
+    assert not any("hush" in word for word in words)
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=config, env=os.environ)
+
+
+def test_the_program_has_the_variables_and_no_argument_does(config):
+    done = started(config, *SHOWS)
+    environment, argv = done.stdout.splitlines()
+    assert (environment, done.returncode) == ("hush-4711 openai/work", 0)
+    assert "hush" not in argv
+
+
+def test_what_lies_in_the_folder_is_not_taken_for_our_own(config):
+    (config / "termvisor").mkdir()
+    (config / "termvisor" / "__init__.py").write_text("raise SystemExit(9)")
+    assert started(config, "true").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "ref", "status", "said"),
+    [(("true",), "openai/none", 78, "there is no account"), (("/no/such",), "openai/work", 127, "/no/such")],
+)
+def test_what_cannot_be_started_is_told(config, command, ref, status, said):
+    done = started(config, *command, ref=ref)
+    assert (done.returncode, said in done.stderr) == (status, True)
+
+
+@pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["a", "b", "--"]])
+def test_it_is_called_in_one_way_only(words, capsys):
+    assert main(words) == 2
+    assert "called as" in capsys.readouterr().err

@@ -1,0 +1,118 @@
+"""What is heard of limits, as figures."""
+
+import json
+
+import pytest
+
+from termvisor.accounts.quota_parsing import of_detection, of_signal, of_tracker
+from termvisor.agents.adapters.codex.usage import window_figures
+from termvisor.clock import NS
+from termvisor.model.agent.account import Account
+from termvisor.model.agent.signal import Signal
+from termvisor.model.detection.detection import Detection
+from termvisor.model.ids import PaneId
+
+WORK = Account(service="openai", name="work", email="me@example.org")
+
+
+def signal(limits: object) -> Signal:
+    return Signal(
+        source="app_server",
+        tier="deterministic",
+        agent="codex",
+        event_at=5,
+        ingested_at=6,
+        dedupe_key="k",
+        kind="note",
+        payload=window_figures(limits),
+    )
+
+
+def detection(kind: str = "usage.warning", captures: dict | None = None, evidence: dict | None = None) -> Detection:
+    return Detection(
+        at=7, type=kind, rule="r", pane=PaneId(1), source="stream", captures=captures or {}, evidence=evidence or {}
+    )
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {
+            "primary": {"usedPercent": 42, "windowDurationMins": 300, "resetsAt": 90},
+            "secondary": {"usedPercent": 7, "windowDurationMins": 10080, "resetsAt": 99},
+        },
+        {
+            "primary": {"used_percent": 42.0, "window_minutes": 300, "resets_at": 90},
+            "secondary": {"used_percent": 7.0, "window_minutes": 10080, "resets_at": 99},
+        },
+    ],
+)
+def test_both_spellings_of_codex_give_its_two_windows(limits):
+    found = of_signal(signal(limits))
+    assert [(one.span, one.percent_remaining, one.resets_at, one.checked_at) for one in found] == [
+        ("5h", 58.0, 90 * NS, 5),
+        ("weekly", 93.0, 99 * NS, 5),
+    ]
+
+
+@pytest.mark.parametrize("limits", [None, "x", {}, {"primary": None}, {"primary": {"resetsAt": 3}}])
+def test_what_tells_no_figure_gives_none(limits):
+    assert of_signal(signal(limits)) == []
+
+
+@pytest.mark.parametrize(
+    ("captures", "span", "left"),
+    [
+        ({"remaining": "9", "limit_hours": "5"}, "5h", 9.0),
+        ({"remaining": "<1", "limit_hours": "168"}, "weekly", 0.5),
+        ({"used": "91", "limit": "weekly"}, "weekly", 9.0),
+        ({"used": "91", "limit": "5-hour"}, "5h", 9.0),
+        ({"used": "91", "limit": "Opus weekly"}, "opus weekly", 9.0),
+        ({"used": "91"}, "all", 9.0),
+    ],
+)
+def test_a_warning_says_what_is_left(captures, span, left):
+    found = of_detection(detection(captures=captures))
+    assert (found.span, found.percent_remaining) == (span, left)
+
+
+def test_of_a_limit_that_is_reached_nothing_is_left_until_its_end():
+    found = of_detection(detection("usage.reached", {"limit": "5-hour"}, {"resets_at": 12}))
+    assert (found.span, found.percent_remaining, found.resets_at) == ("5h", 0.0, 12)
+
+
+@pytest.mark.parametrize("captures", [{}, {"limit": "usage"}, {"remaining": "some"}, {"used": "most"}])
+def test_a_warning_without_a_figure_tells_nothing(captures):
+    assert of_detection(detection(captures=captures)) is None
+
+
+def test_other_events_tell_nothing():
+    assert of_detection(detection("session.summary", {"used": "3"})) is None
+
+
+def tracked(*accounts: dict) -> list:
+    answer = of_tracker(json.dumps({"service": "openai", "accounts": accounts}).encode(), [WORK], "caut", 8)
+    return [(account.name, one.span, one.usage_type, one.percent_remaining, one.resets_at) for account, one in answer]
+
+
+def test_a_tracker_is_read_in_either_spelling():
+    times = {"reset_at": "1970-01-01T00:00:09Z"}
+    assert tracked({"name": "work", "percent_remaining": 61.5, "limit_hours": 5, **times}) == [
+        ("work", "5h", "rate", 61.5, 9 * NS)
+    ]
+    assert tracked({"id": "me@example.org", "percentRemaining": 3, "resetAt": "soon"}) == [
+        ("work", "tracked", "rate", 3.0, None)
+    ]
+    assert tracked({"email": "me@example.org", "usage_type": "credits", "limit": 200, "current": 50}) == [
+        ("work", "credits", "credits", 75.0, None)
+    ]
+
+
+def test_what_a_tracker_says_of_others_or_without_figures_is_left_out():
+    assert tracked({"name": "other", "percent_remaining": 3}, {"name": "work"}, {}) == []
+
+
+@pytest.mark.parametrize("data", [b"", b"no", b"[]", b'{"accounts": 3}'])
+def test_what_is_no_answer_is_told(data):
+    with pytest.raises(ValueError, match="caut gave no answer"):
+        of_tracker(data, [WORK], "caut", 8)

@@ -1,0 +1,60 @@
+"""The usage tracker: there, not there, or in trouble."""
+
+import pytest
+
+from termvisor.accounts.usage_tracker import ask_tracker
+from termvisor.actions.run_program import run
+from termvisor.errors import Refused
+from termvisor.model.action.action import RunProgram
+from termvisor.model.action.outcome import Outcome
+
+
+@pytest.fixture
+def program(tmp_path):
+    def write(body: str) -> str:
+        path = tmp_path / "caut"
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o700)
+        return str(path)
+
+    return write
+
+
+async def test_its_answer_is_given_whole(program):
+    answer = await ask_tracker(program('echo "$@"; yes | head -c 9000'), "usage", "openai", run)
+    assert answer.startswith(b"usage --service openai --format json\n")
+    assert len(answer) > 9000
+
+
+@pytest.mark.parametrize("name", ["", "/no/such/caut", "no-such-caut"])
+async def test_its_absence_is_no_error(name):
+    assert await ask_tracker(name, "refresh", "openai", run) is None
+
+
+async def test_its_failure_is_told_without_its_words(program):
+    with pytest.raises(ValueError, match="failed with status 3") as caught:
+        await ask_tracker(program("echo hush >&2; exit 3"), "refresh", "openai", run)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome(status="failed", why="timed_out", text="caut gave no answer within 20 s"), "no answer within"),
+        (Outcome(status="suppressed", why="policy_asks", text="rule careful: ask"), "was not asked: rule careful"),
+    ],
+)
+async def test_its_silence_is_told(program, outcome, words):
+    async def silent(_action: RunProgram) -> Outcome:
+        return outcome
+
+    with pytest.raises(ValueError, match=words):
+        await ask_tracker(program("exit 0"), "refresh", "openai", silent)
+
+
+async def test_a_policy_that_says_no_is_told(program):
+    async def denied(_action: RunProgram) -> Outcome:
+        raise Refused("the policy says no: not here")
+
+    with pytest.raises(ValueError, match="was not asked: the policy says no"):
+        await ask_tracker(program("exit 0"), "refresh", "openai", denied)

@@ -1,0 +1,20 @@
+"""What the end of a program means."""
+
+import pytest
+
+from termvisor.actions.notifications.channel import ended
+
+
+@pytest.mark.parametrize(
+    ("status", "errors", "answer"),
+    [
+        (0, b"noise", ("done", "", "beep took it")),
+        (3, b"no sound\n", ("failed", "program_failed", "beep ended with status 3: no sound")),
+        (-9, b"", ("failed", "program_failed", "beep ended with status -9")),
+        (124, b"", ("failed", "timeout", "beep ended with status 124")),
+        (127, b"beep: not found", ("failed", "no_program", "beep ended with status 127: beep: not found")),
+    ],
+)
+def test_the_status_of_a_program_is_the_answer(status, errors, answer):
+    sent = ended("beep", status, errors)
+    assert (sent.status, sent.why, sent.text) == answer

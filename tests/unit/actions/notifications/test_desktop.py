@@ -1,0 +1,52 @@
+"""The way `desktop`. The true notify-send needs a desktop, so a script of its name stands in and keeps what it got."""
+
+import os
+
+import pytest
+
+from termvisor.actions.notifications.desktop import Desktop, argv
+from termvisor.model.action.notification import Notice, NotifySettings
+from tests.unit.actions.notifications.scripts import script
+
+HOSTILE = Notice(id="1", at="", title="--icon=/etc/passwd", text="<img src='http://x'> & $(reboot)", held_back=2)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path
+
+
+async def sent(timeout: float = 5.0):
+    answer = await Desktop().send(HOSTILE, NotifySettings(notify_timeout=timeout))
+    return answer.status, answer.why
+
+
+async def test_texts_are_neither_options_nor_markup(path):
+    script(path, "notify-send", f"printf '%s|' \"$@\" > {path}/got")
+    assert await sent() == ("done", "")
+    assert (path / "got").read_text() == (
+        "--app-name=Termvisor|--|--icon=/etc/passwd|&lt;img src='http://x'&gt; &amp; $(reboot)\n(2 more held back)|"
+    )
+
+
+async def test_a_desktop_that_is_not_there_is_said(path):
+    script(path, "notify-send", "echo 'cannot connect to the bus' >&2; exit 1")
+    answer = await Desktop().send(HOSTILE, NotifySettings())
+    assert (answer.why, "cannot connect to the bus" in answer.text) == ("program_failed", True)
+
+
+async def test_a_desktop_that_hangs_holds_nobody_up(path):
+    script(path, "notify-send", "exec sleep 600")
+    assert await sent(timeout=0.2) == ("failed", "timeout")
+
+
+async def test_without_the_program_it_fails(path, monkeypatch):
+    monkeypatch.setenv("PATH", str(path))
+    assert await sent() == ("failed", "no_program")
+
+
+def test_on_macos_the_texts_are_arguments_of_the_script_and_not_part_of_it():
+    words = argv(HOSTILE, "darwin")
+    assert words[0] == "osascript"
+    assert words[-3:] == ["--", HOSTILE.title, HOSTILE.body]

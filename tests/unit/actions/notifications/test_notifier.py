@@ -1,0 +1,143 @@
+"""Telling people through the gate: a real tmux, a real client on a pty, the real policy and the real record."""
+
+import os
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.errors import Refused
+from termvisor.model.action.action import Actor, Notify
+from termvisor.model.action.preconditions import Terms
+from termvisor.model.ids import PaneId
+from termvisor.testing.tmux import short_folder
+from tests.unit.actions.house import ME, House, house
+from tests.unit.actions.notifications.attached import attached
+from tests.unit.actions.notifications.receiver import receiver
+from tests.unit.actions.notifications.scripts import script
+
+ROBOT = Actor(kind="robot", uid=os.getuid(), pid=1, name="ci")
+BUILD = Notify(title="build", text="it is done")
+
+
+@pytest.fixture
+async def home():
+    with short_folder() as folder:
+        async with house(folder) as opened:
+            yield opened
+
+
+def set_up(home: House, **settings) -> None:
+    parts = home.world._parts
+    parts.settings = replace(parts.settings, **settings)
+
+
+async def told(home: House, action: Notify = BUILD, actor: Actor = ROBOT) -> tuple[str, str]:
+    outcome = await home.world.behind.gate.do(action, actor, Terms())
+    return outcome.status, outcome.why
+
+
+async def record(home: House) -> list[tuple[str, str, str]]:
+    return [(entry.stage, entry.outcome, entry.why) for entry in await home.store.audit.list()]
+
+
+async def test_a_robot_may_tell_the_person_at_the_terminal_and_it_is_on_record(home):
+    with attached(home.tmux, "work") as person:
+        assert await told(home) == ("done", "")
+        await person.hears(b"\x07\x1b]9;Termvisor: build: it is done\x07")
+    assert await record(home) == [("intent", "", ""), ("outcome", "done", "")]
+
+
+async def test_nobody_at_any_terminal_is_an_outcome_on_record(home):
+    assert await told(home) == ("failed", "nobody_attached")
+    assert (await record(home))[-1] == ("outcome", "failed", "nobody_attached")
+
+
+async def test_the_same_again_is_held_back_and_the_next_one_says_so(home):
+    with attached(home.tmux, "work") as person:
+        assert await told(home) == ("done", "")
+        assert await told(home) == ("suppressed", "repeated")
+        assert await told(home, replace(BUILD, text="and tested")) == ("done", "")
+        await person.hears(b"and tested (1 more held back)")
+    assert ("outcome", "suppressed", "repeated") in await record(home)
+
+
+async def test_too_many_are_held_back_and_on_record(home):
+    set_up(home, notify_rate=1)
+    with attached(home.tmux, "work"):
+        assert await told(home) == ("done", "")
+        assert await told(home, replace(BUILD, text="more")) == ("suppressed", "too_many")
+    assert (await record(home))[-1] == ("outcome", "suppressed", "too_many")
+
+
+async def test_who_has_the_pane_before_them_and_types_is_not_told(home):
+    pane = await home.pane("%0")
+    about = replace(BUILD, pane=pane)
+    with attached(home.tmux, "work") as person:
+        person.press(b"x")
+        await person.hears(b"x")
+        assert await told(home, about) == ("suppressed", "looking")
+        home.tmux("select-window", "-t", home.tmux.window("work", "cat"))
+        assert await told(home, about) == ("done", "")
+        await person.hears(f"pane {pane} (local/work:0.0".encode())
+
+
+async def test_who_left_their_keys_alone_for_long_is_told(home):
+    set_up(home, notify_looking=0.0)
+    pane = await home.pane("%0")
+    with attached(home.tmux, "work"):
+        assert await told(home, replace(BUILD, pane=pane)) == ("done", "")
+
+
+async def test_a_pane_that_is_gone_or_reserved_can_still_be_spoken_of(home):
+    gone = replace(BUILD, pane=PaneId(4711))
+    with attached(home.tmux, "work"):
+        assert await told(home, gone) == ("done", "")
+
+
+async def test_what_leaves_is_redacted_and_harmless(home, tmp_path):
+    set_up(home, notify_command=(script(tmp_path, "tell", f"cat > {tmp_path}/got"),))
+    key = "ghp_" + "a1B2c3" * 6
+    text = f"\x1b]0;owned\x07token {key[:10]}\x1b[1m{key[10:]}\x00"
+    assert await told(home, Notify(title="x\x1b[2J", text=text, way="command")) == ("done", "")
+    got = (tmp_path / "got").read_text()
+    assert key not in got and "\\u001b" not in got and '"title":"x"' in got
+
+
+@pytest.mark.parametrize("way", ["webhook", "command"])
+async def test_a_way_that_is_not_set_up_tells_nobody(home, way):
+    assert await told(home, replace(BUILD, way=way)) == ("failed", "not_set_up")
+
+
+async def test_setting_a_way_up_is_the_consent_to_use_it(home):
+    with receiver(200) as there:
+        set_up(home, notify_webhook_url=there.url)
+        assert await told(home, replace(BUILD, way="webhook")) == ("done", "")
+    assert len(there.got) == 1
+
+
+def rules(home: House, text: str) -> None:
+    os.makedirs(home.places.config_dir, exist_ok=True)
+    with open(f"{home.places.config_dir}/policy.toml", "w") as file:
+        file.write(text)
+
+
+async def test_in_quiet_hours_nobody_is_told_and_nobody_is_asked(home):
+    rules(home, '[[quiet_hours]]\nfrom = "00:00"\nto = "00:00"\n')
+    with attached(home.tmux, "work"):
+        assert await told(home) == ("suppressed", "policy_asks")
+        assert await told(home, actor=ME) == ("done", "")
+    assert await home.store.approvals.list() == []
+    assert ("outcome", "suppressed", "policy_asks") in await record(home)
+
+
+async def test_a_policy_that_says_no_is_obeyed(home):
+    rules(home, '[[rule]]\nid = "hush"\nanswer = "deny"\nwhen = { kind = ["notify"] }\n')
+    with pytest.raises(Refused, match="hush"):
+        await told(home)
+    assert (await record(home))[-1][1] == "denied"
+
+
+async def test_what_failed_may_be_told_again_at_once(home):
+    assert await told(home) == ("failed", "nobody_attached")
+    with attached(home.tmux, "work"):
+        assert await told(home) == ("done", "")

@@ -1,0 +1,88 @@
+"""The way `webhook`, with a real receiver and the real process that posts."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from termvisor.actions.notifications.webhook import Webhook
+from termvisor.clock import NS
+from termvisor.model.action.notification import Notice, NotifySettings
+from termvisor.testing.world import NOON, StillClock
+from tests.unit.actions.notifications.receiver import KEY, receiver
+
+NOTICE = Notice(id="a1b2", at="2026-01-01T12:00:00.000Z", title="build", text="done")
+
+
+class HastyClock(StillClock):
+    """Sleeping takes no time and is counted."""
+
+    async def sleep(self, seconds: float) -> None:
+        await self.advance(seconds)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("HOOK_KEY", KEY)
+
+
+async def sent(url: str, **more):
+    settings = NotifySettings(**{"notify_webhook_url": url, "notify_webhook_secret": "env:HOOK_KEY"} | more)
+    return await Webhook(HastyClock()).send(NOTICE, settings)
+
+
+async def test_the_notice_arrives_signed():
+    with receiver(200) as there:
+        assert (await sent(there.url)).status == "done"
+    (got,) = there.got
+    assert got.is_genuine and got.timestamp == NOON // NS
+    told = json.loads(got.body)
+    assert (told["id"], told["title"], told["text"]) == (got.id, "build", "done")
+
+
+async def test_it_is_tried_again_under_the_same_id_with_a_fresh_signature():
+    with receiver(503, 503, 200) as there:
+        assert (await sent(there.url)).status == "done"
+    assert {got.id for got in there.got} == {"a1b2"}
+    assert [got.timestamp - NOON // NS for got in there.got] == [0, 1, 5]
+    assert all(got.is_genuine for got in there.got)
+
+
+async def test_after_three_tries_it_is_given_up():
+    with receiver(500) as there:
+        answer = await sent(there.url)
+    assert (answer.status, answer.why, len(there.got)) == ("failed", "http_500", 3)
+
+
+async def test_what_will_not_pass_is_tried_once():
+    with receiver(404) as there:
+        assert (await sent(there.url)).why == "http_404"
+    assert len(there.got) == 1
+
+
+async def test_a_receiver_that_hangs_ends_as_a_timeout():
+    with receiver(0) as there:
+        assert (await sent(there.url, notify_timeout=0.1)).why == "timeout"
+
+
+async def test_a_secret_that_is_missing_sends_nothing():
+    with receiver(200) as there:
+        assert (await sent(there.url, notify_webhook_secret="env:NOT_THERE")).why == "no_secret"
+    assert there.got == []
+
+
+async def test_neither_secret_nor_address_is_in_the_answer():
+    with receiver(404) as there:
+        answer = await sent(there.url)
+    assert KEY not in repr(answer) and "room=1" not in repr(answer)
+
+
+def test_the_request_weighs_nothing_here():
+    """OpenSSL belongs to the process that posts; a fresh interpreter shows that the daemon's side does without it."""
+    lean = (
+        "import sys, termvisor.actions.notifications.notifier\n"
+        "print({'_hashlib', 'hmac', 'http.client'} & set(sys.modules))"
+    )
+    out = subprocess.run([sys.executable, "-c", lean], capture_output=True, text=True, check=True).stdout
+    assert out == "set()\n"

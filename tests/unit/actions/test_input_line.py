@@ -1,0 +1,126 @@
+"""What stands in an input, read from screens as tmux captures them."""
+
+import pytest
+
+from termvisor.actions.input_line import at_prompt, in_program, is_same, piece_of, read, shows, squeeze
+from termvisor.backends.pane_control import Sight
+from termvisor.model.ids import MuxPaneId
+
+LINES = "first line and then some more\nmiddle\nthe last line, which is longer"
+
+
+def screen(*rows: str, x: int, y: int = 0, width: int = 40) -> Sight:
+    return Sight(
+        pane=MuxPaneId("%1"),
+        pid=7,
+        command="bash",
+        dead=False,
+        in_mode=False,
+        input_off=False,
+        synchronized=False,
+        alternate=False,
+        width=width,
+        height=10,
+        cursor_x=x,
+        cursor_y=y,
+        cursor_visible=True,
+        rows=rows,
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "before", "behind"),
+    [
+        (screen("$ ", x=2), "", ""),
+        (screen("$", x=2), "", ""),
+        (screen("$ echo hi", x=9), "echo hi", ""),
+        (screen("$ echo hi", x=2), "", "echo hi"),
+        (screen("one", "\x1b[32m$\x1b[0m ls -l", x=7, y=1), "ls -l", ""),
+        (screen("$ " + "x" * 50, x=12, y=1), "x" * 50, ""),
+        (screen("$ " + " " * 31 + "[12:00]", x=2), "", ""),
+        (screen("$ git \x1b[90mpush origin\x1b[39m", x=6), "git ", ""),
+        (screen("$ git \x1b[38;5;240mpush\x1b[0m", x=6), "git ", ""),
+        (screen("$ \x1b[2mTry a command\x1b[0m", x=2), "", ""),
+        (screen("$ 日本", x=6), "日本", ""),
+    ],
+    ids=["empty", "stripped", "typed", "cursor at home", "second row", "wrapped", "right prompt", "suggestion",
+         "grey suggestion", "placeholder", "wide"],
+)  # fmt: skip
+def test_a_shells_input_is_what_stands_behind_its_prompt(seen, before, behind):
+    typed = at_prompt(seen, 2)
+    assert typed is not None
+    assert (typed.before, typed.behind) == (before, behind)
+
+
+def test_a_cursor_before_the_input_is_no_input():
+    assert at_prompt(screen("$ echo", x=0), 2) is None
+    assert at_prompt(screen("$", x=0, y=7), 2) is None
+
+
+def test_a_programs_input_is_the_box_around_the_cursor():
+    box = ("output", "╭──────────────────╮", "│ > fix the tests  │", "╰──────────────────╯", "  ? for help")
+    typed = in_program(screen(*box, x=17, y=2))
+    assert typed is not None
+    assert is_same(typed.before, "fix the tests") and not squeeze(typed.behind)
+
+
+@pytest.mark.parametrize(
+    ("shown", "text", "is_it"),
+    [
+        ("> fix the tests", "fix the tests", True),
+        ("fix the\n  tests", "fix the tests", True),
+        ("│ fix the │\n│ tests │", "fix the tests", True),
+        ("fix the test", "fix the tests", False),
+        ("fix the tests now", "fix the tests", False),
+        ("echo $HOME", "echo $HOME", True),
+        ("", "", False),
+        ("> $ ", "$", False),
+        ("a" * 500, "a" * 500, True),
+        ("a" * 100 + "b" * 400, "a" * 500, False),
+        ("first line and then some more\n[…]\nthe last line, which is longer", LINES, True),
+        ("first line and then some\nanother line that is last", "first line and then some\nlast line", False),
+    ],
+)
+def test_an_input_holds_a_text_when_nothing_else_is_in_it(shown, text, is_it):
+    assert is_same(shown, text) is is_it
+
+
+@pytest.mark.parametrize(
+    ("text", "piece"),
+    [
+        ("fix the tests", "fix the tests"),
+        ("run `make test-all`, please", "make test"),
+        ("日本", ""),
+        ("x" * 300, "x" * 20),
+        ("a-bb-ccc", "ccc"),
+    ],
+)
+def test_a_guard_can_look_for_a_piece_of_the_text(text, piece):
+    assert piece_of(text, 80) == piece
+
+
+def test_the_screen_shows_a_text_wherever_it_stands():
+    seen = screen("$ echo fix the tests", "fix the tests", "$ ", x=2, y=2)
+    assert shows(seen, "fix the tests") and not shows(seen, "something else") and not shows(seen, "")
+
+
+def test_colours_are_read_and_only_what_is_faint_is_marked():
+    row = read("a\x1b[2mb\x1b[22mc\x1b[1;31md\x1b[38;2;9;9;9me\x1b[38:5:240mf\x1b[mg")
+    assert row.text == "abcdefg"
+    assert [character for character, faint in zip(row.text, row.faint, strict=True) if faint] == ["b", "f"]
+
+
+def test_an_input_of_several_lines_begins_above_the_cursor():
+    seen = screen("old", "$ for i in 1 2; do", "  true $i", "done", x=4, y=3)
+    typed = at_prompt(seen, 2, lines=3)
+    assert typed is not None
+    assert (typed.before, typed.behind) == ("for i in 1 2; do\n  true $i\ndone", "")
+
+
+def test_an_input_whose_beginning_has_left_the_screen_is_not_known():
+    assert at_prompt(screen("two", "three", x=5, y=1), 2, lines=3) is None
+
+
+def test_of_a_long_text_a_guard_looks_for_what_stands_at_its_ends():
+    text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
+    assert piece_of(text, 80) in ("begin here", "and end there")

@@ -1,0 +1,231 @@
+"""What speaks against an action, each reason by itself."""
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.actions.preconditions import Belief, Wish, as_seen, fits, refusal
+from termvisor.backends.pane_control import Person
+from termvisor.clock import NS
+from termvisor.errors import BadRequest
+from termvisor.model.action.action import Actor, AnswerDialog, Interrupt, Kill, QuitAgent, SendKeys, SendText
+from termvisor.model.action.approval import Reservation
+from termvisor.model.action.preconditions import Terms
+from termvisor.model.ids import PaneId
+from termvisor.model.terminal.pane import Activity, InputPlace, PaneInstance, PaneView
+from termvisor.testing.world import NOON, SERVER, shell
+from tests.unit.actions.dialogs import belief as agent_belief
+from tests.unit.actions.dialogs import view
+from tests.unit.actions.test_input_line import screen
+from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS
+
+ME = Actor(kind="robot", uid=1000, pid=9)
+VIEW = PaneView(
+    id=PaneId(1),
+    instance=PaneInstance(SERVER, "%1"),
+    facts=shell("%1", pid=7),
+    activity=Activity(kind="prompt", is_proven=True),
+    last_output_at=NOON - 10 * NS,
+)
+SEEN = screen("done", "$ ", x=2, y=1)
+READY = Belief(view=VIEW, sight=SEEN, place=InputPlace(2, True), observed_at=NOON, tail=("building", "done"))
+
+
+def why(belief: Belief = READY, action=None, **terms) -> str | None:
+    wish = Wish(action=action or SendText(pane=PaneId(1), text="make test"), actor=ME, terms=Terms(**terms))
+    found = refusal(belief, wish, NOON)
+    return None if found is None else found.why
+
+
+def text(words: str, **more) -> SendText:
+    return SendText(pane=PaneId(1), text=words, **more)
+
+
+def seen(**changes) -> Belief:
+    return replace(READY, sight=replace(SEEN, **changes))
+
+
+def doing(kind: str, *, is_proven: bool = True) -> Belief:
+    return replace(READY, view=replace(VIEW, activity=Activity(kind=kind, is_proven=is_proven)))
+
+
+def test_a_proven_prompt_with_nothing_typed_is_ready():
+    assert why() is None
+
+
+@pytest.mark.parametrize(
+    ("belief", "reason"),
+    [
+        (replace(READY, view=replace(VIEW, gone_at=NOON)), "pane_gone"),
+        (seen(pid=8), "stale_pid"),
+        (replace(READY, observed_at=NOON - 3 * NS), "stale_snapshot"),
+        (seen(dead=True), "pane_dead"),
+        (seen(in_mode=True), "copy_mode"),
+        (seen(input_off=True), "input_off"),
+        (seen(synchronized=True), "synchronized"),
+        (seen(alternate=True), "alternate_screen"),
+        (seen(people=(Person("/dev/pts/3", NOON - NS),)), "human_typing"),
+        (seen(people=(Person("/dev/pts/3", NOON - 4 * NS),)), None),
+        (seen(rows=("done", "$ half a dra"), cursor_x=12), "input_not_empty"),
+        (seen(rows=("done", "$ half a dra"), cursor_x=2), "input_not_empty"),
+        (seen(cursor_x=0), "prompt_not_found"),
+        (doing("command"), "not_at_prompt"),
+        (doing("unknown"), "not_at_prompt"),
+        (doing("prompt", is_proven=False), "unproven_prompt"),
+        (replace(READY, place=InputPlace(None, True)), "prompt_not_found"),
+        (replace(READY, is_in_gap=True), "recent_gap"),
+    ],
+)
+def test_each_thing_that_is_not_as_it_should_be_is_named(belief, reason):
+    assert why(belief) == reason
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("", "nothing_to_see"),
+        ("$ > ", "nothing_to_see"),
+        ("x" * (1 << 20) + "y", "too_long"),
+        ("a\x1b[A", "control_characters"),
+        ("a\0b", "control_characters"),
+        ("a\rb", "control_characters"),
+        ("a\x9bb", "control_characters"),
+        ("two\nlines", None),
+        ("a\tb", None),
+        ("end;", None),
+        ("日本", None),
+        ("/usr/bin/true", None),
+    ],
+)
+def test_texts_that_cannot_be_typed_safely_are_refused(words, reason):
+    assert why(action=text(words)) == reason
+
+
+@pytest.mark.parametrize(("words", "reason"), [("two\nlines", "multi_line"), ("a\tb", "popup_text")])
+@pytest.mark.parametrize("is_paste_on", [False, None])
+def test_lines_and_tabs_need_a_program_that_takes_pastes(words, reason, is_paste_on):
+    assert why(replace(READY, place=InputPlace(2, is_paste_on)), text(words)) == reason
+
+
+def test_a_program_gets_text_only_when_that_is_said():
+    running = doing("command")
+    empty = replace(running, sight=replace(SEEN, rows=("done", ""), cursor_x=0))
+    assert why(empty) == "not_at_prompt"
+    assert why(empty, into="program") is None
+    assert why(empty, text("/help"), into="program") == "popup_text"
+    drafted = replace(empty, sight=replace(SEEN, rows=("done", "draft"), cursor_x=5))
+    assert why(drafted, into="program") == "input_not_empty"
+    full = replace(empty, sight=replace(empty.sight, alternate=True))
+    assert why(full, into="program") == "alternate_screen"
+    assert why(full, text("hello", into_screen=True), into="program") is None
+
+
+def test_a_reserved_pane_is_its_owners():
+    held = replace(READY, reservation=Reservation(pane=PaneId(1), owner="ann", at=0, expires_at=NOON + 1))
+    assert why(held) == "reserved"
+    assert why(held, owner="bob") == "reserved"
+    assert why(held, owner="ann") is None
+    assert why(replace(held, reservation=replace(held.reservation, expires_at=NOON))) is None
+
+
+@pytest.mark.parametrize("action", [text("x"), SendKeys(pane=PaneId(1), keys=("C-c",)), Kill(pane=PaneId(1))])
+def test_a_caller_does_not_act_on_its_own_pane(action):
+    wish = Wish(action=action, actor=replace(ME, pane=PaneId(1)), terms=Terms())
+    found = refusal(READY, wish, NOON)
+    assert found is not None and found.why == "own_pane"
+
+
+@pytest.mark.parametrize(
+    ("terms", "reason"),
+    [
+        ({"runtime": 7}, None),
+        ({"runtime": 8}, "if_runtime"),
+        ({"state": "prompt"}, None),
+        ({"state": "command"}, "if_state"),
+        ({"at_prompt": True}, None),
+        ({"is_ready": True}, "if_ready"),
+        ({"updated_within": 20}, None),
+        ({"updated_within": 5}, "if_updated_within"),
+        ({"screen": "done"}, None),
+        ({"screen": "/d.ne/"}, None),
+        ({"screen": "failed"}, "if_screen"),
+        ({"tail": "^done$"}, None),
+        ({"tail": "building", "tail_lines": 1}, "if_tail"),
+        ({"tail": "done", "stable_for": 20.0}, "if_tail"),
+    ],
+)
+def test_what_the_caller_asks_for_must_hold(terms, reason):
+    assert why(**terms) == reason
+
+
+def test_what_did_not_hold_is_told_with_both_sides():
+    wish = Wish(action=text("x"), actor=ME, terms=Terms(runtime=8))
+    found = refusal(READY, wish, NOON)
+    assert found is not None and (found.expected, found.actual) == ("8", "7")
+
+
+def test_an_old_belief_may_be_forced():
+    old = replace(READY, observed_at=NOON - 60 * NS)
+    assert why(old) == "stale_snapshot"
+    assert why(old, force_stale=True) is None
+
+
+def test_a_pattern_that_is_none_is_told():
+    with pytest.raises(BadRequest):
+        fits("/(/", "text")
+
+
+HELLO = ("• Hello.", *FOOT)
+DRAFT = ("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src")
+BEGUN = tuple(row.replace("Ask Codex to do anything", "half a thought") for row in HITS["turn_ended"])
+SEND = SendText(pane=PaneId(1), text="go on")
+
+
+@pytest.mark.parametrize(
+    ("rows", "state", "has_line", "action", "why"),
+    [
+        (HELLO, "idle", False, SEND, None),
+        (HELLO, "running", True, SEND, None),
+        (DRAFT, "idle", False, SEND, "composer_not_empty"),
+        (DRAFT, "idle", True, SEND, None),
+        (DRAFT, "idle", True, SendText(pane=PaneId(1), text="go on", enter=False), "composer_not_empty"),
+        (ASKED, "idle", True, SEND, "dialog_open"),
+        (HELLO, "waiting_approval", True, SEND, "dialog_open"),
+        (("what is this",), "idle", False, SEND, "unknown_screen"),
+        (HELLO, "idle", False, SendText(pane=PaneId(1), text="/quit"), "popup_text"),
+        (HELLO, "idle", True, SendText(pane=PaneId(1), text="/tmp is full"), None),
+        (HELLO, "idle", False, Interrupt(pane=PaneId(1), agent="codex"), "not_at_work"),
+        (HITS["working"], "running", False, Interrupt(pane=PaneId(1), agent="codex"), None),
+        (HITS["working"], "running", False, Interrupt(pane=PaneId(1), agent="gemini"), "other_agent"),
+        (HITS["working"], "running", False, QuitAgent(pane=PaneId(1), agent="codex"), "at_work"),
+        (BEGUN, "idle", False, QuitAgent(pane=PaneId(1), agent="codex"), "composer_not_empty"),
+        (HITS["turn_ended"], "completed", False, QuitAgent(pane=PaneId(1), agent="codex"), None),
+        (HELLO, "idle", False, AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), "no_such_choice"),
+        (ASKED, "waiting_approval", False, AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), None),
+    ],
+)
+def test_what_is_said_to_an_agent_fits_its_screen(rows, state, has_line, action, why):
+    known = agent_belief(rows, state=state, has_line=has_line, takes_prompts=has_line)
+    wish = Wish(action=as_seen(action, known), actor=ME, terms=Terms())
+    found = refusal(known, wish, known.observed_at)
+    assert (found.why if found else None) == why
+
+
+@pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
+def test_who_asks_for_an_empty_composer_does_not_speak_past_it_to_the_agents_server(rows, why):
+    known = agent_belief(rows, state="idle", has_line=True, takes_prompts=True)
+    found = refusal(known, Wish(action=SEND, actor=ME, terms=Terms(is_input_empty=True)), known.observed_at)
+    assert (found.why if found else None) == why
+
+
+def test_an_answer_is_one_to_the_dialog_that_was_shown():
+    known = agent_belief(ASKED, state="waiting_approval")
+    action = as_seen(AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), known)
+    other = agent_belief([row.replace("touch x", "rm -r y") for row in ASKED], state="waiting_approval")
+    found = refusal(other, Wish(action=action, actor=ME, terms=Terms()), other.observed_at)
+    assert found is not None
+    assert found.why == "dialog_changed"
+
+
+def test_a_shell_at_its_prompt_is_no_agent():
+    known = agent_belief(HELLO, view=replace(view(), activity=Activity(kind="prompt")))
+    assert known.voice is None

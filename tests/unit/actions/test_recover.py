@@ -1,0 +1,126 @@
+"""A daemon that dies at any step of a send: what the next one says of it is true, and nothing is typed twice."""
+
+import asyncio
+
+import pytest
+
+from termvisor.backends.tmux.pane_control import TmuxControl
+from termvisor.store.tables.deliveries import Sends
+from termvisor.testing.tmux import short_folder
+from tests.unit.actions.house import House, house
+from tests.unit.waiting import until
+
+
+class Killed(BaseException):
+    """The daemon is gone; nothing after this line happens."""
+
+
+@pytest.fixture
+async def home():
+    with short_folder() as folder:
+        async with house(folder) as opened:
+            yield opened
+
+
+def dies(monkeypatch, owner: type, name: str, *, before: bool, nth: int = 1) -> None:
+    """From now on the daemon dies right before, or right after, this call."""
+    real, calls = getattr(owner, name), []
+
+    async def call(*args, **kwargs):
+        calls.append(1)
+        is_last = len(calls) == nth
+        if is_last and before:
+            raise Killed
+        answer = await real(*args, **kwargs)
+        if is_last:
+            raise Killed
+        return answer
+
+    monkeypatch.setattr(owner, name, call)
+
+
+async def killed(home: House, pane, text: str) -> None:
+    with pytest.raises(Killed):
+        await home.send(pane, text, key="k")
+
+
+async def recovered(home: House, monkeypatch) -> tuple[str, str]:
+    monkeypatch.undo()
+    await home.world.fleet.settle()
+    (left,) = await home.store.sends.open()
+    await home.gate.recover([left])
+    send = await home.store.sends.one("k")
+    assert send is not None and send.status is not None
+    assert await home.store.audit.verify() is None
+    return send.status, send.why
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "before", "status", "times"),
+    [
+        (TmuxControl, "write", True, "unknown", 0),
+        (TmuxControl, "write", False, "typed_not_submitted", 1),
+        (Sends, "step", True, "typed_not_submitted", 1),
+        (Sends, "step", False, "typed_not_submitted", 1),
+        (TmuxControl, "press", True, "typed_not_submitted", 1),
+        (TmuxControl, "press", False, "delivered", 1),
+        (Sends, "end", True, "delivered", 1),
+    ],
+)
+async def test_every_step_may_be_the_last(home, monkeypatch, owner, name, before, status, times):
+    mux_id, pane = await home.bash()
+    dies(monkeypatch, owner, name, before=before)
+    await killed(home, pane, "true one-of-a-kind")
+    await until(lambda: home.screen(mux_id).count("one-of-a-kind") == times)
+    is_done = status == "delivered"
+    await until(lambda: not is_done or home.world._parts.pipeline.current[pane].last_command_at > 0)
+    assert await recovered(home, monkeypatch) == (status, "interrupted")
+    again = await home.send(pane, "true one-of-a-kind", key="k")
+    assert (again.status, again.is_repeated) == (status, True)
+    assert home.screen(mux_id).count("one-of-a-kind") == times
+
+
+async def test_a_draft_that_is_not_ours_is_not_taken_for_it(home, monkeypatch):
+    mux_id, pane = await home.bash()
+    dies(monkeypatch, TmuxControl, "write", before=True)
+    await killed(home, pane, "echo ours")
+    home.tmux("send-keys", "-t", mux_id, "-l", "echo theirs")
+    await until(lambda: "theirs" in home.screen(mux_id))
+    assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+
+
+async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
+    mux_id, pane = await home.bash()
+    dies(monkeypatch, TmuxControl, "press", before=True)
+    await killed(home, pane, "true ours")
+    home.tmux("send-keys", "-t", mux_id, "C-u")
+    home.tmux.type(mux_id, "true theirs")
+    await until(lambda: home.world._parts.pipeline.current[pane].last_command_at > 0)
+    assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+
+
+async def test_a_caller_who_leaves_in_the_middle_leaves_no_send_without_an_outcome(home):
+    mux_id, pane = await home.bash()
+    sending = asyncio.ensure_future(home.send(pane, "true left-alone", key="k"))
+    await until(lambda: "left-alone" in home.screen(mux_id))
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+    send = await home.store.sends.one("k")
+    assert send is not None and send.status in ("typed_not_submitted", "delivered", "unknown")
+    assert await home.store.sends.open() == []
+    assert [one.stage for one in await home.store.audit.list()] == ["intent", "outcome"]
+    assert home.screen(mux_id).count("left-alone") == 1
+
+
+async def test_a_send_of_the_next_daemon_is_not_taken_for_one_that_was_left(home, monkeypatch):
+    _, pane = await home.bash()
+    dies(monkeypatch, TmuxControl, "write", before=True)
+    await killed(home, pane, "true left")
+    monkeypatch.undo()
+    left = await home.store.sends.open()
+    sending = asyncio.ensure_future(home.send(pane, "true own", key="own"))
+    await until(lambda: "own" in home.screen(home.mux(pane)))
+    await home.gate.recover(left)
+    assert (await sending).status == "delivered"
+    assert (await home.store.sends.one("own")).status == "delivered"

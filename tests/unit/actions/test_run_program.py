@@ -1,0 +1,124 @@
+"""Programs of others, asked through the gate: judged, on record, bounded; and only those that look."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from termvisor.actions.approvals import Inbox
+from termvisor.actions.attempt import Means
+from termvisor.actions.executor import Perform
+from termvisor.actions.gate import Gate
+from termvisor.actions.policy_check import PolicyFile, PolicyJudge
+from termvisor.actions.run_program import surroundings
+from termvisor.errors import Refused, Unsupported
+from termvisor.model.action import readonly_program as lookup
+from termvisor.model.action.action import Actor, RunProgram
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.preconditions import Terms
+from termvisor.policy.path_rules import Scope
+from termvisor.store import Store
+from termvisor.testing.world import StillClock
+
+ME = Actor(kind="workflow", uid=1000, pid=1, name="unstick")
+HISTORY = ("cass", "query", "--session-id", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "--format", "json")
+
+
+class Desk:
+    """The gate without any pane, a policy file, and a folder of programs."""
+
+    def __init__(self, store: Store, folder: Path):
+        self.store, self.policy, self._folder = store, folder / "policy.toml", folder
+        clock = StillClock()
+        judge = PolicyJudge(PolicyFile(str(self.policy)), Scope(home=str(folder)), clock)
+        means = Means(store, None, judge, Inbox(store, clock), Perform(None, clock), clock, b"0123456789abcdef")
+        self.gate = Gate(means)
+
+    def program(self, body: str, name: str = "cass") -> None:
+        (self._folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (self._folder / name).chmod(0o755)
+
+    async def ask(self, argv: tuple[str, ...] = HISTORY, **where: str) -> Outcome:
+        return await self.gate.do(RunProgram(argv=argv, **where), ME, Terms())
+
+    async def record(self) -> list[tuple[str, str, str]]:
+        return [(one.stage, one.outcome, one.why) for one in await self.store.audit.list()]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    store = await Store.open(str(tmp_path / "visor.db"), StillClock())
+    yield Desk(store, tmp_path)
+    await store.close()
+
+
+async def test_it_is_judged_and_recorded_and_its_answer_is_who_asked_s(desk):
+    desk.program('echo "$#"; pwd; echo hush >&2; exit 3')
+    outcome = await desk.ask()
+    assert (outcome.status, outcome.why, outcome.answered.exit_status) == ("done", "exit_3", 3)
+    assert (outcome.answered.out, outcome.answered.errors) == (b"5\n/\n", b"hush\n")
+    assert await desk.record() == [("intent", "", ""), ("outcome", "done", "exit_3")]
+    kept = json.dumps([one.action for one in await desk.store.audit.list()])
+    assert "--session-id" in kept
+    assert "0123456789" not in kept
+    assert await desk.store.audit.verify() is None
+
+
+async def test_what_the_user_denies_is_not_run(desk, tmp_path):
+    desk.policy.write_text('[[rule]]\nid = "no_cass"\nwhen = { program = ["cass"] }\nanswer = "deny"\n')
+    desk.program(f"touch {tmp_path}/ran")
+    with pytest.raises(Refused, match="no_cass"):
+        await desk.ask()
+    assert not (tmp_path / "ran").exists()
+    assert [row[:2] for row in await desk.record()] == [("outcome", "denied")]
+
+
+async def test_nobody_is_asked_about_a_look_it_is_left_out(desk, tmp_path):
+    desk.policy.write_text('[shell]\nmode = "ask"\n')
+    desk.program(f"touch {tmp_path}/ran")
+    outcome = await desk.ask()
+    assert (outcome.status, outcome.why, outcome.answered) == ("suppressed", "policy_asks", None)
+    assert not (tmp_path / "ran").exists()
+    assert await desk.store.approvals.list() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "why"), [("yes", "too_much"), ("sleep 600 & wait", "timed_out"), (None, "not_installed")]
+)
+async def test_a_flood_a_hang_and_an_absence_are_outcomes(desk, monkeypatch, body, why):
+    short = tuple(one if why != "timed_out" else _hasty(one) for one in lookup.LOOKUPS)
+    monkeypatch.setattr(lookup, "LOOKUPS", short)
+    if body is not None:
+        desk.program(body)
+    outcome = await desk.ask()
+    assert (outcome.status, outcome.why, outcome.answered) == ("failed", why, None)
+    assert "cass" in outcome.text
+    assert (await desk.record())[-1] == ("outcome", "failed", why)
+
+
+def _hasty(one: lookup.Lookup) -> lookup.Lookup:
+    return lookup.Lookup(program=one.program, words=one.words, serves=one.serves, seconds=0.2, most=one.most)
+
+
+@pytest.mark.parametrize(
+    ("argv", "cwd"),
+    [
+        (("cass", "index", "--full"), "/"),
+        (HISTORY, "/home/me"),
+        (("cass", "query", "--session-id", "--config=/tmp/x", "--format", "json"), "/"),
+        (("ast-grep", "run", "--json=compact", "--pattern", "$A", "--", "/src"), "/"),
+        (("ast-grep", "run", "--json=compact", "--pattern", "name", "--", "src"), "/"),
+    ],
+)
+async def test_what_is_no_lookup_is_not_run_whoever_allows_it(desk, argv, cwd):
+    desk.policy.write_text('[[rule]]\nid = "all"\nwhen = { kind = ["run_program"] }\nanswer = "allow"\n')
+    with pytest.raises(Unsupported):
+        await desk.ask(argv, cwd=cwd)
+    assert (await desk.record())[-1][:2] == ("outcome", "failed")
+
+
+def test_only_what_asks_other_machines_is_told_the_way_there():
+    around = {"HOME": "/home/me", "HTTPS_PROXY": "http://proxy", "OPENAI_API_KEY": "hush", "XDG_DATA_HOME": "/data"}
+    assert surroundings(lookup.CODE, around) == {"HOME": "/home/me", "XDG_DATA_HOME": "/data"}
+    assert surroundings(lookup.USAGE, around).keys() == {"HOME", "HTTPS_PROXY", "XDG_DATA_HOME"}

@@ -1,0 +1,295 @@
+"""What is taken back, with a real shell in a real tmux: each inverse, and what it is refused for."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.actions.undo import deed
+from termvisor.actions.undo_action import inverse
+from termvisor.errors import BadRequest, NoInverse, StaleSnapshot
+from termvisor.model.action.action import Activate, Actor, Kill, Reserve, SendKeys, SetTitle, Spawn
+from termvisor.model.action.audit import AuditFilter
+from termvisor.model.action.preconditions import Terms
+from termvisor.testing.tmux import short_folder
+from tests.unit.actions.house import ME, House, house
+from tests.unit.waiting import until
+
+ROBOT = Actor(kind="robot", uid=1000, pid=1)
+
+
+@pytest.fixture
+async def home():
+    with short_folder() as folder:
+        async with house(folder) as opened:
+            yield opened
+
+
+async def do(home: House, action, actor: Actor = ME, **terms):
+    return await home.gate.do(action, actor, Terms(**terms))
+
+
+async def undo(home: House, which: str = "last", actor: Actor = ME):
+    done = await deed(home.store.audit, which, actor)
+    taken_back = inverse(done, await home.world.fleet.panes(gone=True))
+    return await do(home, taken_back.action, actor, undoes=taken_back.undoes)
+
+
+async def refused(home: House, which: str = "last") -> str:
+    """The stable code that says why nothing was done."""
+    with pytest.raises(StaleSnapshot, match="nothing was done") as told:
+        await undo(home, which)
+    return str(told.value.details["why"])
+
+
+async def test_a_title_gets_its_former_one_back_and_the_record_says_so(home):
+    mux_id, pane = await home.bash()
+    home.tmux("select-pane", "-t", mux_id, "-T", "✳ it's, {mine}")
+    done = await do(home, SetTitle(pane=pane, title="release build"))
+    assert home.tmux.ask(mux_id, "#{pane_title}") == "release build"
+    undone = await undo(home, done.correlation)
+    assert (undone.status, home.tmux.ask(mux_id, "#{pane_title}")) == ("done", "✳ it's, {mine}")
+    story = await home.store.audit.list(only=AuditFilter(correlation=undone.correlation))
+    assert [(entry.stage, entry.undoes) for entry in story] == [
+        ("intent", done.correlation),
+        ("outcome", done.correlation),
+    ]
+    assert await home.store.audit.verify() is None
+
+
+async def test_what_was_undone_is_not_undone_again_but_the_undo_can_be(home):
+    mux_id, pane = await home.bash()
+    done = await do(home, SetTitle(pane=pane, title="once"))
+    undone = await undo(home)
+    assert await refused(home, done.correlation) == "already_undone"
+    await undo(home, undone.correlation)
+    assert home.tmux.ask(mux_id, "#{pane_title}") == "once"
+
+
+async def test_two_who_undo_the_same_do_it_once(home):
+    _, pane = await home.bash()
+    done = await do(home, SetTitle(pane=pane, title="x"))
+    taken_back = inverse(await deed(home.store.audit, done.correlation, ME), await home.world.fleet.panes())
+    await do(home, taken_back.action, undoes=taken_back.undoes)
+    await do(home, SetTitle(pane=pane, title="x"))
+    with pytest.raises(StaleSnapshot) as told:
+        await do(home, taken_back.action, undoes=taken_back.undoes)
+    assert told.value.details["why"] == "already_undone"
+    (entry,) = await home.store.audit.list(only=AuditFilter(outcome="refused"))
+    assert (entry.why, entry.undoes) == ("already_undone", done.correlation)
+
+
+async def test_last_goes_back_step_by_step_through_ones_own_actions(home):
+    mux_id, pane = await home.bash()
+    home.tmux("select-pane", "-t", mux_id, "-T", "zero")
+    for title in ("one", "two"):
+        await do(home, SetTitle(pane=pane, title=title))
+    await undo(home)
+    await do(home, SetTitle(pane=pane, title="one"), ROBOT)
+    await undo(home)
+    assert home.tmux.ask(mux_id, "#{pane_title}") == "zero"
+    with pytest.raises(NoInverse, match="nothing lately"):
+        await undo(home)
+
+
+async def test_a_title_that_somebody_changed_since_stays(home):
+    mux_id, pane = await home.bash()
+    await do(home, SetTitle(pane=pane, title="ours"))
+    home.tmux("select-pane", "-t", mux_id, "-T", "theirs")
+    assert await refused(home) == "title_changed"
+    assert home.tmux.ask(mux_id, "#{pane_title}") == "theirs"
+
+
+async def test_a_former_title_that_held_a_secret_is_not_on_record_and_does_not_come_back(home):
+    secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    mux_id, pane = await home.bash()
+    home.tmux("select-pane", "-t", mux_id, "-T", f"deploy {secret}")
+    await do(home, SetTitle(pane=pane, title="quiet"))
+    with pytest.raises(NoInverse, match="former title is not on record"):
+        await undo(home)
+    assert secret not in str(await home.store.audit.list())
+
+
+async def test_the_pane_that_was_in_front_is_in_front_again(home):
+    front, _ = await home.bash()
+    home.tmux("select-window", "-t", front)
+    other, pane = await home.bash()
+    await do(home, Activate(pane=pane))
+    assert home.tmux.ask("=work:", "#{pane_id}") == other
+    await undo(home)
+    assert home.tmux.ask("=work:", "#{pane_id}") == front
+
+
+async def test_who_went_elsewhere_since_is_left_where_they_are(home):
+    first, _ = await home.bash()
+    home.tmux("select-window", "-t", first)
+    _, pane = await home.bash()
+    third, _ = await home.bash()
+    await do(home, Activate(pane=pane))
+    home.tmux("select-window", "-t", third)
+    assert await refused(home) == "front_changed"
+    assert home.tmux.ask("=work:", "#{pane_id}") == third
+
+
+async def test_what_was_in_front_already_has_nothing_to_go_back_to(home):
+    mux_id, pane = await home.bash()
+    home.tmux("select-window", "-t", mux_id)
+    await do(home, Activate(pane=pane))
+    with pytest.raises(NoInverse, match="in front already"):
+        await undo(home)
+
+
+async def test_a_pane_that_was_in_front_and_has_ended_does_not_come_back(home):
+    front, _ = await home.bash()
+    home.tmux("select-window", "-t", front)
+    gone = await home.pane(front)
+    _, pane = await home.bash()
+    await do(home, Activate(pane=pane))
+    home.tmux("kill-pane", "-t", front)
+    await ended(home, gone)
+    assert await refused(home) == "pane_gone"
+
+
+async def ended(home: House, pane) -> None:
+    """Wait until its end is on record."""
+    async with asyncio.timeout(30):
+        while (await home.world.fleet.pane(pane)).gone_at is None:
+            await asyncio.sleep(0.005)
+
+
+async def test_what_was_started_is_closed(home):
+    outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
+    pane = await home.pane(outcome.mux_pane)
+    undone = await undo(home)
+    assert (undone.status, undone.pane) == ("done", pane)
+    await ended(home, pane)
+    assert await refused(home, outcome.correlation) == "already_undone"
+
+
+async def test_a_shell_is_closed_only_while_nothing_runs_in_it(home):
+    _, beside = await home.bash()
+    outcome = await do(home, Spawn(where="pane", beside=beside, command=("sh",)))
+    pane = await home.pane(outcome.mux_pane)
+    home.tmux.type(outcome.mux_pane, "sleep 600 &")
+    await until(lambda: "sleep 600" in home.screen(outcome.mux_pane))
+    await until(lambda: has_started(outcome.pid))
+    assert await refused(home) == "other_programs"
+    home.tmux.type(outcome.mux_pane, "kill %1; wait")
+    await until(lambda: not has_started(outcome.pid))
+    assert (await undo(home)).status == "done"
+    await ended(home, pane)
+
+
+def has_started(pid: int) -> bool:
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return bool(file.read().split())
+
+
+async def test_another_program_in_the_same_pane_is_not_ours_to_close(home):
+    outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
+    await home.pane(outcome.mux_pane)
+    home.tmux("respawn-pane", "-k", "-t", outcome.mux_pane, "sleep 601")
+    assert await refused(home) in ("stale_pid", "pane_gone")  # before and after the change is noticed
+    assert home.tmux.ask(outcome.mux_pane, "#{pane_dead}") == "0"
+
+
+async def test_a_pane_that_has_ended_by_itself_needs_no_undo(home):
+    outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
+    pane = await home.pane(outcome.mux_pane)
+    home.tmux("kill-pane", "-t", outcome.mux_pane)
+    await ended(home, pane)
+    assert await refused(home) == "pane_gone"
+
+
+async def test_a_reservation_is_released(home):
+    _, pane = await home.bash()
+    await do(home, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
+    assert [one.owner for one in await home.store.reservations.list(home.world.clock.now())] == ["ann"]
+    assert (await undo(home)).status == "done"
+    assert await home.store.reservations.list(home.world.clock.now()) == []
+
+
+async def test_a_reservation_that_was_only_made_longer_is_not_taken_away(home):
+    _, pane = await home.bash()
+    for seconds in (60, 120):
+        await do(home, Reserve(pane=pane, owner="ann", seconds=seconds), owner="ann")
+    with pytest.raises(NoInverse, match="made a reservation longer"):
+        await undo(home)
+
+
+async def test_a_reservation_that_is_over_cannot_be_released(home):
+    _, pane = await home.bash()
+    await do(home, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
+    (held,) = await home.store.reservations.list(home.world.clock.now())
+    await home.store.reservations.release(held.id, home.world.clock.now())
+    assert await refused(home) == "not_reserved"
+
+
+async def test_a_text_that_waits_in_the_input_is_cleared(home):
+    mux_id, pane = await home.bash()
+    done = await home.send(pane, "echo not yet", enter=False)
+    undone = await undo(home, done.correlation)
+    assert (undone.status, undone.why) == ("done", "input_cleared")
+    assert home.screen(mux_id).rstrip().endswith("$")
+    assert (await home.send(pane, "true next")).status == "delivered"
+
+
+async def test_an_input_that_somebody_typed_on_stays(home):
+    mux_id, pane = await home.bash()
+    await home.send(pane, "echo not yet", enter=False)
+    home.tmux("send-keys", "-t", mux_id, "-l", " mine")
+    await until(lambda: home.screen(mux_id).rstrip().endswith("mine"))
+    assert await refused(home) == "input_changed"
+    assert home.screen(mux_id).rstrip().endswith("$ echo not yet mine")
+
+
+async def test_a_text_that_was_submitted_by_hand_is_no_longer_ours(home):
+    _, pane = await home.bash()
+    done = await home.send(pane, "sleep 600", enter=False)
+    home.tmux("send-keys", "-t", home.mux(pane), "Enter")
+    await until(lambda: home.activity(pane)[0] == "command")
+    assert await refused(home, done.correlation) == "not_at_prompt"
+
+
+async def test_what_a_program_took_has_no_inverse(home):
+    _, pane = await home.bash()
+    await home.send(pane, "sleep 600")
+    with pytest.raises(NoInverse, match=r"send_text [0-9a-f]+ has no inverse: the program there has taken the text"):
+        await undo(home)
+    await do(home, Kill(pane=pane))
+    with pytest.raises(NoInverse, match=r"kill [0-9a-f]+ has no inverse"):
+        await undo(home)
+    await home.until_at_prompt(pane)
+    await do(home, SendKeys(pane=pane, keys=("C-l",)))
+    with pytest.raises(NoInverse, match=r"send_keys [0-9a-f]+ has no inverse"):
+        await undo(home)
+
+
+async def test_what_was_not_done_or_is_not_on_record_cannot_be_undone(home):
+    _, pane = await home.bash()
+    home.judge.answer = "deny"
+    with pytest.raises(Exception, match="the test says so") as denied:
+        await do(home, SetTitle(pane=pane, title="never"))
+    with pytest.raises(NoInverse, match="is not known to be done: denied"):
+        await undo(home, denied.value.details["correlation"])
+    with pytest.raises(BadRequest, match="no action 'c0ffee' is on record"):
+        await undo(home, "c0ffee")
+
+
+async def test_an_undo_is_judged_like_everything_else(home):
+    mux_id, pane = await home.bash()
+    done = await do(home, SetTitle(pane=pane, title="stays"))
+    home.judge.answer = "deny"
+    with pytest.raises(Exception, match="the test says so"):
+        await undo(home, done.correlation)
+    assert home.tmux.ask(mux_id, "#{pane_title}") == "stays"
+    home.judge.answer = "allow"
+    assert (await undo(home, done.correlation)).status == "done"
+
+
+async def test_a_reserved_pane_is_not_touched_by_an_undo_either(home):
+    _, pane = await home.bash()
+    done = await do(home, SetTitle(pane=pane, title="mine"))
+    await do(home, Reserve(pane=pane, owner="ann", seconds=60), replace(ME, kind="robot"), owner="ann")
+    with pytest.raises(Exception, match="reserved by ann"):
+        await undo(home, done.correlation)

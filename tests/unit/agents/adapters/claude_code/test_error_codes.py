@@ -1,0 +1,44 @@
+"""What an error needs: patience until an hour, a login, or nothing that a flag could tell."""
+
+import pytest
+
+from termvisor.agents.adapters.claude_code.error_codes import flags_of
+from tests.unit.agents.adapters.claude_code.saying import NOW
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "You've hit your 5-hour limit · resets 7:19am (UTC)",
+        "You’ve hit your weekly limit · resets Nov 20 at 5pm (Europe/Berlin)",
+        "You're out of extra usage · resets May 2, 2pm (Asia/Jerusalem)",
+        "You've reached your Opus limit",
+        "You've hit your limit",
+        "You've hit your team's shared budget. Switch to another model to continue.",
+        "You're out of usage credits. /model to switch models.",
+        "Your org is out of usage · contact your admin",
+        "API Error: Request rejected (429) · You've hit your usage limit.",
+    ],
+)
+def test_a_limit_of_the_account_is_one(words: str) -> None:
+    assert flags_of("rate_limit", words, NOW).usage_limited is True
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("rate_limit", "API Error: Request rejected (429) · This request would exceed your account's rate limit."),
+        ("invalid_request", "Context limit reached"),
+        ("server_error", "You've hit your 5-hour limit"),
+        ("rate_limit", "You've hit your fast limit · resets in 5m"),
+        ("billing_error", "Credit balance is too low"),
+    ],
+)
+def test_other_limits_are_none(error: str, words: str) -> None:
+    assert flags_of(error, words, NOW).usage_limited is None
+
+
+def test_only_somebody_with_the_account_can_mend_a_login() -> None:
+    assert flags_of("authentication_failed", "Invalid API key", NOW).auth_needed is True
+    assert flags_of("rate_limit", "429", NOW).auth_needed is False
+    assert flags_of("server_error", "500", NOW).auth_needed is None

@@ -1,0 +1,51 @@
+"""OSC 7501: each state that the program prints."""
+
+import base64
+
+import pytest
+
+from tests.unit.agents.adapters.claude_code.saying import read
+
+
+def msg(text: str) -> str:
+    return f"msg={base64.b64encode(text.encode()).decode()}"
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("state=idle:app=claude-code", "idle"),
+        ("state=working:app=claude-code", "running"),
+        ("state=done:app=claude-code", "completed"),
+        ("state=blocked:app=claude-code:kind=permission", "waiting_approval"),
+        ("state=blocked:app=claude-code:kind=question", "waiting_input"),
+        ("state=blocked:app=claude-code:kind=auth", "waiting_input"),
+        (f"state=error:app=claude-code:{msg('API Error')}", "error"),
+        ("state=levitating:app=claude-code", "unknown"),
+    ],
+)
+def test_a_state_is_a_state(text: str, state: str) -> None:
+    (signal,) = read("osc", text, event_id="3@90")
+    assert (signal.state, signal.source, signal.dedupe_key) == (state, "osc", signal.dedupe_key)
+
+
+def test_what_it_asks_can_be_shown() -> None:
+    (signal,) = read("osc", f"state=blocked:app=claude-code:kind=permission:{msg('approve Bash: touch zz')}")
+    assert signal.payload == {"message": "approve Bash: touch zz"}
+
+
+def test_a_missing_login_and_a_limit_are_flags() -> None:
+    (login,) = read("osc", "state=blocked:app=claude-code:kind=auth")
+    (limit,) = read("osc", f"state=error:app=claude-code:{msg('You’ve hit your limit · resets 7:19am (UTC)')}")
+    assert login.flags.auth_needed is True
+    assert limit.flags.usage_limited is True
+    assert limit.flags.resets_at is not None
+
+
+def test_after_clear_it_is_not_heard_any_more() -> None:
+    assert [signal.kind for signal in read("osc", "state=clear")] == ["source_down"]
+
+
+@pytest.mark.parametrize("text", ["?", "state=working:app=codex", ""])
+def test_a_question_and_another_program_are_not_its_words(text: str) -> None:
+    assert read("osc", text) == []

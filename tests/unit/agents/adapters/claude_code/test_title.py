@@ -1,0 +1,28 @@
+"""The title of its pane."""
+
+import pytest
+
+from termvisor.agents.adapters.claude_code import ADAPTER
+from tests.unit.agents.adapters.claude_code.saying import read
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("✳ Claude Code", ""),
+        ("Claude Code", ""),
+        ("✳ Mend the build", "Mend the build"),
+        ("⠂ Mend it", "Mend it"),
+        ("", ""),
+    ],
+)
+def test_its_words_are_the_title(text: str, title: str) -> None:
+    (signal,) = read("title", text)
+    assert (signal.kind, signal.tier, signal.title) == ("note", "heuristic", title)
+
+
+@pytest.mark.parametrize(
+    ("title", "is_its"), [("✳ Claude Code", True), ("Claude Code", True), ("vim claude.md", False)]
+)
+def test_a_title_names_it_or_does_not(title: str, is_its: bool) -> None:
+    assert ADAPTER.title_matches(title) is is_its

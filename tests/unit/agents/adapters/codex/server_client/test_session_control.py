@@ -1,0 +1,117 @@
+"""A thread of Codex, for the gate to speak in."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from termvisor.agents.adapters.codex.server_client.session_control import ThreadLine
+from termvisor.errors import BadRequest, TimedOut
+from tests.unit.actions.dialogs import HastyClock
+from tests.unit.agents.adapters.codex.server_words import THREAD
+
+RUNS, STOPPED = {"id": "u", "status": "inProgress"}, {"id": "u", "status": "interrupted"}
+REQUEST = {
+    "method": "item/commandExecution/requestApproval",
+    "id": 3,
+    "params": {
+        "threadId": THREAD,
+        "turnId": "u",
+        "itemId": "i",
+        "command": "/bin/bash -lc 'touch made'",
+        "cwd": "/src",
+        "reason": "to see",
+        "availableDecisions": ["accept", "cancel"],
+    },
+}
+
+
+class Scripted:
+    """A connection with the answers that a test gives it."""
+
+    def __init__(self, *turns: Mapping[str, object], request: dict | None = None):
+        self.turns, self.waiting = list(turns), request
+        self.asked: list[str] = []
+        self.replies: list[Mapping[str, object]] = []
+        self.resolved = asyncio.Event()
+        self.refuses: dict[str, Exception] = {}
+
+    @property
+    def line(self) -> ThreadLine:
+        return ThreadLine(self, THREAD, HastyClock())
+
+    async def ask(self, method: str, params: Mapping[str, object]) -> dict:
+        self.asked.append(method)
+        assert params["threadId"] == THREAD
+        if method in self.refuses:
+            raise self.refuses[method]
+        if method == "thread/turns/list":
+            return {"data": [self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]] if self.turns else []}
+        return {"turn": {"id": "u"}} if method == "turn/start" else {}
+
+    async def request_in(self, thread: str, known: Collection[str] = ()) -> dict:
+        if self.waiting is None or known:
+            raise TimedOut("nothing waits")
+        return self.waiting
+
+    async def reply(self, request: dict, result: Mapping[str, object]) -> bool:
+        if request != self.waiting or self.resolved.is_set():
+            return False
+        self.replies.append(result)
+        self.resolved.set()
+        return True
+
+    async def until_resolved(self, request: dict) -> bool:
+        await self.resolved.wait()
+        return request == self.waiting
+
+
+@pytest.mark.parametrize(("decision", "said"), [("allow", "accept"), ("deny", "cancel")])
+async def test_a_request_is_answered_while_its_thread_is_followed_and_no_longer(decision, said):
+    codex = Scripted(request=REQUEST)
+    line = codex.line
+    async with line.plea() as plea:
+        assert (plea.id, plea.tool, plea.command, plea.cwd) == ("3:i", "shell", "touch made", "/src")
+        assert plea.given == '{"reason":"to see"}'
+        assert codex.asked == ["thread/resume"]
+        assert await line.answer(plea, decision)
+        assert not await line.answer(plea, decision)
+        assert await line.until_answered(plea)
+    assert (codex.replies, codex.asked[-1]) == ([{"decision": said}], "thread/unsubscribe")
+
+
+async def test_what_is_no_yes_or_no_is_left_to_its_dialog():
+    codex = Scripted(request={**REQUEST, "method": "item/tool/requestUserInput"})
+    with pytest.raises(TimedOut):
+        async with codex.line.plea():
+            raise AssertionError("that cannot be answered")
+    assert codex.asked == ["thread/resume", "thread/unsubscribe"]
+
+
+async def test_a_prompt_begins_a_turn_or_is_refused():
+    codex = Scripted()
+    assert codex.line.may_prompt("any title")
+    assert await codex.line.prompt("go on", "")
+    codex.refuses["turn/start"] = BadRequest("busy")
+    with pytest.raises(BadRequest):
+        await codex.line.prompt("go on", "")
+
+
+async def test_a_turn_is_stopped_and_seen_to_be():
+    codex = Scripted(RUNS, RUNS, STOPPED)
+    assert await codex.line.stop() is True
+    assert codex.asked.count("turn/interrupt") == 1
+    assert await Scripted(RUNS).line.stop() is False
+
+
+@pytest.mark.parametrize("codex", [Scripted(STOPPED), Scripted()])
+async def test_what_rests_is_not_stopped(codex):
+    assert await codex.line.stop() is None
+    assert "turn/interrupt" not in codex.asked
+
+
+async def test_where_it_cannot_be_asked_what_it_does_nothing_is_done():
+    codex = Scripted(RUNS)
+    codex.refuses["thread/turns/list"] = TimedOut("silent")
+    assert await codex.line.stop() is None
+    assert "turn/interrupt" not in codex.asked

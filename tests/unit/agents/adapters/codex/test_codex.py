@@ -1,0 +1,18 @@
+"""The adapter as a whole."""
+
+from termvisor.agents.adapters.adapter import CONTRACT_VERSION
+from termvisor.agents.adapters.codex import ADAPTER
+
+
+def test_it_speaks_the_present_contract():
+    assert ADAPTER.contract_version == CONTRACT_VERSION
+    assert ADAPTER.env_names == ("HOME", "CODEX_HOME")
+
+
+def test_a_session_is_taken_up_again_by_its_id():
+    assert ADAPTER.resume_command("0199aaaa-0000-7000-8000-000000000001") == (
+        "codex",
+        "resume",
+        "0199aaaa-0000-7000-8000-000000000001",
+    )
+    assert ADAPTER.resume_command("") == ()

@@ -1,0 +1,55 @@
+from datetime import datetime
+
+import pytest
+
+from termvisor.agents.adapters.codex.error_codes import flags_of, kind_in, kind_of
+from termvisor.clock import NS
+from termvisor.model.agent.signal import SILENT, FlagsTold
+
+NOW = 1_794_802_600 * NS
+
+
+@pytest.mark.parametrize(
+    ("info", "kind"),
+    [
+        ("usageLimitExceeded", "usage_limit"),
+        ("usage_limit_exceeded", "usage_limit"),
+        ("serverOverloaded", "overloaded"),
+        ({"httpConnectionFailed": {"httpStatusCode": 401}}, "auth"),
+        ({"http_connection_failed": {"http_status_code": 401}}, "auth"),
+        ({"responseTooManyFailedAttempts": {"httpStatusCode": 429}}, "rate_limit"),
+        ({"responseTooManyFailedAttempts": {"httpStatusCode": None}}, "too_many_attempts"),
+        ({"responseStreamDisconnected": {"httpStatusCode": 200}}, "disconnected"),
+        ("somethingNew", "other"),
+        ({}, "other"),
+        (None, "other"),
+        (7, "other"),
+    ],
+)
+def test_an_error_has_a_kind(info, kind):
+    assert kind_of(info) == kind
+
+
+def test_words_alone_tell_the_kind_too():
+    assert kind_in("You’ve hit your usage limit.") == "usage_limit"
+    assert kind_in("Your workspace is out of credits. Add credits to continue.") == "usage_limit"
+    assert kind_in("You hit your spend cap set in your workspace.") == "usage_limit"
+    assert kind_in("unexpected status 401 Unauthorized: no") == "auth"
+    assert kind_in("the disk is full") == "other"
+
+
+def test_a_limit_tells_when_it_ends():
+    flags = flags_of("usage_limit", "… or try again at 11:02 PM.", NOW)
+    assert flags.usage_limited
+    end = datetime.fromtimestamp(flags.resets_at // NS)
+    assert (end.hour, end.minute) == (23, 2)
+    assert 0 < flags.resets_at - NOW < 24 * 3600 * NS
+
+
+def test_a_limit_without_a_time_is_still_one():
+    assert flags_of("usage_limit", "You've hit your usage limit.", NOW) == FlagsTold(usage_limited=True)
+
+
+def test_other_errors_say_less():
+    assert flags_of("auth", "", NOW) == FlagsTold(auth_needed=True)
+    assert flags_of("rate_limit", "try again at 11:02 PM", NOW) == SILENT

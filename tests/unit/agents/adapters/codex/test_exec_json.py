@@ -1,0 +1,107 @@
+"""What the real `codex exec --json` (0.166.0) printed, and what only looks like it."""
+
+import json
+
+import pytest
+
+from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.codex import ADAPTER
+from termvisor.agents.adapters.codex.exec_json import prints
+from tests.unit.agents.adapters.codex.told import one, read
+
+THREAD = "01a1e3ce-a7c5-79e1-ab79-1720296fd10f"
+LIMIT = "You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage … or try again at 1:02 PM."
+
+
+def said(**line):
+    return one("printed", line)
+
+
+def nothing(text: str) -> bool:
+    return read("printed", text) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "is_json"),
+    [
+        (("exec", "--json", "fix it"), True),
+        (("e", "-m", "x", "fix it", "--json"), True),
+        (("exec", "--experimental-json", "resume", THREAD, "go on"), True),
+        (("--json", "exec", "fix it"), True),
+        (("exec", "fix it"), False),
+        (("exec", "--", "--json"), False),
+        (("exec", "-o", "--json", "fix it"), False),
+        (("--json",), False),
+        (("resume", "--json", THREAD), False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_it_prints_for_programs_only_when_told_to(words, is_json):
+    assert prints(Process(pid=7, argv=("codex", *words))) is is_json
+
+
+def test_a_run_from_its_start_to_its_end():
+    began = said(type="thread.started", thread_id=THREAD)
+    assert (began.kind, began.state, began.session) == ("note", None, THREAD)
+    assert said(type="turn.started").state == "running"
+    item = {"id": "item_1", "type": "command_execution", "command": "ls", "status": "in_progress"}
+    worked = said(type="item.started", item=item)
+    assert (worked.state, worked.payload) == ("running", {"item": "command_execution"})
+    used = {"input_tokens": 1500, "cached_input_tokens": 400, "output_tokens": 25, "reasoning_output_tokens": 5}
+    ended = said(type="turn.completed", usage=used)
+    counts = {"total": 1525, "input": 1100, "output": 25, "cached": 400, "reasoning": 5}
+    assert (ended.state, ended.payload) == ("completed", counts)
+
+
+def test_a_failure_that_is_tried_again_is_no_error_yet():
+    tried = said(type="error", message="Reconnecting... 1/5 (unexpected status 401 Unauthorized)")
+    assert (tried.kind, tried.state) == ("note", None)
+    failed = said(type="turn.failed", error={"message": "unexpected status 401 Unauthorized: no such key"})
+    assert (failed.state, failed.payload["error"], failed.flags.auth_needed) == ("error", "auth", True)
+    limited = said(type="turn.failed", error={"message": LIMIT})
+    assert (limited.payload["error"], limited.flags.usage_limited) == ("usage_limit", True)
+    assert limited.flags.resets_at
+
+
+def test_a_warning_before_the_turn_is_no_work():
+    assert nothing(json.dumps({"type": "item.completed", "item": {"type": "error", "message": "no metadata"}}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"turn.started"',
+        '{"type":"turn.started"} {"type":"turn.completed"}',
+        '[{"type":"turn.started"}]',
+        '"turn.started"',
+        '{"type":["turn.started"]}',
+        '{"type":"turn.begun"}',
+        '{"type":"thread.started","thread_id":"../../etc/passwd"}',
+        '{"type":"thread.started"}',
+        '{"type":"item.started"}',
+        '{"type":"item.started","item":"ls"}',
+        '{"kind":"turn.started"}',
+        "turn.started",
+        "",
+        "[" * 100_000,
+    ],
+    ids=lambda text: text[:40] or "nothing",
+)
+def test_what_only_looks_like_it_says_nothing(text):
+    assert nothing(text)
+
+
+def test_sums_that_are_no_counts_are_left_out():
+    for usage in (
+        {"input_tokens": "many", "output_tokens": 1},
+        {"input_tokens": -1, "output_tokens": 2},
+        "all of them",
+    ):
+        assert said(type="turn.completed", usage=usage).payload == {}
+
+
+def test_a_run_that_goes_on_with_a_thread_names_it():
+    again = Process(pid=7, argv=("codex", "exec", "--json", "resume", THREAD, "go on"))
+    assert ADAPTER.session_of(again) == THREAD
+    for words in (("exec", "fork", THREAD), ("exec", "resume", "--last"), ("exec", THREAD)):
+        assert ADAPTER.session_of(Process(pid=7, argv=("codex", *words))) == ""

@@ -1,0 +1,84 @@
+import pytest
+
+from termvisor.model.agent.signal import FlagsTold, Hint
+from termvisor.model.ids import MuxPaneId
+from tests.unit.agents.adapters.codex.told import AT, one, read
+
+
+def told(event, **payload):
+    common = {"session_id": "s", "cwd": "/src", "hook_event_name": event}
+    line = {"v": 1, "agent": "codex", "event": event, "at": AT // 10**6 - 20, "payload": {**common, **payload}}
+    return one("hook", line, hint=Hint(socket="/tmp/t", mux_pane=MuxPaneId("%0"), pid=4))
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "state"),
+    [
+        ("UserPromptSubmit", {"prompt": "hi"}, "running"),
+        ("PreModelRequest", {}, "running"),
+        ("PreToolUse", {"tool_name": "Bash"}, "running"),
+        ("PermissionRequest", {"tool_name": "Bash"}, "waiting_approval"),
+        ("PostToolUse", {}, "running"),
+        ("PostModelRequest", {"status": "cancelled"}, "idle"),
+        ("PostModelRequest", {"status": "failed", "error": "status 401"}, "error"),
+        ("Stop", {"last_assistant_message": "Done."}, "completed"),
+        ("Interrupt", {}, "idle"),
+        ("PreCompact", {"trigger": "auto"}, "running"),
+        ("PostCompact", {"trigger": "auto"}, "running"),
+        ("PostCompact", {"trigger": "manual"}, "completed"),
+        ("SessionEnd", {"reason": "other"}, "unknown"),
+        ("SomethingNew", {}, "unknown"),
+    ],
+)
+def test_an_event_is_a_state(event, payload, state):
+    assert told(event, **payload).state == state
+
+
+def test_the_pane_and_process_of_a_hook_are_those_of_the_server_and_not_believed():
+    signal = told("Stop")
+    assert signal.hint == Hint(cwd="/src", via=4)
+    assert (signal.session, signal.event_at) == ("s", AT - 20 * 10**6)
+
+
+def test_a_request_tells_what_it_is_for():
+    asked = told("PermissionRequest", tool_name="Bash", tool_input={"command": "touch x", "description": "May it?"})
+    assert asked.payload == {"tool": "Bash", "command": "touch x", "question": "May it?"}
+
+
+def test_a_start_and_an_answer_are_notes():
+    assert told("SessionStart", model="gpt-6", source="startup").kind == "note"
+    assert told("PostModelRequest", status="completed", model="gpt-6").payload["model"] == "gpt-6"
+
+
+def test_a_limit_is_known_by_its_words():
+    failed = told("PostModelRequest", status="failed", error="You’ve hit your usage limit. … try again at 7:16 AM.")
+    assert failed.payload["error"] == "usage_limit"
+    assert failed.flags.usage_limited
+    assert failed.flags.resets_at is not None
+
+
+def test_compaction_is_a_flag():
+    assert told("PreCompact").flags == FlagsTold(compacting=True)
+    assert told("PostCompact").flags == FlagsTold(compacting=False)
+
+
+def test_sub_agents_are_tasks():
+    assert told("SubagentStart", agent_id="a").kind == "task_began"
+    assert told("SubagentStop", agent_id="a").kind == "task_ended"
+    assert read("hook", {"event": "SubagentStart", "payload": {"hook_event_name": "SubagentStart"}}) == []
+
+
+def test_the_notify_program_tells_the_end_of_a_turn():
+    notice = {"type": "agent-turn-complete", "thread-id": "t", "cwd": "/src", "input-messages": ["hi"]}
+    signal = one("notify", {**notice, "last-assistant-message": "Hello."})
+    assert (signal.state, signal.session, signal.payload) == ("completed", "t", {"last_message": "Hello."})
+    assert signal.hint == Hint(cwd="/src")
+
+
+def test_the_thread_in_which_codex_finds_a_title_is_none_of_ours():
+    title = ["Generate a concise, single-line task title of at most 36 characters …"]
+    assert read("notify", {"type": "agent-turn-complete", "thread-id": "t", "input-messages": title}) == []
+
+
+def test_what_is_no_json_is_not_understood():
+    assert one("hook", "{").reason == "unsupported_signal"

@@ -1,0 +1,41 @@
+import pytest
+
+from tests.unit.agents.adapters.codex.told import AT, OWN, one, read
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("state=idle:app=codex", "idle"),
+        ("state=working:app=codex", "running"),
+        ("state=blocked:app=codex:kind=permission", "waiting_approval"),
+        ("state=blocked:app=codex:kind=auth", "waiting_input"),
+        ("state=blocked:app=codex", "waiting_input"),
+        ("state=done:app=codex", "completed"),
+        ("state=error:app=codex", "error"),
+        ("state=clear", "unknown"),
+        ("state=dancing:app=codex", "unknown"),
+    ],
+)
+def test_a_mark_tells_the_state(text, state):
+    assert one("osc", text).state == state
+
+
+def test_a_mark_keeps_its_place_and_whom_it_is_about():
+    signal = one("osc", "state=idle:app=codex", hint=OWN, event_id="3@512")
+    assert (signal.agent, signal.tier, signal.hint, signal.event_at) == ("codex", "deterministic", OWN, AT)
+    assert signal.dedupe_key != one("osc", "state=idle:app=codex", event_id="3@900").dedupe_key
+
+
+def test_a_login_that_is_missing_is_a_flag():
+    assert one("osc", "state=blocked:app=codex:kind=auth").flags.auth_needed
+
+
+@pytest.mark.parametrize("text", ["state=idle:app=claude-code", "app=codex", "", "?"])
+def test_other_marks_say_nothing(text):
+    assert read("osc", text) == []
+
+
+def test_a_state_that_we_do_not_know_is_said_to_be_so():
+    assert one("osc", "state=dancing:app=codex").reason == "unsupported_signal"
+    assert one("osc", "state=clear").reason == "no_signal"

@@ -1,0 +1,26 @@
+from termvisor.agents.adapters.codex import ADAPTER
+from tests.unit.agents.adapters.codex.told import one, read
+
+
+def test_a_title_that_calls_for_a_person_is_told():
+    for words in ("[ ! ] Action Required | src", "[ . ] Action Required | src"):
+        signal = one("title", words)
+        assert (signal.state, signal.title, signal.tier) == ("waiting_approval", "src", "heuristic")
+
+
+def test_any_other_title_is_only_a_name():
+    for words in ("⠋ src", "src"):
+        signal = one("title", words)
+        assert (signal.state, signal.reason, signal.title) == ("unknown", "no_signal", "src")
+    assert read("title", "") == []
+
+
+def test_only_a_call_or_its_name_is_a_sign_of_codex():
+    assert ADAPTER.title_matches("[ ! ] Action Required | src")
+    assert ADAPTER.title_matches("codex")
+    assert not ADAPTER.title_matches("⠋ src")
+    assert not ADAPTER.title_matches("my-codex-notes.md")
+
+
+def test_a_source_that_is_not_ours_says_nothing():
+    assert read("registry", "{}") == []

@@ -1,0 +1,35 @@
+"""Copilot among the processes of a pane, and the log of its session."""
+
+import pytest
+
+from termvisor.agents.adapters.copilot.process_match import LAUNCH, watches
+from tests.unit.agents.adapters.saying import SESSION, process
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("copilot",),
+        ("/opt/copilot", f"--resume={SESSION}"),
+        ("node", "/lib/node_modules/@github/copilot/npm-loader.js"),
+    ],
+)
+def test_it_is_known(argv):
+    assert LAUNCH.found([process("bash"), process(*argv)]) is not None
+
+
+@pytest.mark.parametrize("argv", [("copilot", "--acp"), ("copilot", "login"), ("copilot", "--help"), ("gh", "copilot")])
+def test_its_errands_are_none(argv):
+    assert LAUNCH.found([process(*argv)]) is None
+
+
+def test_only_the_log_beside_its_own_lock_is_its_own():
+    (watch,) = watches(process("copilot", pid=42, env={"HOME": "/home/you"}))
+    assert (watch.folder, watch.pattern) == ("/home/you/.copilot/session-state", "events.jsonl")
+    assert (watch.beside, watch.is_deep, watch.hint.pid, watch.hint.pid_started) == ("inuse.42.lock", True, 42, 7)
+
+
+def test_its_folder_may_be_elsewhere_or_unknown():
+    (watch,) = watches(process("copilot", cwd="/srv", env={"HOME": "/home/you", "COPILOT_HOME": "state"}))
+    assert watch.folder == "/srv/state/session-state"
+    assert watches(process("copilot")) == []

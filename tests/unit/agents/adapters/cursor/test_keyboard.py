@@ -1,0 +1,14 @@
+"""How Cursor's hooks answer."""
+
+import json
+
+from termvisor.agents.adapters.cursor.keyboard import hook_answer
+
+
+def test_a_hook_allows_or_refuses_with_a_reason():
+    assert json.loads(hook_answer("allow", "fine")) == {"permission": "allow"}
+    assert json.loads(hook_answer("deny", "No.")) == {
+        "permission": "deny",
+        "user_message": "No.",
+        "agent_message": "No.",
+    }

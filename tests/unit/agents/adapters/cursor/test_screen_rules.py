@@ -1,0 +1,28 @@
+"""What Cursor's screens are documented to say."""
+
+import pytest
+
+from termvisor.agents.adapters.cursor.screen_rules import look
+from tests.unit.agents.adapters.saying import screen
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            ["Run this command?", "Not in allowlist: touch", " → Run (once) (y)", "   Reject (esc or p)"],
+            "waiting_approval",
+        ),
+        (["⬢ Generating", "→ Add a follow-up          ctrl+c to stop"], "running"),
+        (["→ Plan, search, build anything"], "idle"),
+        (["Run this command?"], "unknown"),
+        (["$ ls"], "unknown"),
+        ([], "unknown"),
+    ],
+)
+def test_a_screen_is_known_or_not(rows, expected):
+    assert look(screen(rows)).state == expected
+
+
+def test_none_is_trusted_much():
+    assert look(screen(["→ Add a follow-up"])).confidence <= 0.5

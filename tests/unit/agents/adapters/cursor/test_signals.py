@@ -1,0 +1,43 @@
+"""What Cursor's hooks mean, as they are documented."""
+
+import pytest
+
+from termvisor.agents.adapters.cursor import ADAPTER
+from tests.unit.agents.adapters.saying import SESSION, hook, read, told
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "expected"),
+    [
+        ("sessionStart", {}, "idle"),
+        ("beforeSubmitPrompt", {"prompt": "go"}, "running"),
+        ("preToolUse", {"tool_name": "Shell"}, "running"),
+        ("afterShellExecution", {"command": "ls"}, "running"),
+        ("preCompact", {}, "running"),
+        ("stop", {"status": "completed"}, "completed"),
+        ("stop", {"status": "aborted"}, "idle"),
+        ("stop", {"status": "error", "error_message": "usage limit"}, "error"),
+        ("stop", {"status": "new"}, "unknown"),
+    ],
+)
+def test_a_hook_tells_a_state(event, payload, expected):
+    said = told(ADAPTER, event, conversation_id=SESSION, **payload)
+    assert (said.state, said.session) == (expected, SESSION)
+
+
+def test_sub_agents_are_tasks():
+    assert told(ADAPTER, "subagentStart", subagent_id="a").kind == "task_began"
+    assert told(ADAPTER, "subagentStop", subagent_id="a").kind == "task_ended"
+    assert hook(ADAPTER, "subagentStart") is None
+    assert hook(ADAPTER, "subagentStop") is None
+
+
+def test_words_and_ends_are_told_beside_the_state():
+    assert told(ADAPTER, "afterAgentResponse", text="done").payload["last_message"] == "done"
+    assert told(ADAPTER, "sessionEnd", reason="user_close").payload["end_reason"] == "manual"
+
+
+def test_what_is_new_says_nothing_and_garbage_is_not_understood():
+    assert hook(ADAPTER, "afterAgentThought") is None
+    assert read(ADAPTER, "hook", "x")[0].reason == "unsupported_signal"
+    assert read(ADAPTER, "title", "x") == []

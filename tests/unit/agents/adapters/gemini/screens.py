@@ -1,0 +1,33 @@
+"""Screens of Gemini, made of their parts."""
+
+from tests.unit.agents.adapters.saying import RULE, box, screen
+
+SHORTCUTS = " " * 60 + "? for shortcuts"
+FOOTER = (" workspace (/directory)   sandbox      /model", " /home/you/api            no sandbox   gemini-2.5-flash")
+EMPTY = " >   Type your message or @path/to/file"
+APPROVAL = (
+    "? Shell  touch x",
+    "Allow execution of [Shell]?",
+    "",
+    "● 1. Allow once",
+    "  2. Allow for this session",
+    "  3. No, suggest changes (esc)",
+)
+LIMIT = (
+    "",
+    "Usage limit reached for gemini-2.5-flash.",
+    "/model to switch models.",
+    "",
+    "● 1. Keep trying",
+    "  2. Stop",
+)
+FAILED = "ℹ This request failed. Press F12 for diagnostics"
+
+
+def composed(*said: str, status: str = SHORTCUTS, typed: str = EMPTY):
+    """The conversation with the composer below it."""
+    return screen([*said, "", status, RULE, " Shift+Tab to accept edits", typed, *FOOTER])
+
+
+def asked(*rows: str):
+    return screen([" > a prompt", "", *box(*rows)])

@@ -1,0 +1,257 @@
+"""Our end of an opencode's server, with a real socket and the server's words at the other end."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from termvisor.agents.adapters.adapter import Process, Record
+from termvisor.agents.adapters.opencode.server_client import event_server, place_of
+from termvisor.agents.adapters.opencode.server_client.event_server import EventServer
+from termvisor.agents.adapters.server_contract import Face, Means
+from termvisor.clock import SystemClock
+from termvisor.errors import Unavailable
+from termvisor.model.agent.signal import Hint
+from tests.unit.agents.adapters.opencode.server_client.opencode_server import OpencodeServer, opencode_server
+
+ME, REQUEST = "ses_000000000001", "per_1e29c4441001"
+BUSY = {"type": "busy"}
+OWN = Hint(pid=7, pid_started=77)
+ASKED = {"id": REQUEST, "sessionID": ME, "permission": "bash", "patterns": ["x"], "metadata": {"command": "touch x"}}
+
+
+class Ear:
+    """Who gets the records."""
+
+    def __init__(self, port: int, *words: str):
+        self.process = Process(pid=7, pid_started=77, argv=("opencode", *words), cwd="/src")
+        self.records: list[Record] = []
+        self.ports: Sequence[int] = (port,)
+        self.looks = 0
+        self.details: list[str] = []
+        self.news = asyncio.Condition()
+        self.server = EventServer(place_of(self.process), self.means())
+
+    def means(self) -> Means:
+        return Means(
+            clock=SystemClock(),
+            told=self.told,
+            well=lambda detail, _lag: self.details.append(detail),
+            faces=lambda: [Face(self.process, 5)],
+            others=self.nobody,
+            ports=self.listens,
+        )
+
+    async def nobody(self) -> list[Face]:
+        return []
+
+    async def listens(self, _process: Process) -> Sequence[int]:
+        self.looks += 1
+        return self.ports
+
+    async def told(self, records: Sequence[Record]) -> None:
+        async with self.news:
+            self.records += records
+            self.news.notify_all()
+
+    async def hears(self, *events: str) -> None:
+        """Wait until exactly these were told so far."""
+        async with asyncio.timeout(20), self.news:
+            await self.news.wait_for(lambda: len(self.records) >= len(events))
+        assert self.events == list(events)
+
+    @property
+    def events(self) -> list[str]:
+        return [json.loads(record.text)["event"] for record in self.records]
+
+    async def until(self, is_it: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20), self.server.changed:
+            await self.server.changed.wait_for(is_it)
+
+
+@asynccontextmanager
+async def conversing(ear: Ear) -> AsyncIterator[asyncio.Task[None]]:
+    assert await ear.server.absence() == ""
+    async with asyncio.TaskGroup() as group:
+        task = asyncio.ensure_future(ear.server.converse(group))
+        yield task
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def test_it_asks_how_things_are_and_then_hears_what_changes():
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        opencode.answers["/session/status"] = {ME: BUSY}
+        async with conversing(ear):
+            await ear.hears("session.status")
+            opencode.say("session.idle", sessionID=ME)
+            opencode.say("message.part.delta", sessionID=ME, delta="what was said")
+            opencode.say("permission.asked", **ASKED)
+            await ear.hears("session.status", "session.idle", "permission.asked")
+        assert opencode.asked == ["/session", "/session/status", "/permission", "/question"]
+        assert opencode.posted == []
+    assert {(record.source, record.hint) for record in ear.records} == {("server", OWN)}
+
+
+async def test_one_that_ends_is_told_to_be_lost_and_what_waited_there_waits_no_more():
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        opencode.answers["/permission"] = [ASKED]
+        async with conversing(ear) as task:
+            await ear.hears("permission.asked")
+            await ear.until(lambda: ear.server.is_heard)
+            line = ear.server.line(ear.process)
+            async with line.plea() as plea:
+                opencode.hang_up()
+                assert not await line.until_answered(plea)
+            await asyncio.wait([task])
+            assert isinstance(task.exception(), Unavailable)
+        assert (len(ear.server.lost()), ear.server.lost(), ear.server.line(ear.process)) == (1, [], None)
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"), [("/session/status", b"not JSON"), ("/permission", "no list"), ("/question", b"[" * 100_000)]
+)
+async def test_who_answers_with_something_else_is_not_heard(path, answer):
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        opencode.answers[path] = answer
+        async with conversing(ear) as task:
+            await asyncio.wait([task])
+            assert isinstance(task.exception(), Unavailable)
+    assert ear.records == []
+
+
+@pytest.mark.parametrize(
+    "noise", [b"data: [1]\n\n", b"data: {\n\n", b"\xff\xfe\n\n", b"data: " + b"[" * 9999 + b"\n\n"]
+)
+async def test_noise_between_its_words_harms_nothing(noise):
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        async with conversing(ear):
+            await ear.hears("server.rests")
+            opencode.send(noise)
+            opencode.say("session.status", sessionID=ME, status=BUSY)
+            await ear.hears("server.rests", "session.status")
+
+
+async def test_what_was_too_long_may_have_been_a_question_so_all_is_asked_anew(monkeypatch):
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        async with conversing(ear) as task:
+            await ear.hears("server.rests")
+            opencode.send(b"data: " + b"x" * (5 << 20) + b"\n\n")
+            opencode.say("server.heartbeat")
+            await asyncio.wait([task])
+            assert "asked anew" in task.exception().message
+
+
+async def test_a_word_that_was_long_on_its_way_is_not_taken_for_an_old_one():
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        async with conversing(ear):
+            await ear.hears("server.rests")
+            late = f"evt_{((ear.records[0].at // 10**6 - 4000) & (2**36 - 1)):09x}001x"
+            opencode.send(
+                f'data: {{"id":"{late}","type":"permission.asked","properties":{json.dumps(ASKED)}}}\n\n'.encode()
+            )
+            await ear.hears("server.rests", "permission.asked")
+    told = [json.loads(record.text)["at"] for record in ear.records]
+    assert told == sorted(told)
+    assert all(record.at >= at * 10**6 for record, at in zip(ear.records, told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("words", "ports", "why"),
+    [
+        ((), (), "--port"),
+        ((), (4096, 4097), "several ports"),
+        (("--port", "4096"), (5000,), "no port"),
+        (("--port", "4096"), (4096, 5000), ""),
+        ((), (5000,), ""),
+    ],
+)
+async def test_a_port_is_that_process_own_or_none(words, ports, why):
+    ear = Ear(0, *words)
+    ear.ports = ports
+    found = await ear.server.absence()
+    assert (why in found, bool(found)) == (True, bool(why))
+
+
+async def test_one_that_was_not_told_to_listen_is_not_looked_at_all_the_time():
+    quiet, told = Ear(0), Ear(0, "--port", "4096")
+    quiet.ports = told.ports = ()
+    for _ in range(5):
+        await quiet.server.absence()
+        await told.server.absence()
+    assert (quiet.looks, told.looks) == (1, 5)
+    quiet.server.look_again()
+    await quiet.server.absence()
+    assert quiet.looks == 2
+
+
+async def test_a_port_that_became_somebody_elses_is_not_spoken_to():
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        opencode.answers["/permission"] = [ASKED]
+        async with conversing(ear):
+            await ear.hears("permission.asked")
+            await ear.until(lambda: ear.server.is_heard)
+            ear.ports = ()
+            line = ear.server.line(ear.process)
+            async with line.plea() as plea:
+                with pytest.raises(Unavailable):
+                    await line.answer(plea, "allow")
+        assert opencode.posted == []
+
+
+async def test_somebody_elses_server_is_left_at_once():
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        assert await ear.server.absence() == ""
+        ear.ports = ()
+        async with asyncio.TaskGroup() as group:
+            with pytest.raises(Unavailable, match="no longer"):
+                await ear.server.converse(group)
+        assert (ear.records, opencode.asked) == ([], [])
+
+
+async def answered_twice(opencode: OpencodeServer, ear: Ear, decision: str) -> None:
+    line = ear.server.line(ear.process)
+    async with line.plea() as plea:
+        assert (plea.id, plea.tool, plea.command, plea.cwd) == (REQUEST, "bash", "touch x", "/src")
+        assert await line.answer(plea, decision)
+        opencode.say("permission.replied", sessionID=ME, requestID=REQUEST, reply="once")
+        assert await line.until_answered(plea)
+        assert not await line.answer(plea, decision)
+
+
+@pytest.mark.parametrize(("decision", "reply"), [("allow", "once"), ("deny", "reject")])
+async def test_a_person_may_answer_through_it_once(decision, reply):
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        opencode.answers["/permission"] = [ASKED]
+        async with conversing(ear):
+            await ear.until(lambda: ear.server.is_heard)
+            await answered_twice(opencode, ear, decision)
+        assert opencode.posted == [(f"/permission/{REQUEST}/reply", {"reply": reply})]
+
+
+async def test_lists_are_asked_for_again_and_an_end_that_no_event_told_is_looked_at_twice(monkeypatch):
+    monkeypatch.setattr(event_server, "LIST_EVERY", 0.05)
+    monkeypatch.setattr(event_server, "SURE_AFTER", 0.05)
+    async with opencode_server() as opencode:
+        ear = Ear(opencode.port)
+        opencode.answers["/session/status"] = {ME: BUSY}
+        async with conversing(ear):
+            await ear.hears("session.status", "session.status")
+            opencode.answers["/session/status"] = {}
+            so_far = opencode.asked.count("/session/status")
+            async with asyncio.timeout(20), ear.news:
+                await ear.news.wait_for(lambda: "server.rests" in ear.events)
+            assert opencode.asked.count("/session/status") >= so_far + 2
+            async with asyncio.timeout(20), ear.news:
+                await ear.news.wait_for(lambda: ear.events[-1] == "server.lives")

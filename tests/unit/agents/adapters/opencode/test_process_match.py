@@ -1,0 +1,32 @@
+"""opencode among the processes of a pane."""
+
+import pytest
+
+from termvisor.agents.adapters.opencode.process_match import LAUNCH, port_of
+from tests.unit.agents.adapters.saying import process
+
+
+@pytest.mark.parametrize("argv", [("opencode",), ("/opt/opencode", "--port", "4096"), ("opencode", "/home/you/api")])
+def test_it_is_known(argv):
+    assert LAUNCH.found([process("bash"), process(*argv)]) is not None
+
+
+@pytest.mark.parametrize(
+    "argv", [("opencode", "serve"), ("opencode", "auth", "login"), ("opencode", "--version"), ("oc",)]
+)
+def test_its_server_and_its_errands_are_none(argv):
+    assert LAUNCH.found([process(*argv)]) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--port", "4096"), 4096),
+        (("--port=5000", "/src"), 5000),
+        (("--port", "0"), 0),
+        (("--port", "80/x"), 0),
+        ((), 0),
+    ],
+)
+def test_its_command_line_may_name_a_port(words, expected):
+    assert port_of(process("opencode", *words)) == expected

@@ -1,0 +1,44 @@
+"""How JSON of strangers is looked into."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.agents.adapters.json_access import inside, moment, number, parsed, text
+from tests.unit.agents.adapters.saying import NOW
+
+
+@given(st.text())
+def test_any_text_is_json_or_not(words):
+    found = parsed(words)
+    assert found is None or isinstance(found, dict)
+
+
+def test_missing_and_misplaced_values_are_empty():
+    value = {"a": {"b": {"c": "d"}}, "n": 3, "f": 2.7, "t": True, "bad": -1, "huge": 1e300}
+    assert inside(value, "a", "b") == {"c": "d"}
+    assert inside(value, "a", "x", "y") == {}
+    assert (text(value, "n"), text(value, "none")) == ("", "")
+    counts = [number(value, name) for name in ("n", "f", "t", "bad", "huge", "none")]
+    assert counts == [3, 2, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2026-11-16T04:16:00.250Z", NOW + 250_000_000),
+        (NOW // 10**6, NOW),
+        ("2026-11-16T04:16:00", 0),
+        ("soon", 0),
+        ("", 0),
+        (None, 0),
+        (-5, 0),
+        (1 << 80, 0),
+    ],
+)
+def test_an_instant_is_told_in_milliseconds_or_with_its_zone(value, expected):
+    assert moment(value) == expected
+
+
+def test_what_is_no_object_is_none():
+    assert (parsed("[1]"), parsed("[" * 5000), parsed("null")) == (None, None, None)

@@ -1,0 +1,29 @@
+"""The versions that we say to know are those of the recordings."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import termvisor.agents
+from termvisor.agents.adapters.recorded_versions import recorded
+from tests.recordings.scene import scenes
+
+RECORDED = ("claude_code", "codex", "gemini", "opencode", "copilot")
+
+
+@pytest.mark.parametrize("agent", RECORDED)
+def test_the_known_versions_are_those_that_were_recorded(agent: str) -> None:
+    """`make golden` writes the files anew."""
+    found = sorted({scene.version for scene in scenes(agent)} - {""})
+    if os.environ.get("GOLDEN") == "write":
+        path = Path(termvisor.agents.__file__).parent / "adapters" / agent / "versions"
+        path.write_text("\n".join(found) + "\n", "ascii")
+        recorded.cache_clear()
+    assert found != []
+    assert list(recorded(agent)) == found
+
+
+@pytest.mark.parametrize("agent", ["cursor", "generic", "", "../codex", "toy"])
+def test_of_an_agent_without_recordings_no_version_is_known(agent: str) -> None:
+    assert recorded(agent) == ()

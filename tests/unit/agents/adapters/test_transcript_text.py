@@ -1,0 +1,31 @@
+"""What was said is found in what real agents left behind: whose words they are, and each once."""
+
+import pytest
+
+from termvisor.agents import load
+from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.tracking import Circle
+from tests.recordings.scene import runs
+
+CIRCLE = Circle(load)
+
+
+def spoken(agent: str) -> list:
+    records = [record for run in runs(agent) for scene in run for record in scene.records]
+    return [words for record in records for words in CIRCLE.words(agent, record)]
+
+
+@pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "copilot"])
+def test_both_sides_of_a_recorded_conversation_are_found(agent: str) -> None:
+    found = spoken(agent)
+    assert {one.role for one in found} == {"user", "assistant"}
+    assert all(one.session and one.key and one.text.strip() for one in found)
+    assert any(one.text.startswith("MODEL ") for one in found if one.role == "user")
+
+
+@pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "copilot", "opencode", "cursor", "generic"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"payload": 7, "data": [], "message": "x", "v": 1}'])
+@pytest.mark.parametrize("source", ["transcript", "hook", "session_file"])
+def test_whatever_is_written_there_does_no_harm(agent: str, text: str, source: str) -> None:
+    assert CIRCLE.words(agent, Record(source=source, text=text, at=1)) == ()
+    assert CIRCLE.failures == {}

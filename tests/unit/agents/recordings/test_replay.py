@@ -1,0 +1,68 @@
+"""A recording comes to what the product would have said."""
+
+from pathlib import Path
+
+import pytest
+
+from termvisor.agents import load
+from termvisor.agents.recordings.__main__ import explained, moment, opened
+from termvisor.agents.recordings.replay import replay
+from termvisor.agents.state.thresholds import Measure
+from termvisor.agents.tracking import Circle, Terms
+from termvisor.clock import NS
+from termvisor.errors import BadRequest, NoAgent
+from tests.recordings.scene import FOLDER
+
+CLAUDE = FOLDER / "claude_code"
+CIRCLE = Circle(load)
+TERMS = Terms(measure=Measure(sources=CIRCLE.sources), resume=CIRCLE.resume)
+
+
+def told(path: Path, at: str = ""):
+    recording = opened(str(path))
+    return replay(recording, moment(recording, at), CIRCLE, TERMS)
+
+
+def test_a_moment_is_heard_with_the_earlier_ones_of_its_run() -> None:
+    found = told(CLAUDE / "approval_asked.json")
+    assert (found.view.state.value, found.view.state.evidence_mode) == ("waiting_approval", "deterministic")
+    assert (found.kind, found.moments > 1) == ("scenes", True)
+    assert {one.source for one in found.signals} >= {"registry", "hook", "screen"}
+
+
+def test_who_says_otherwise_is_told() -> None:
+    roles = {one.source: one.role for one in told(CLAUDE / "approval_asked.json").explanation.testimonies}
+    assert roles["transcript"] == "suppressed"
+    assert "decides" in roles.values()
+
+
+def test_before_anything_was_heard_nothing_is_known() -> None:
+    found = told(CLAUDE / "approval_asked.json", "1s")
+    assert (found.view.state.value, found.view.state.reason, found.moments) == ("unknown", "no_signal", 0)
+
+
+def test_after_the_end_time_goes_on_and_the_last_screen_stands() -> None:
+    found = told(CLAUDE / "completed.json", "10m")
+    assert found.view.state.value == "idle"
+    screen = next(one for one in found.explanation.testimonies if one.source == "screen")
+    assert screen.age < 10 * NS
+
+
+def test_an_instant_before_the_beginning_is_refused() -> None:
+    with pytest.raises(BadRequest, match="before the recording begins"):
+        told(CLAUDE / "completed.json", "2020-01-01T00:00:00Z")
+
+
+def test_an_agent_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(BadRequest, match="no agent is known by the name clod"):
+        explained(str(CLAUDE / "completed.json"), "clod", "")
+
+
+def test_who_ended_is_not_explained(tmp_path: Path) -> None:
+    path = tmp_path / "film.cast"
+    head = '{"version": 3, "term": {"cols": 20, "rows": 2}, "timestamp": 100}'
+    began, over = '[0, "m", "agent_began runtime=1 agent=codex pid=7"]', '[5, "m", "agent_ended agent=codex"]'
+    path.write_text("\n".join([head, '[0, "o", "\\u001b[1;1Hhello"]', began, over, '[1, "o", "\\u001b[2;1H$"]']))
+    assert told(path, "2s").view.state.reason == "unknown_screen"
+    with pytest.raises(NoAgent, match="had ended"):
+        told(path)

@@ -1,0 +1,88 @@
+"""Lines as hooks write them, and lines that are none."""
+
+import json
+import os
+
+import pytest
+
+from termvisor.agents.sources.hook_record import LARGEST, beside, understood, with_payload, without_payload
+
+LINE = b'{"v":1,"agent":"claude_code","event":"Stop","at":5,"pane":"%5","tmux":"/tmp/t,12,0","pid":77,"payload":{}}'
+
+
+def test_a_line_tells_whom_it_is_about():
+    line = understood(LINE)
+    assert (line.agent, line.event) == ("claude_code", "Stop")
+    assert (line.hint.socket, line.hint.mux_pane, line.hint.pid) == ("/tmp/t", "%5", 77)
+
+
+@pytest.mark.parametrize("pane", ["", "5", "%", "%x", "%5;rm"])
+def test_a_pane_that_is_none_is_no_hint(pane):
+    hint = understood(json.dumps({"v": 1, "agent": "codex", "event": "Stop", "pane": pane, "pid": -3}).encode()).hint
+    assert (hint.mux_pane, hint.socket, hint.pid) == (None, "", 0)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"garbage",
+        b"{",
+        b"[]",
+        b'"Stop"',
+        b"\xff\xfe",
+        b'{"v":2,"agent":"codex","event":"Stop"}',
+        b'{"v":1,"agent":"","event":"Stop"}',
+        b'{"v":1,"agent":"codex","event":""}',
+        b'{"v":1,"agent":"codex"}',
+        b'{"v":1,"agent":"codex","event":7}',
+        b'{"v":1,"agent":"codex","event":"Stop","pid":"x"}',
+        b"[" * 100_000,
+    ],
+)
+def test_what_no_hook_wrote_is_not_understood(data):
+    assert understood(data) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("p1", "p1"),
+        ("/spool/p1", "p1"),
+        ("../p1", ""),
+        ("/etc/passwd", ""),
+        ("", ""),
+        ("/spool/", ""),
+        (".hidden", ""),
+        ("hooks.jsonl", ""),
+        ("hooks.3.jsonl", ""),
+    ],
+)
+def test_a_payload_stands_beside_the_spool_or_nowhere(file, name):
+    assert beside("/spool", file) == name
+
+
+def test_the_payload_takes_the_place_of_its_files_name(tmp_path):
+    (tmp_path / "p").write_text('{"prompt":"ü"}')
+    line = b'{"v":1,"agent":"codex","event":"Stop","at":5,"file":"p"}'
+    whole = {"v": 1, "agent": "codex", "event": "Stop", "at": 5}
+    assert json.loads(with_payload(line, str(tmp_path / "p"))) == {**whole, "payload": {"prompt": "ü"}}
+    assert json.loads(without_payload(line)) == {**whole, "payload": {}}
+
+
+def test_a_payload_that_is_no_json_a_link_or_too_long_is_refused(tmp_path):
+    (tmp_path / "p").write_text("{")
+    (tmp_path / "link").symlink_to(tmp_path / "p")
+    (tmp_path / "long").write_text('"' + "x" * LARGEST + '"')
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="truncated"):
+        with_payload(LINE, str(tmp_path / "p"))
+    for name, why in {"link": "symbolic", "long": "longer", "pipe": "plain", "missing": "No such"}.items():
+        with pytest.raises(OSError, match=why):
+            with_payload(LINE, str(tmp_path / name))
+
+
+def test_somebody_elses_payload_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "p").write_text("{}")
+    monkeypatch.setattr(os, "getuid", lambda: 12_345)
+    with pytest.raises(OSError, match="somebody else"):
+        with_payload(LINE, str(tmp_path / "p"))

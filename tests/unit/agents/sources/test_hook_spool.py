@@ -1,0 +1,270 @@
+"""The hooks' spool: written by real shells, read a look at a time."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from termvisor.agents.sources import hook_spool as spool
+from termvisor.agents.sources.hook_spool import Mark, Spool
+from termvisor.clock import NS, SystemClock
+from termvisor.errors import Unavailable
+
+
+class Shifted(SystemClock):
+    """A clock that can be put forward."""
+
+    ahead = 0
+
+    def now(self) -> int:
+        return super().now() + self.ahead * NS
+
+
+class Reading:
+    """Reads as a daemon does: what a look found is stored, then the spool is told."""
+
+    def __init__(self, folder: str):
+        self.folder, self.path = folder, f"{folder}/hooks.jsonl"
+        self.clock = Shifted()
+        self.mark = Mark()
+        self.records: list = []
+        self.dropped = 0
+        self.detail = ""
+        self.start()
+
+    def start(self) -> None:
+        """A daemon that knows of the earlier one what it stored."""
+        self.spool = Spool(self.folder, self.mark, self.clock)
+
+    def look(self) -> float | None:
+        found = self.spool.look(None)
+        self.records += found.records
+        for record in found.records:
+            assert Mark(record.life, record.seq) >= self.mark, "marks never go back"
+            self.mark = Mark(record.life, record.seq)
+        self.dropped += found.dropped
+        self.detail = found.detail or self.detail
+        self.spool.delivered()
+        return found.again_in
+
+    def read(self) -> list[str]:
+        """Look until there is no more; the events that were found."""
+        before = len(self.records)
+        while self.look() is not None:
+            pass
+        return [json.loads(record.text)["event"] for record in self.records[before:]]
+
+    def hook(self, event: str, **more) -> None:
+        line = json.dumps({"v": 1, "agent": "codex", "event": event, **more})
+        subprocess.run(["sh", "-c", 'printf "%s\\n" "$1" >> "$2"', "hook", line, self.path], check=True)
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(os.listdir(self.folder))
+
+
+@pytest.fixture
+def reading(tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "FULL", 150)
+    return Reading(str(tmp_path / "spool"))
+
+
+def test_what_hooks_append_is_read_with_its_place(reading):
+    assert reading.read() == []
+    reading.hook("Start", pane="%5", tmux="/tmp/t,1,0", pid=7)
+    reading.hook("Stop")
+    assert reading.read() == ["Start", "Stop"]
+    first, last = reading.records
+    assert (first.source, first.hint.mux_pane, first.hint.socket, first.hint.pid) == ("hook", "%5", "/tmp/t", 7)
+    assert (last.life, last.seq, last.path) == (0, os.path.getsize(reading.path), reading.path)
+
+
+def test_what_is_written_while_nobody_reads_is_read_later_and_nothing_twice(reading):
+    reading.read()
+    reading.hook("One")
+    assert reading.read() == ["One"]
+    reading.hook("Two")
+    reading.start()
+    assert reading.read() == ["Two"]
+    reading.start()
+    assert reading.read() == []
+
+
+def test_what_was_not_stored_is_read_again(reading):
+    reading.read()
+    reading.hook("One")
+    assert len(reading.spool.look(None).records) == 1
+    reading.start()
+    assert reading.read() == ["One"]
+
+
+def test_folder_and_spool_are_private(reading):
+    reading.read()
+    assert (os.stat(reading.folder).st_mode & 0o777, os.stat(reading.path).st_mode & 0o777) == (0o700, 0o600)
+    os.chmod(reading.path, 0o644)
+    os.chmod(reading.folder, 0o755)
+    reading.read()
+    assert (os.stat(reading.folder).st_mode & 0o777, os.stat(reading.path).st_mode & 0o777) == (0o700, 0o600)
+
+
+def test_a_link_in_its_place_is_refused(reading, tmp_path):
+    reading.read()
+    os.remove(reading.path)
+    (tmp_path / "elsewhere").write_text('{"v":1,"agent":"codex","event":"Stop"}\n')
+    os.symlink(tmp_path / "elsewhere", reading.path)
+    with pytest.raises(Unavailable, match="is a link"):
+        reading.read()
+
+
+def test_somebody_elses_spool_is_refused(reading, monkeypatch):
+    reading.read()
+    monkeypatch.setattr(spool, "make_private", lambda folder: None)
+    monkeypatch.setattr(os, "getuid", lambda: 12_345)
+    with pytest.raises(Unavailable, match="somebody else"):
+        reading.read()
+
+
+def test_garbage_is_counted_and_skipped(reading):
+    reading.read()
+    with open(reading.path, "ab") as file:
+        file.write(b"garbage\n\xff\xfe\n[]\n")
+    reading.hook("Stop")
+    assert reading.read() == ["Stop"]
+    assert (reading.dropped, reading.detail) == (3, "there are lines in it that no hook of ours wrote")
+
+
+def test_a_long_payload_is_read_from_its_own_file_and_removed_when_it_is_stored(reading):
+    reading.read()
+    payload = os.path.join(reading.folder, "p1")
+    with open(payload, "w") as file:
+        json.dump({"prompt": "x" * 5000}, file)
+    reading.hook("Prompt", file="p1")
+    look = reading.spool.look(None)
+    assert os.path.exists(payload)
+    reading.spool.delivered()
+    assert json.loads(look.records[0].text)["payload"] == {"prompt": "x" * 5000}
+    assert reading.names == ["hooks.jsonl"]
+
+
+@pytest.mark.parametrize("file", ["missing", "../outside", "bad"])
+def test_an_event_whose_payload_cannot_be_read_is_told_without_it(reading, tmp_path, file):
+    reading.read()
+    (tmp_path / "outside").write_text("{}")
+    (tmp_path / "spool" / "bad").write_text("{")
+    reading.hook("Prompt", file=file)
+    assert reading.read() == ["Prompt"]
+    assert json.loads(reading.records[0].text)["payload"] == {}
+    assert reading.dropped == 1
+    assert reading.detail.startswith("a payload is missing: ")
+    assert (tmp_path / "outside").exists()
+
+
+def test_a_payload_that_nobody_names_goes_after_a_day(reading):
+    reading.read()
+    for name, age in {"young": 3600, "old": 90_000}.items():
+        path = os.path.join(reading.folder, name)
+        open(path, "w").close()
+        os.utime(path, ns=(0, reading.clock.now() - age * NS))
+    reading.start()
+    reading.read()
+    assert reading.names == ["hooks.jsonl", "young"]
+
+
+def fill(reading: Reading) -> None:
+    """More than fits, read to its end, so that the spool is renamed."""
+    reading.hook("Fill", pad="x" * 200)
+    assert reading.read() == ["Fill"]
+
+
+def test_a_full_spool_is_renamed_and_goes_when_a_later_record_is_stored(reading):
+    reading.read()
+    fill(reading)
+    assert reading.names == ["hooks.0.jsonl", "hooks.jsonl"]
+    reading.hook("Next")
+    assert reading.read() == ["Next"]
+    assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
+    fill(reading)
+    assert reading.names == ["hooks.1.jsonl", "hooks.jsonl"]
+
+
+def test_a_daemon_that_starts_after_the_rename_goes_on_behind_it(reading):
+    reading.read()
+    fill(reading)
+    reading.hook("Next")
+    reading.start()
+    assert reading.read() == ["Next"]
+    assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
+
+
+def test_old_spools_are_read_also_when_the_mark_is_lost(reading):
+    reading.read()
+    fill(reading)
+    reading.hook("Next")
+    reading.read()
+    fill(reading)
+    reading.hook("Last")
+    reading.mark = Mark()
+    reading.start()
+    assert reading.read() == ["Next", "Fill", "Last"]
+
+
+def test_what_a_hook_appends_to_the_renamed_spool_comes_before_the_new_one(reading):
+    reading.read()
+    with open(reading.path, "a") as slow:
+        reading.hook("Fill", pad="x" * 200)
+        while reading.names == ["hooks.jsonl"]:
+            reading.look()
+        reading.hook("New")
+        reading.look()
+        slow.write('{"v":1,"agent":"codex","event":"Slow"}\n')
+    assert reading.read() == ["Slow", "New"]
+    assert reading.mark.life == 1
+
+
+def test_a_hook_that_is_slower_than_we_wait_holds_nobody_up_and_is_not_lost(reading):
+    reading.read()
+    with open(reading.path, "a") as slow:
+        reading.hook("Fill", pad="x" * 200)
+        while reading.names == ["hooks.jsonl"]:
+            reading.look()
+        reading.clock.ahead = 6
+        reading.hook("New")
+        for _ in range(5):
+            reading.look()
+        assert json.loads(reading.records[-1].text)["event"] == "New"
+        slow.write('{"v":1,"agent":"codex","event":"Slow"}\n')
+    assert reading.read() == ["Slow"]
+    assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
+
+
+@pytest.mark.parametrize("is_restarted", [True, False])
+def test_a_spool_that_somebody_cut_or_removed_is_read_anew_in_a_later_life(reading, is_restarted):
+    reading.read()
+    reading.hook("One", pad="x" * 50)
+    reading.read()
+    os.remove(reading.path)
+    reading.hook("Two")
+    {True: reading.start, False: list}[is_restarted]()
+    assert reading.read() == ["Two"]
+    assert reading.mark.life == 1
+    fill(reading)
+    reading.hook("Three")
+    assert reading.read() == ["Three"]
+
+
+def test_where_the_kernel_does_not_tell_who_has_it_open_we_wait_for_a_while(reading, monkeypatch):
+    monkeypatch.setattr(spool.sys, "platform", "darwin")
+    reading.read()
+    reading.hook("Fill", pad="x" * 200)
+    while reading.names == ["hooks.jsonl"]:
+        reading.look()
+    reading.hook("New")
+    assert reading.look() == 0.02
+    reading.clock.ahead = 6
+    for _ in range(4):
+        reading.look()
+    assert json.loads(reading.records[-1].text)["event"] == "New"
+    reading.clock.ahead = 70
+    assert reading.read() == []
+    assert reading.names == ["hooks.jsonl"]

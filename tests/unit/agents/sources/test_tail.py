@@ -1,0 +1,118 @@
+"""Every complete line of a file that grows, once."""
+
+import os
+
+import pytest
+
+from termvisor.agents.sources import tail
+from termvisor.agents.sources.tail import LONGEST, Tail
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file, and a function that reads it with a tail to its end."""
+    path = tmp_path / "log"
+    path.touch()
+
+    def read(of: Tail) -> list[bytes]:
+        found = []
+        with open(path, "rb") as opened:
+            found += of.read(opened.fileno())
+            while of.has_more:
+                found += of.read(opened.fileno())
+        return [line.data for line in found]
+
+    return path, read
+
+
+def append(path, data: bytes) -> None:
+    with open(path, "ab") as opened:
+        opened.write(data)
+
+
+def test_a_line_is_told_when_its_newline_is_there(file):
+    path, read = file
+    one = Tail()
+    append(path, b"first\nsec")
+    assert read(one) == [b"first"]
+    assert one.is_torn
+    append(path, b"ond\n\n \nthird\n")
+    assert read(one) == [b"second", b"third"]
+    assert (read(one), one.is_torn, one.offset) == ([], False, path.stat().st_size)
+
+
+def test_each_line_tells_where_it_ends(file):
+    path, _ = file
+    append(path, b"one\ntwo\nthr")
+    with open(path, "rb") as opened:
+        assert [line.end for line in Tail().read(opened.fileno())] == [4, 8]
+
+
+def test_a_file_that_got_shorter_is_read_again_in_a_new_life(file):
+    path, read = file
+    one = Tail()
+    append(path, b"first\nsecond\nhal")
+    read(one)
+    path.write_bytes(b"third\n")
+    assert read(one) == [b"third"]
+    assert one.life == 1
+
+
+def test_another_file_of_the_same_length_or_longer_is_noticed_by_its_bytes(file):
+    path, read = file
+    one = Tail()
+    append(path, b"first\n")
+    read(one)
+    path.write_bytes(b"other\nlonger\n")
+    assert read(one) == [b"other", b"longer"]
+    path.write_bytes(b"same\nlength!\n")
+    assert (read(one), one.life) == ([b"same", b"length!"], 2)
+
+
+@pytest.mark.parametrize("before", [b"old\n", b"old\nhal", b"hal", b""])
+def test_who_begins_at_the_end_begins_with_a_whole_line(file, before):
+    path, read = file
+    append(path, before)
+    one = Tail(path.stat().st_size)
+    append(path, b"f\nnext\n")
+    assert read(one) == [before.rpartition(b"\n")[2] + b"f", b"next"]
+
+
+def test_a_line_that_is_too_long_is_dropped_and_counted_and_the_next_is_told(file):
+    path, read = file
+    one = Tail()
+    append(path, b"x" * LONGEST)
+    read(one)
+    append(path, b"x" * LONGEST)
+    assert (read(one), len(one._partial)) == ([], 0)
+    append(path, b"xx\nshort\n" + b"y" * LONGEST + b"\n" + b"z" * (LONGEST + 1) + b"\nlast\n")
+    assert read(one) == [b"short", b"y" * LONGEST, b"last"]
+    assert one.dropped == 2
+
+
+def test_who_begins_within_a_line_that_is_too_long_waits_for_the_next(file, monkeypatch):
+    monkeypatch.setattr(tail, "LONGEST", 10)
+    path, read = file
+    append(path, b"old\n" + b"x" * 20)
+    one = Tail(path.stat().st_size)
+    append(path, b"x\nnext\n")
+    assert (read(one), one.dropped) == ([b"next"], 1)
+
+
+def test_a_long_file_is_read_in_pieces(file, monkeypatch):
+    monkeypatch.setattr(tail, "PIECE", 5)
+    path, read = file
+    append(path, b"".join(b"line %d\n" % number for number in range(100)))
+    with open(path, "rb") as opened:
+        one = Tail()
+        one.read(opened.fileno())
+        assert one.has_more
+    assert read(Tail()) == [b"line %d" % number for number in range(100)]
+
+
+def test_nothing_is_read_of_a_file_that_is_gone(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"line\n")
+    with open(path, "rb") as opened:
+        os.remove(path)
+        assert [line.data for line in Tail().read(opened.fileno())] == [b"line"]

@@ -1,0 +1,70 @@
+"""Agents anywhere on this machine: a real program that is called like one, in no pane of ours."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.sources.unwatched_agents import Elsewhere
+from termvisor.clock import SystemClock
+from tests.unit.waiting import until
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A shell by another name, so that it can start others of its kind."""
+    shutil.copy(shutil.which("bash"), tmp_path / "toy-agent")
+    return str(tmp_path / "toy-agent")
+
+
+@pytest.fixture
+def start(program, tmp_path):
+    running = []
+
+    def one(cwd=tmp_path, script="sleep 60; true", **env) -> int:
+        child = subprocess.Popen([program, "-c", script], cwd=cwd, start_new_session=True, env=os.environ | env)
+        running.append(child)
+        return child.pid
+
+    yield one
+    for child in running:
+        os.killpg(child.pid, 9)
+        child.wait()
+
+
+@pytest.fixture
+def elsewhere(program):
+    """Anew with each call: it remembers its counts for a moment."""
+
+    def toy(agent: str, processes) -> Process | None:
+        return next((one for one in processes if agent == "toy" and one.argv[0] == program), None)
+
+    return lambda: Elsewhere(toy, SystemClock(), lambda: ("TOY_HOME",))
+
+
+async def test_each_counts_in_its_own_folder(start, elsewhere, tmp_path):
+    start()
+    other = tmp_path / "other"
+    other.mkdir()
+    start(other)
+    start(other)
+    await until(lambda: len(elsewhere().crews("toy")) == 3)
+    assert await elsewhere().count("toy", str(tmp_path)) == 1
+    assert await elsewhere().count("toy", str(other)) == 2
+    assert await elsewhere().count("other", str(other)) == 0
+
+
+async def test_one_that_another_one_started_is_the_same_agent(start, elsewhere, program, tmp_path):
+    pid = start(script=f"{program} -c 'sleep 60; true'; true")
+    await until(lambda: [len(crew) for crew in elsewhere().crews("toy")] == [2])
+    assert elsewhere().crews("toy")[0][0].pid == pid
+    assert await elsewhere().count("toy", str(tmp_path)) == 1
+
+
+async def test_who_is_known_is_left_out_with_all_that_it_started(start, elsewhere):
+    mine, other = start(), start(TOY_HOME="/home/ada/.toy", SECRET="x")
+    await until(lambda: len(elsewhere().crews("toy")) == 2)
+    (found,) = await elsewhere().beside("toy", [mine])
+    assert (found.pid, found.env) == (other, {"TOY_HOME": "/home/ada/.toy"})

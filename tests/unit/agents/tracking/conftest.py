@@ -1,0 +1,19 @@
+"""A house in which somebody knows, with two panes in its store."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from termvisor.model.ids import MuxPaneId, TargetName
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from tests.unit.agents.tracking.house import House, opened
+
+SERVER = ServerInstance(TargetName("local"), "/tmp/tmux-1/default", 100, 5000)
+
+
+@pytest.fixture
+async def house(tmp_path) -> AsyncIterator[House]:
+    async with opened(str(tmp_path / "visor.db")) as one:
+        for name in map(MuxPaneId, ("%1", "%2")):
+            await one.store.panes.recognise(PaneInstance(SERVER, name), PaneFacts(mux_id=name, pid=7), one.now())
+        yield one

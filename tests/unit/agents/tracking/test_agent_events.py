@@ -1,0 +1,49 @@
+"""What the history says of agents."""
+
+from msgspec.structs import replace
+
+from termvisor.agents.tracking import agent_events as telling
+from termvisor.model.agent.state import AgentState, Contradiction, Flags, StateChange
+from termvisor.model.ids import PaneId, SignalId
+from termvisor.testing.world import NOON
+from tests.unit.agents.tracking.house import ONE, began
+
+IDLE = AgentState(runtime=ONE, pane=PaneId(7), agent="toy", value="idle", source="osc", evidence=SignalId(4))
+
+
+def change(before: AgentState | None, after: AgentState) -> StateChange:
+    return StateChange(at=NOON, version=3, before=before, after=after)
+
+
+def test_a_beginning_names_the_process_and_an_end_its_reason():
+    first = telling.beginning(change(None, IDLE), began(NOON).runtime)
+    assert (first.kind, first.pane, first.data) == ("agent_began", 7, {"runtime": 1, "agent": "toy", "pid": 101})
+    last = telling.end(change(IDLE, IDLE), "error")
+    assert (last.kind, last.data["end_reason"]) == ("agent_ended", "error")
+
+
+def test_a_change_names_before_and_after_and_its_evidence():
+    told = telling.change(change(replace(IDLE, value="running"), IDLE))
+    assert (told.data["before"], told.data["after"], told.data["source"], told.data["evidence"]) == (
+        "running",
+        "idle",
+        "osc",
+        4,
+    )
+
+
+def test_another_source_that_says_the_same_is_no_news():
+    assert telling.change(change(IDLE, replace(IDLE, source="hook", confidence="high", since=NOON))) is None
+
+
+def test_flags_that_are_set_and_the_reason_of_not_knowing_are_told():
+    doubted = Contradiction(since=NOON, by="screen", state="waiting_input")
+    flags = Flags(usage_limited=True, resets_at=NOON, contradicted=doubted)
+    told = telling.change(change(IDLE, replace(IDLE, value="unknown", reason="gap", flags=flags)))
+    assert told.data["reason"] == "gap"
+    assert (told.data["usage_limited"], told.data["resets_at"], told.data["contradicted"]) == (
+        True,
+        NOON,
+        "waiting_input",
+    )
+    assert "compacting" not in told.data

@@ -1,0 +1,145 @@
+"""Lines that a program prints for programs count where it is proven that it printed them."""
+
+import json
+
+import pytest
+
+from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.codex import ADAPTER
+from termvisor.agents.tracking import Circle, Printing
+from termvisor.model.ids import PaneId
+from termvisor.pipeline.json_lines import Printed
+from tests.unit.agents.tracking.house import ONE, began
+from tests.unit.agents.tracking.test_signal_reader import epoch
+
+THREAD, OTHER = "01a1e3ce-a7c5-79e1-ab79-1720296fd10f", "01a1e3ce-a7c5-79e1-ab79-000000000000"
+RUN = Process(pid=101, pid_started=9, argv=("codex", "exec", "--json", "fix it"))
+USED = {"input_tokens": 1500, "output_tokens": 25}
+STARTED, WORK, DONE = {"type": "thread.started", "thread_id": THREAD}, {"type": "turn.started"}, "turn.completed"
+
+
+class Terminal:
+    """Who has it: the agent, somebody else, or nobody who lives."""
+
+    def __init__(self, house):
+        self.house, self.is_ours, self._end = house, True, 0
+        house.knowing.terms.measure.sources["codex"] = ADAPTER.sources
+        self.printing = Printing(house.knowing, Circle(lambda: [ADAPTER]), house.clock)
+        self.printing.has_terminal = lambda runtime: self.is_ours
+
+    def prints(self, *events, after: float = 1) -> None:
+        lines = [Printed(self.house.now(after), self._next(), json.dumps(one)) for one in events]
+        self.printing.lines(epoch(self.house), lines)
+
+    async def starts(self, process: Process = RUN) -> None:
+        await self.house.tell(began(self.house.now(), agent="codex"))
+        self.printing.follow(self.house.knowing.runtime_in(PaneId(1)), process)
+
+    async def state(self) -> str:
+        await self.house.knowing.stored()
+        return self.house.states[0].value
+
+    @property
+    def session(self):
+        return self.house.knowing.session(ONE)
+
+    def _next(self) -> int:
+        self._end += 10
+        return self._end
+
+
+@pytest.fixture
+def terminal(house) -> Terminal:
+    return Terminal(house)
+
+
+async def test_a_run_has_states_a_session_and_tokens(terminal):
+    await terminal.starts()
+    terminal.prints(STARTED, WORK)
+    assert await terminal.state() == "running"
+    assert terminal.session.external_id == THREAD
+    terminal.prints({"type": DONE, "usage": USED})
+    assert await terminal.state() == "completed"
+    assert terminal.session.usage.total == 1525
+
+
+async def test_its_first_lines_come_before_it_is_recognised(terminal):
+    terminal.prints({"type": "thread.started", "thread_id": OTHER}, after=-1)
+    terminal.prints(STARTED, WORK, after=0.1)
+    await terminal.starts()
+    assert await terminal.state() == "running"
+    assert terminal.session.external_id == THREAD
+
+
+async def test_a_file_that_is_shown_says_nothing(terminal):
+    """By another program, in whose pane such a run goes on behind it."""
+    terminal.is_ours = False
+    terminal.prints(STARTED, after=0.1)
+    await terminal.starts()
+    terminal.prints(STARTED, WORK, {"type": DONE, "usage": USED})
+    assert await terminal.state() == "unknown"
+    assert (terminal.session.external_id, terminal.session.usage.total) == ("", None)
+
+
+async def test_nor_does_one_that_was_not_told_to_print_so(terminal):
+    await terminal.starts(Process(pid=101, pid_started=9, argv=("codex", "exec", "fix it")))
+    terminal.prints(STARTED, WORK)
+    assert await terminal.state() == "unknown"
+
+
+async def test_of_two_threads_the_first_counts(terminal):
+    await terminal.starts()
+    terminal.prints(STARTED, {"type": "thread.started", "thread_id": OTHER}, WORK)
+    assert await terminal.state() == "running"
+    assert terminal.session.external_id == THREAD
+
+
+async def test_who_came_late_still_hears_how_it_goes_on(terminal):
+    await terminal.starts()
+    terminal.prints({"type": "item.started", "item": {"type": "reasoning"}})
+    assert await terminal.state() == "running"
+
+
+async def test_after_the_end_of_its_turn_nothing_counts(terminal):
+    await terminal.starts()
+    terminal.prints(STARTED, WORK, {"type": DONE, "usage": USED})
+    terminal.prints({"type": "turn.failed", "error": {"message": "usage limit"}})
+    assert await terminal.state() == "completed"
+
+
+async def test_its_last_line_counts_though_it_is_gone(terminal):
+    await terminal.starts()
+    terminal.prints(STARTED, WORK)
+    terminal.is_ours = None
+    terminal.prints({"type": DONE, "usage": USED})
+    assert await terminal.state() == "completed"
+
+
+async def test_but_not_if_it_had_lost_the_terminal_before(terminal):
+    await terminal.starts()
+    terminal.prints(STARTED, WORK)
+    terminal.is_ours = False
+    terminal.prints({"type": "item.started", "item": {"type": "reasoning"}})
+    terminal.is_ours = None
+    terminal.prints({"type": DONE, "usage": USED})
+    assert await terminal.state() == "running"
+
+
+async def test_a_daemon_that_comes_back_goes_on(terminal):
+    await terminal.starts()
+    terminal.prints(STARTED, WORK)
+    await terminal.house.knowing.stored()
+    await terminal.house.again()
+    again = Terminal(terminal.house)
+    again.printing.follow(terminal.house.knowing.runtime_in(PaneId(1)), RUN)
+    again._end = 100
+    again.prints({"type": DONE, "usage": USED}, after=2)
+    assert await again.state() == "completed"
+    assert again.session.usage.total == 1525
+
+
+async def test_whoever_left_is_not_heard(terminal):
+    await terminal.starts()
+    terminal.printing.leave(terminal.house.knowing.runtime_in(PaneId(1)))
+    terminal.prints(STARTED, WORK)
+    assert await terminal.state() == "unknown"

@@ -1,0 +1,43 @@
+"""Clients on a real tmux that always leave."""
+
+from collections.abc import Callable
+
+import pytest
+
+from termvisor.backends.tmux.client import ControlClient, PlainClient, control_argv
+from termvisor.backends.tmux.control_mode import Notice
+from termvisor.testing.tmux import PrivateTmux
+from tests.unit.waiting import until
+
+
+@pytest.fixture
+async def pane(tmux: PrivateTmux) -> str:
+    """A pane that shows one word and prints no more; tmux's id of it."""
+    mux_id = tmux.start(command="printf 'ready\\n'; exec sleep 1000")
+    await until(lambda: tmux("capture-pane", "-p", "-t", mux_id).strip() == "ready")
+    return mux_id
+
+
+@pytest.fixture
+def notices() -> list[Notice]:
+    """What the clients were told."""
+    return []
+
+
+@pytest.fixture
+async def control(tmux: PrivateTmux, notices: list[Notice]):
+    """Makes control clients, on the private session or as asked."""
+    clients: list[ControlClient] = []
+
+    def make(argv: list[str] | None = None, tap: Callable | None = None) -> ControlClient:
+        clients.append(ControlClient(argv or control_argv("tmux", tmux.socket), notice=notices.append, tap=tap))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def plain(tmux: PrivateTmux) -> PlainClient:
+    return PlainClient("tmux", tmux.socket, forked=lambda: None)

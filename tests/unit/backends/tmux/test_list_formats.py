@@ -1,0 +1,97 @@
+"""Listings become values, whatever stands in paths and titles."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.backends.pane_source import Thin
+from termvisor.backends.tmux.list_formats import FIELD, RECORD, parse_full, parse_server, parse_thin
+from termvisor.errors import MuxError
+
+WORDS = [
+    "%5",
+    "812",
+    "$1",
+    "2",
+    "/dev/pts/7,client-812",
+    "@3",
+    "2",
+    "1",
+    "1",
+    "/dev/tty",
+    "80",
+    "24",
+    "0",
+    "0",
+    "0",
+    "",
+    "9",
+    "1",
+    "2000",
+    "0",
+]
+
+
+def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
+    """As tmux answers."""
+    return FIELD.join(word.encode() for word in (pane, *WORDS[1:-1], ends, *texts)) + RECORD
+
+
+def listed(*records: bytes):
+    return parse_full(tuple(b"\n".join(records).split(b"\n")))
+
+
+def test_a_pane_has_all_its_facts():
+    (facts,) = listed(record("work", "build", "make", "/srv/app", "compiling"))
+    assert (facts.mux_id, facts.pid, facts.session_name, facts.window_index) == ("%5", 812, "work", 2)
+    assert (facts.command, facts.cwd, facts.title) == ("make", "/srv/app", "compiling")
+    assert (facts.session_attached, facts.session_clients) == (2, ("/dev/pts/7", "client-812"))
+    assert (facts.piped, facts.dead_status, facts.dead_signal, facts.history_limit) == (True, None, 9, 2000)
+
+
+@pytest.mark.parametrize(
+    ("option", "ends"), [("0", False), ("off", False), ("1", True), ("on", True), ("keep-last", True)]
+)
+def test_a_session_that_ends_unattached_is_known_in_old_and_new_versions_of_tmux(option, ends):
+    (facts,) = listed(record("s", "w", "c", "/", "t", ends=option))
+    assert facts.session_ends_unattached is ends
+
+
+def test_a_window_linked_into_two_sessions_is_one_pane():
+    texts = ("w", "c", "/", "t")
+    assert [facts.session_name for facts in listed(record("a", *texts), record("b", *texts))] == ["a"]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=5, max_size=5))
+def test_no_name_can_forge_a_pane_or_a_field(texts):
+    facts = listed(record(*texts), record("s", "w", "c", "/", "t", pane="%6"))
+    assert [one.mux_id for one in facts] == ["%5", "%6"]
+
+
+def test_a_path_that_imitates_a_record_stays_a_path():
+    evil = "/tmp/<00>\n" + record("x", "x", "x", "x", "x", pane="%0").decode().replace(FIELD.decode(), "<guess>")
+    evil = evil.replace(RECORD.decode(), "<guess>\n")
+    for texts in (("s", "w", "c", evil, "t"), (evil, evil, evil, evil, evil)):
+        assert [one.mux_id for one in listed(record(*texts))] == ["%5"]
+
+
+def test_an_unreadable_listing_is_an_error_and_not_a_guess():
+    with pytest.raises(MuxError):
+        listed(record("s", "w", "c", "/", "t").replace(RECORD, b"!"))
+    with pytest.raises(MuxError):
+        listed(record("s", "w", "c", "/", "t", "one more"))
+
+
+def test_the_thin_listing_hides_our_own_pane():
+    body = (FIELD.join((b"%1", b"10", b"0", b"0")) + RECORD, FIELD.join((b"%2", b"11", b"1", b"1")) + RECORD)
+    assert parse_thin(body, frozenset({"%1"})) == {"%2": Thin(11, True, True)}
+
+
+def test_a_server_says_who_it_is_or_nothing():
+    assert parse_server((FIELD.join((b"7", b"3.3a", b"0", b"/tmp/s")) + RECORD,))["pid"] == "7"
+    assert parse_server(()) == {}
+
+
+def test_separators_are_printable_and_differ():
+    assert FIELD.isascii() and FIELD.decode().isprintable()
+    assert FIELD != RECORD

@@ -1,0 +1,95 @@
+"""The server for drawing: there while it is used, never seen by others, gone whatever happens."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from termvisor.backends.tmux.replay_pane import Size
+from termvisor.backends.tmux.replay_server import Studio
+from termvisor.backends.tmux.server_sockets import answers, candidates
+from termvisor.errors import Conflict, MuxError
+from termvisor.settings import Places, Settings
+from termvisor.system.process_start import started
+from tests.unit.waiting import until
+
+SIZE = Size(20, 5)
+OWNER = """
+import asyncio, sys
+from termvisor.backends.tmux.replay_pane import Size
+from termvisor.backends.tmux.replay_server import Studio
+
+async def main():
+    async with Studio("tmux", sys.argv[1]).easel(Size(20, 5)) as easel:
+        await easel.feed(b"x")
+        reply = await easel._client.request(f'display-message -p -t {easel._pane} "#{{pid}} #{{pane_pid}}"')
+        print(reply.printed[0].decode(), flush=True)
+        await asyncio.sleep(1000)
+
+asyncio.run(main())
+"""
+
+
+async def test_it_ends_with_its_last_easel_and_leaves_nothing(folder: str) -> None:
+    studio = Studio("tmux", f"{folder}/render")
+    async with studio.easel(SIZE):
+        async with studio.easel(SIZE) as second:
+            await second.feed(b"x")
+        assert studio.is_open
+        assert answers(f"{folder}/render")
+    assert not studio.is_open
+    assert os.listdir(folder) == []
+
+
+async def test_it_dies_with_us_even_when_we_are_killed(folder: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", OWNER, f"{folder}/render"], stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        pids = [int(word) for word in owner.stdout.readline().split()]
+        assert all(map(started, pids))
+        owner.kill()
+    await until(lambda: not any(map(started, pids)))
+    assert not answers(f"{folder}/render")
+    async with Studio("tmux", f"{folder}/render").easel(SIZE) as easel:
+        await easel.feed(b"a socket that was left behind does not matter")
+
+
+async def test_after_a_crash_the_next_easel_has_a_new_server(folder: str) -> None:
+    studio = Studio("tmux", f"{folder}/render")
+    async with studio.easel(SIZE) as easel:
+        studio._server.child.kill()
+        with pytest.raises(MuxError):
+            await easel.feed(b"x" * 100_000)
+        async with studio.easel(SIZE) as other:
+            await other.feed(b"drawn")
+    assert not studio.is_open
+
+
+async def test_only_so_many_are_drawn_at_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("termvisor.backends.tmux.replay_server._MOST", 1)
+    studio = Studio("tmux", f"{folder}/render")
+    async with studio.easel(SIZE):
+        with pytest.raises(Conflict):
+            async with studio.easel(SIZE):
+                pass
+
+
+async def test_a_missing_tmux_is_told(folder: str) -> None:
+    studio = Studio(f"{folder}/none", f"{folder}/render")
+    with pytest.raises(MuxError):
+        async with studio.easel(SIZE):
+            pass
+
+
+async def test_a_recording_cannot_reach_the_clipboard_or_the_outer_terminal(folder: str) -> None:
+    studio = Studio("tmux", f"{folder}/render")
+    async with studio.easel(SIZE) as easel:
+        await easel.feed(b"\x1b]52;c;c2VjcmV0\x07\x1bPtmux;\x1b\x1b]52;c;c2VjcmV0\x07\x1b\\\x07done")
+        reply = await easel._client.request("list-buffers")
+        assert reply.printed == ()
+        assert (await easel.look()).rows[0].startswith("done")
+
+
+def test_nobody_watches_it(folder: str) -> None:
+    places = Places(folder, folder, folder)
+    assert places.render_socket not in candidates(places, Settings(tmux_sockets=(places.render_socket,)))

@@ -1,0 +1,54 @@
+"""What the end of a pane's bytes means, and which gap follows."""
+
+import pytest
+
+from termvisor.backends.pane_source import Thin
+from termvisor.capture.pane_capture_state import Ear, gap_of, why_ended
+from termvisor.model.ids import MuxPaneId, PaneId
+
+ALIVE = Thin(10, piped=False, dead=False)
+
+
+@pytest.mark.parametrize(
+    ("is_capped", "is_server_alive", "pane", "expected"),
+    [
+        (True, True, ALIVE, "disk_full"),
+        (False, False, None, "server_gone"),
+        (False, True, None, "pane_exited"),
+        (False, True, Thin(10, piped=True, dead=True), "pane_exited"),
+        (False, True, Thin(10, piped=True, dead=False), "pipe_stolen"),
+        (False, True, ALIVE, "pipe_closed"),
+    ],
+)
+def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expected):
+    assert why_ended(is_capped=is_capped, is_server_alive=is_server_alive, pane=pane) == expected
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "saw_end", "expected"),
+    [
+        ("joined", False, None),
+        ("pane_exited", True, None),
+        ("pane_exited", False, "tail_uncertain"),
+        ("stopped", False, "recorder_restart"),
+        ("pipe_stolen", False, "pipe_stolen"),
+        ("server_gone", True, "server_gone"),
+    ],
+)
+def test_only_an_end_that_proves_completeness_leaves_no_gap(ended_by, saw_end, expected):
+    assert gap_of(ended_by, saw_end=saw_end) == expected
+
+
+@pytest.mark.parametrize(
+    ("is_piped", "is_foreign", "may_replace", "expected"),
+    [
+        (False, False, False, True),
+        (True, False, False, False),
+        (True, False, True, True),
+        (False, True, False, False),
+        (True, True, True, False),
+    ],
+)
+def test_a_pipe_is_wanted_only_where_it_is_nobody_elses(is_piped, is_foreign, may_replace, expected):
+    ear = Ear(PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_foreign=is_foreign, may_replace=may_replace)
+    assert ear.wants_pipe is expected

@@ -1,0 +1,39 @@
+"""Two listings and what happened between them."""
+
+from msgspec.structs import replace
+
+from termvisor.capture.pane_diff import compare
+from termvisor.model.ids import MuxPaneId
+from termvisor.model.terminal.pane import PaneFacts
+
+ONE = PaneFacts(
+    mux_id=MuxPaneId("%1"), pid=10, pid_started=5, session_id="$0", session_name="work", window_id="@0", command="sh"
+)
+TWO = replace(ONE, mux_id=MuxPaneId("%2"), pid=11)
+
+
+def kinds(old, new):
+    changes = compare({facts.mux_id: facts for facts in old}, {facts.mux_id: facts for facts in new})
+    return [(change.kind, change.mux_id) for change in changes]
+
+
+def test_nothing_happened():
+    assert kinds([ONE, TWO], [ONE, TWO]) == []
+
+
+def test_who_left_is_told_before_who_came():
+    assert kinds([ONE], [TWO]) == [("pane_gone", "%1"), ("pane_appeared", "%2")]
+
+
+def test_another_process_in_the_same_pane_is_a_respawn():
+    assert kinds([ONE], [replace(ONE, pid=12)]) == [("pane_respawned", "%1")]
+    assert kinds([ONE], [replace(ONE, pid_started=6)]) == [("pane_respawned", "%1")]
+
+
+def test_a_program_that_ended_in_a_pane_that_stays_has_died():
+    assert kinds([ONE], [replace(ONE, dead=True, dead_status=3)]) == [("pane_died", "%1")]
+
+
+def test_moving_is_not_renaming():
+    assert kinds([ONE], [replace(ONE, session_id="$1", session_name="other")]) == [("pane_moved", "%1")]
+    assert kinds([ONE], [replace(ONE, window_name="logs")]) == [("pane_renamed", "%1")]

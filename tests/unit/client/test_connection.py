@@ -1,0 +1,80 @@
+"""The blocking conversation, against daemons that misbehave."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from termvisor.client import connection as line
+from termvisor.errors import Unavailable, Unsupported
+from termvisor.protocol import command_protocol as face
+from termvisor.protocol import jsonrpc as rpc
+
+HELLO = rpc.Hello("9.9.9", face.PROTOCOL, 1)
+
+
+@contextmanager
+def daemon(folder: str, *answers: bytes) -> Iterator[str]:
+    """Takes one client, answers each of its lines with the next of these, then hangs up."""
+    path = f"{folder}/s"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        thread = threading.Thread(target=_talk, args=(server, answers))
+        thread.start()
+        yield path
+        thread.join()
+
+
+def _talk(server: socket.socket, answers: tuple[bytes, ...]) -> None:
+    plug, _ = server.accept()
+    with plug, plug.makefile("rb") as lines:
+        for answer in answers:
+            lines.readline()
+            plug.sendall(answer)
+
+
+def told(to: int, result: object) -> bytes:
+    return rpc.encode(rpc.Answer(to, result=result))
+
+
+def item(to: int, what: object) -> bytes:
+    return rpc.encode(rpc.Notification(rpc.Item(to, what)))
+
+
+def test_items_and_result_are_told_apart(folder: str) -> None:
+    with daemon(folder, told(1, HELLO), item(2, "a") + item(2, "b") + told(2, {})) as path:
+        one = line.reach(path)
+        assert one is not None
+        assert list(one.items("watch_letters", {})) == ["a", "b"]
+        one.close()
+
+
+def test_a_daemon_that_hangs_up_is_told(folder: str) -> None:
+    with daemon(folder, told(1, HELLO), b'{"half') as path:
+        one = line.reach(path)
+        assert one is not None
+        with pytest.raises(Unavailable, match="went away"):
+            one.call("health", {})
+        one.close()
+
+
+def test_a_daemon_of_another_protocol_is_not_talked_to(folder: str) -> None:
+    older = rpc.Hello("0.0.1", face.PROTOCOL - 1, 1)
+    with daemon(folder, told(1, older)) as path, pytest.raises(Unsupported, match="daemon is older"):
+        line.reach(path)
+
+
+def test_a_daemon_that_says_nothing_is_given_up(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "ANSWERS_WITHIN", 0.05)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/s")
+        server.listen()
+        with pytest.raises(Unavailable, match="does not answer"):
+            line.reach(f"{folder}/s")
+
+
+def test_nobody_is_nobody(folder: str) -> None:
+    assert line.reach(f"{folder}/s") is None

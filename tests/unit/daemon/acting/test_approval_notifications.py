@@ -1,0 +1,147 @@
+"""A question that waits for a person is told to them; and only such a one."""
+
+import asyncio
+import os
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.bus import Bus
+from termvisor.daemon.acting.approval_notifications import left_open, notices, tell_of_questions
+from termvisor.errors import NeedsApproval, Refused
+from termvisor.model.action.action import Actor, Notify, Spawn
+from termvisor.model.action.approval import Approval, Voice
+from termvisor.model.action.preconditions import Terms
+from termvisor.testing.tmux import short_folder
+from termvisor.testing.world import NOON, settled
+from tests.unit.actions.house import house
+from tests.unit.actions.notifications.attached import attached
+from tests.unit.waiting import until
+
+ROBOT = Actor(kind="robot", uid=1000, pid=7, name="ci")
+QUESTION = Approval(
+    id=3,
+    at=NOON,
+    expires_at=NOON + 1,
+    correlation="c",
+    action_hash="h",
+    kind="send_text",
+    actor=ROBOT,
+    risk="input",
+    place="pane 7 (local/work:0.0)",
+)
+
+
+def test_each_way_is_told_what_waits_and_how_to_answer():
+    (terminal, desktop) = notices(QUESTION, ("terminal", "desktop", "terminal"))
+    assert (terminal.way, desktop.way, terminal.pane) == ("terminal", "desktop", None)
+    assert terminal.title == "Somebody must answer: visor approve 3"
+    assert terminal.text == "robot (ci) asks for send_text in pane 7 (local/work:0.0); risk: input"
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        replace(QUESTION, state="allowed"),
+        replace(QUESTION, state="expired"),
+        replace(QUESTION, needs=2, voices=(Voice("human:1", "allow", NOON),)),
+        replace(QUESTION, actor=replace(ROBOT, kind="human")),
+    ],
+    ids=["answered", "expired", "half answered", "asked on the spot"],
+)
+def test_what_needs_nobody_new_is_not_told(known):
+    assert notices(known, ("terminal",)) == []
+
+
+def test_a_person_who_needs_a_second_one_has_them_told():
+    assert len(notices(replace(QUESTION, needs=2, actor=replace(ROBOT, kind="human")), ("terminal",))) == 1
+
+
+async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
+    bus: Bus[Approval] = Bus()
+    told: list[str] = []
+
+    async def tell(notice: Notify, _key: str) -> None:
+        told.append(notice.title[-1])
+        if notice.title.endswith("1"):
+            await asyncio.Event().wait()
+        if notice.title.endswith("2"):
+            raise Refused("no")
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(tell_of_questions(bus, lambda: ("terminal",), tell))
+        await settled()
+        for number in (1, 2, 3):
+            bus.publish(replace(QUESTION, id=number))
+        await settled()
+        task.cancel()
+    assert told == ["1", "2", "3"]
+
+
+def test_a_question_that_was_left_open_is_told_again_under_the_same_key():
+    ((notice, key),) = left_open([QUESTION], ("terminal",))
+    assert (notice.title, key) == ("Somebody must answer: visor approve 3", "question.3.c")
+    assert left_open([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
+
+
+def test_many_that_were_left_open_are_one_notice_a_way():
+    many = [replace(QUESTION, id=number, correlation=f"c{number}") for number in range(9)]
+    told = [(notice.title, notice.way) for notice, _ in left_open(many, ("terminal", "webhook"))]
+    title = "Somebody must answer 9 questions: visor inbox"
+    assert told == [(title, "terminal"), (title, "webhook")]
+
+
+async def test_what_was_left_open_is_told_by_the_next_daemon():
+    told: list[tuple[str, str]] = []
+
+    async def tell(notice: Notify, key: str) -> None:
+        told.append((notice.title[-1], key))
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(tell_of_questions(Bus(), lambda: ("terminal",), tell, [QUESTION]))
+        await settled()
+        task.cancel()
+    assert told == [("3", "question.3.c")]
+
+
+@pytest.fixture
+async def home():
+    with short_folder() as folder:
+        async with house(folder) as opened:
+            yield opened
+
+
+async def test_a_real_question_reaches_the_person_at_a_real_terminal_and_no_second_question_comes_of_it(home):
+    robot = replace(ROBOT, uid=os.getuid())
+    with attached(home.tmux, "work") as person:
+        with pytest.raises(NeedsApproval):
+            await home.world.behind.gate.do(Spawn(where="window", session="work"), robot, Terms())
+        await person.hears(b"Somebody must answer: visor approve 1")
+        assert [one.kind for one in await home.store.approvals.list()] == ["spawn"]
+
+        async def outcomes():
+            return [one.outcome for one in await home.store.audit.list() if one.kind == "notify"]
+
+        assert await recorded(outcomes) == ["", "done"]
+
+
+async def recorded(look) -> list[str]:
+    found: list[str] = []
+
+    async def again() -> None:
+        while len(found) < 2:
+            found[:] = await look()
+
+    async with asyncio.timeout(10):
+        await again()
+    return found
+
+
+async def test_without_a_way_nobody_is_told(home):
+    parts = home.world._parts
+    parts.settings = replace(parts.settings, notify_ways=())
+    with attached(home.tmux, "work") as person:
+        with pytest.raises(NeedsApproval):
+            await home.world.behind.gate.do(Spawn(where="window", session="work"), ROBOT, Terms())
+        await until(lambda: b"\x1b" in person.listen())
+        assert [one.kind for one in await home.store.audit.list() if one.kind == "notify"] == []

@@ -1,0 +1,190 @@
+"""An agent that nobody here knows, in a real pane, from its first breath to its last."""
+
+import asyncio
+import sys
+
+import pytest
+
+from termvisor import agents
+from termvisor.daemon.agents.assembly import screens
+from termvisor.daemon.assembly import open_world
+from termvisor.model.agent.state import StateChange
+from termvisor.settings import Places, Settings, prepare
+from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
+from tests.unit.agents.adapters.saying import screen
+from tests.unit.agents.tracking import toy
+from tests.unit.detection.packs.own_rule import OWN
+
+OTHERS = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
+SETTINGS = {"thin_interval": 0.2, "full_interval": 1.0, "flush_interval": 0.02, "agents_disabled": OTHERS}
+
+
+@pytest.fixture
+async def scene(tmp_path, monkeypatch):
+    """A watched shell, a toy agent that could be started there, and the news of agents."""
+    with short_folder() as folder, private_tmux(folder) as tmux, toy.installed(tmp_path, monkeypatch):
+        pane = tmux.start(command="bash --norc --noprofile")
+        places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        lend(places)
+        yield Scene(places, Settings(tmux_sockets=(tmux.socket,), **SETTINGS), tmux, pane, toy.program(tmp_path))
+
+
+class Scene:
+    def __init__(self, places, settings, tmux, pane, program):
+        self.places, self.settings, self.tmux, self.pane = places, settings, tmux, pane
+        self.call = f"{sys.executable} {program}"
+
+    def world(self):
+        return open_world(self.places, self.settings)
+
+    def type(self, text: str) -> None:
+        self.tmux.type(self.pane, text)
+
+
+async def until(news, is_it) -> StateChange:
+    async with asyncio.timeout(20):
+        while True:
+            change = await news.get()
+            if is_it(change.after):
+                return change
+
+
+async def becomes(news, value) -> StateChange:
+    return await until(news, lambda state: state.value == value)
+
+
+async def heard(world):
+    async with asyncio.timeout(20):
+        while not (panes := [pane for pane in await world.fleet.panes() if pane.heard_by == "pipe"]):
+            await asyncio.sleep(0.02)
+    return panes[0].id
+
+
+async def ends(world, pane, reason) -> None:
+    """Wait until the only session of a pane is over for this reason."""
+    async with asyncio.timeout(20):
+        while [one.end_reason for one in await world.agents.sessions(pane=pane)] != [reason]:
+            await asyncio.sleep(0.02)
+
+
+async def test_an_agent_is_recognised_followed_and_seen_to_leave(scene):
+    async with scene.world() as world:
+        pane = await heard(world)
+        with world.agents.news() as news:
+            scene.type(f"bash -c '{scene.call}; true'")
+            began = await until(news, lambda state: state.agent == "toy")
+            assert (began.before, began.after.value, began.after.pane) == (None, "unknown", pane)
+            for word, value in (("working", "running"), ("blocked", "waiting_approval"), ("done", "completed")):
+                scene.type(f"{word} id=abc:model=toy-1")
+                state = (await becomes(news, value)).after
+                assert (state.evidence_mode, state.source, state.presence) == ("deterministic", "osc", "managed")
+                (signal,) = (await world.agents.evidence([state.evidence])).values()
+                assert (signal.source, signal.state, signal.session) == ("osc", value, "abc")
+            (view,) = (await world.agents.views()).values()
+            assert (view.need, view.session.external_id, view.session.model) == ("review", "abc", "toy-1")
+            explanation = await world.agents.explain(pane)
+            assert explanation.testimonies[0].role == "decides"
+            scene.type("bye")
+            gone = await until(news, lambda state: state.presence == "unmanaged")
+            assert gone.after.runtime == began.after.runtime
+        assert await world.agents.views() == {}
+        (session,) = await world.agents.sessions()
+        assert (session.end_reason, session.resume) == ("completed", ("toy-agent", "--resume", "abc"))
+        told = [event.kind for event in await world.history.events(pane=pane, limit=50)]
+        assert [kind for kind in told if kind.startswith(("agent", "state"))] == [
+            "agent_began",
+            *["state_changed"] * 3,
+            "agent_ended",
+        ]
+
+
+async def test_a_daemon_that_comes_back_knows_the_same_agent(scene):
+    async with scene.world() as world:
+        await heard(world)
+        with world.agents.news() as news:
+            scene.type(scene.call)
+            await until(news, lambda state: state.agent == "toy")
+            scene.type("blocked")
+            before = (await becomes(news, "waiting_approval")).after
+        world.keeps_recorder = True
+    async with scene.world() as world:
+        pane = await heard(world)
+        (view,) = (await world.agents.views()).values()
+        assert (view.state.runtime, view.state.value) == (before.runtime, "waiting_approval")
+        assert view.state.evidence == before.evidence
+        with world.agents.news() as news:
+            scene.type("working")
+            assert (await becomes(news, "running")).after.runtime == before.runtime
+            scene.tmux("kill-pane", "-t", scene.pane)
+            await until(news, lambda state: state.presence == "unmanaged")
+        await ends(world, pane, "pane_gone")
+
+
+async def test_one_that_ended_while_nobody_watched_is_not_alive_afterwards(scene):
+    async with scene.world() as world:
+        await heard(world)
+        with world.agents.news() as news:
+            scene.type(scene.call)
+            await until(news, lambda state: state.agent == "toy")
+    scene.type("bye")
+    async with scene.world() as world:
+        async with asyncio.timeout(20):
+            while await world.agents.views():
+                await asyncio.sleep(0.02)
+        (session,) = await world.agents.sessions()
+        assert session.ended_at is not None
+
+
+async def test_an_agent_that_says_nothing_is_known_by_its_screen(scene):
+    async with scene.world() as world:
+        await heard(world)
+        with world.agents.news() as news:
+            scene.type(scene.call)
+            state = (await becomes(news, "idle")).after
+        assert (state.evidence_mode, state.source, state.confidence) == ("heuristic", "screen", "medium")
+
+
+async def test_a_disabled_agent_is_not_looked_for(scene):
+    scene.settings = Settings(tmux_sockets=(scene.tmux.socket,), **SETTINGS | {"agents_disabled": (*OTHERS, "toy")})
+    async with scene.world() as world:
+        pane = await heard(world)
+        scene.type(scene.call)
+        async with asyncio.timeout(20):
+            while "toy ready" not in [line.text for line in await world.history.lines(pane)]:
+                await world.fleet.settle()
+        assert await world.agents.views() == {}
+
+
+def test_a_persons_own_rule_for_a_screen_counts(tmp_path):
+    places = Places(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
+    prepare(places)
+    folder = tmp_path / "c" / "packs" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "done.toml").write_text(OWN.format(name="mine.screen.done"))
+    found = {one.name: one for one in agents.load(rules=screens(places, Settings()))}
+    shown = screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
+    assert found["codex"].look(shown).rule == "mine.screen.done"
+
+
+async def test_what_an_agent_writes_while_no_daemon_runs_is_heard_by_the_next_one(scene, tmp_path):
+    notes = tmp_path / "home" / "a.log"
+    notes.parent.mkdir()
+    notes.write_text("state=error\n")
+    async with scene.world() as world:
+        await heard(world)
+        with world.agents.news() as news:
+            scene.type(f"TOY_HOME={notes.parent} {scene.call} --resume abc")
+            began = await until(news, lambda state: state.agent == "toy")
+            async with asyncio.timeout(20):
+                while not (await world._parts.store.facts.kept()).bookmarks:
+                    await asyncio.sleep(0.02)
+            (session,) = await world.agents.sessions(pane=began.after.pane)
+            assert (session.external_id, session.resume) == ("abc", (toy.NAME, "--resume", "abc"))
+    with notes.open("a") as file:
+        file.write("state=blocked\n")
+    async with scene.world() as world, asyncio.timeout(20):
+        while not [view for view in (await world.agents.views()).values() if view.state.value == "waiting_approval"]:
+            await asyncio.sleep(0.02)
+        (view,) = (await world.agents.views()).values()
+        assert (view.state.runtime, view.state.source) == (began.after.runtime, "notes")

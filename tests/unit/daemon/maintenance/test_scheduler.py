@@ -1,0 +1,129 @@
+"""Round after round: what is done is noted, what goes wrong is an alert, and snapshots are made when they are due."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+
+from termvisor.daemon.maintenance.scheduler import Caretaker
+from termvisor.errors import Conflict
+from termvisor.store.maintenance.backup import contents_of
+from termvisor.testing.world import StillClock
+from tests.unit.daemon.storage import Storage, storage_in
+
+
+@pytest.fixture
+async def storage(tmp_path) -> AsyncIterator[Storage]:
+    async with storage_in(str(tmp_path)) as opened:
+        yield opened
+
+
+def caretaker(storage: Storage, clock: StillClock | None = None) -> Caretaker:
+    return Caretaker(storage.store, storage.places, clock or storage.clock, lambda: storage.settings)
+
+
+async def noted(storage: Storage) -> list[str]:
+    return [run.operation for run in await storage.store.keeping.notes()]
+
+
+async def test_a_round_deletes_seals_and_notes_what_it_did(storage: Storage) -> None:
+    pane = await storage.pane()
+    await storage.print(pane, b"old\n", days_ago=31)
+    new = await storage.print(pane, b"new\n", days_ago=1)
+    done = [step.operation async for step in caretaker(storage).round() if step.is_done]
+    assert done == ["delete_raw", "delete_rows", "seal", "forget_panes"]
+    assert await noted(storage) == ["seal", "delete_rows", "delete_raw"]
+    assert storage.segments() == [(new, 0)]
+
+
+async def test_a_round_without_work_is_not_noted(storage: Storage) -> None:
+    async for _ in caretaker(storage).round():
+        pass
+    assert await noted(storage) == []
+
+
+async def test_what_a_round_would_do_is_foretold(storage: Storage) -> None:
+    await storage.print(await storage.pane(), b"old\n", days_ago=31)
+    told = {step.operation: step.rows async for step in caretaker(storage).foretell()}
+    assert told == {"delete_raw": 1, "delete_rows": 2, "seal": 1}
+    assert await noted(storage) == []
+
+
+async def test_rounds_follow_each_other_at_the_interval_that_is_set_now(storage: Storage, tmp_path) -> None:
+    clock = StillClock()
+    storage.set(maintenance_interval=10.0)
+    one = caretaker(storage, clock)
+    os.rename(storage.places.raw_dir, f"{tmp_path}/away")
+    os.symlink("loop", storage.places.raw_dir)
+    os.symlink(storage.places.raw_dir, f"{storage.places.data_dir}/loop")
+    running = asyncio.ensure_future(one.run())
+    await clock.until_asleep()
+    await clock.advance(10)
+    await asyncio.wait_for(clock.until_asleep(), 10)
+    running.cancel()
+    assert "Too many levels" in one.trouble
+
+
+async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: Storage) -> None:
+    pane = await storage.pane()
+    for _ in range(40):
+        await storage.print(pane, os.urandom(10_000).hex().encode() + b"\n", days_ago=31)
+    await storage.store.checkpoint()
+    before = os.path.getsize(storage.places.database)
+    async for _, _ in storage.store.keeping.delete_older(storage.clock.now()):
+        pass
+    steps = [step async for step in caretaker(storage).vacuum()]
+    assert steps[-1].rows > 50
+    assert "pages given back" in steps[-1].detail
+    assert os.path.getsize(storage.places.database) < before / 2
+
+
+async def test_a_broken_index_is_made_anew(storage: Storage) -> None:
+    await storage.print(await storage.pane(), b"hello\n", days_ago=1)
+    await storage.store._db.write(
+        lambda connection: connection.execute("INSERT INTO block_fts (block_fts) VALUES ('delete-all')").fetchall()
+    )
+    assert (await caretaker(storage).check(thorough=False)).wrong
+    steps = [step async for step in caretaker(storage).reindex()]
+    assert [step.is_done for step in steps] == [False, False, False, True]
+    assert (await caretaker(storage).check(thorough=True)).wrong == ""
+
+
+async def test_a_backup_says_what_it_holds_and_never_replaces_a_file(storage: Storage, tmp_path) -> None:
+    await storage.print(await storage.pane(), b"text\n", days_ago=1)
+    path = str(tmp_path / "copy.db")
+    made = await caretaker(storage).backup(path)
+    assert (made.path, made.bytes, made.contents.lines) == (path, os.path.getsize(path), 1)
+    with pytest.raises(Conflict):
+        await caretaker(storage).backup(path)
+    assert await noted(storage) == ["backup"]
+
+
+async def test_the_database_is_checked(storage: Storage) -> None:
+    found = await caretaker(storage).check(thorough=True)
+    assert (found.path, found.is_thorough, found.wrong) == (storage.places.database, True, "")
+
+
+async def test_a_snapshot_is_made_when_its_time_has_come_and_at_the_end(storage: Storage) -> None:
+    clock = StillClock()
+    one = caretaker(storage, clock)
+    running = asyncio.ensure_future(one.run_snapshots())
+    await clock.until_asleep()
+    await clock.advance(60)
+    await clock.until_asleep()
+    assert not os.path.exists(storage.places.snapshot_file)
+    storage.set(snapshot_interval=1.0)
+    await clock.advance(60)
+    await asyncio.wait_for(clock.until_asleep(), 10)
+    running.cancel()
+    assert contents_of(storage.places.snapshot_file).panes == 0
+    await storage.pane()
+    await one.leave()
+    assert contents_of(storage.places.snapshot_file).panes == 1
+    assert await noted(storage) == ["snapshot", "snapshot"]
+
+
+async def test_without_the_setting_no_snapshot_is_made_at_the_end(storage: Storage) -> None:
+    await caretaker(storage).leave()
+    assert not os.path.exists(storage.places.snapshot_file)

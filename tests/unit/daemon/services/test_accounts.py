@@ -1,0 +1,95 @@
+"""Which account an agent is moved to: none, unless a person said so and it is known under which one it works."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from termvisor.actions.run_program import run
+from termvisor.clock import NS
+from termvisor.daemon.services.accounts import LiveAccounts
+from termvisor.errors import NotFound
+from termvisor.model.agent.account import Account, Allowance
+from termvisor.model.ids import PaneId
+from termvisor.settings import Places, Settings
+from termvisor.testing.world import StillClock
+
+WORK = Account(service="openai", name="work")
+SECOND = Account(service="openai", name="second", env_file="~/second.env")
+
+
+class Nobody:
+    """No agent is in any pane any more."""
+
+    def __init__(self):
+        self.living = {}
+
+    def stays(self, pane: PaneId) -> list:
+        return []
+
+
+@pytest.fixture
+def accounts(store):
+    def make(*declared: Account, profile: str = "") -> LiveAccounts:
+        settings = Settings(accounts=declared, failover_profile=profile, account_tracker="")
+        parts = SimpleNamespace(
+            store=store,
+            clock=StillClock(),
+            settings=settings,
+            places=Places("/c", "/d", "/r"),
+            attending=SimpleNamespace(knowing=Nobody()),
+        )
+        return LiveAccounts(parts, run)
+
+    return make
+
+
+async def left(store, account: Account, percent: float) -> None:
+    at = StillClock().now()
+    window = Allowance(span="5h", percent_remaining=percent, resets_at=at + 3600 * NS, checked_at=at, source="signal")
+    await store.accounts.learn(account, [window])
+
+
+async def test_without_a_profile_no_agent_is_moved(store, accounts):
+    await left(store, SECOND, 90)
+    told = await accounts(WORK, SECOND).select(PaneId(1), "codex", "")
+    assert (told.account, "failover_profile is not set" in told.why) == ("", True)
+
+
+async def test_an_agent_of_which_nobody_knows_the_account_is_not_moved(store, accounts):
+    told = await accounts(WORK, SECOND, profile="second").select(PaneId(1), "codex", "")
+    assert (told.account, "nobody knows under which account" in told.why) == ("", True)
+
+
+async def test_an_agent_with_many_services_is_not_moved(accounts):
+    told = await accounts(WORK, SECOND, profile="any").select(PaneId(1), "opencode", "")
+    assert "nobody knows with which service" in told.why
+
+
+async def test_the_only_account_is_no_way_out(store, accounts):
+    told = await accounts(WORK, profile="any").select(PaneId(1), "codex", "")
+    assert (told.account, "cannot go on" in told.why) == ("", True)
+
+
+async def test_the_named_account_is_taken_by_reference_only(store, accounts, monkeypatch):
+    live = accounts(WORK, SECOND, profile="second")
+
+    async def works_under(service, runtime):
+        return WORK
+
+    monkeypatch.setattr(live, "_own", works_under)
+    await left(store, SECOND, 90)
+    told = await live.select(PaneId(1), "codex", "")
+    assert (told.account, told.remaining, told.shares_sessions) == ("openai/second", 90.0, True)
+    assert told.prefix[-3:] == ("/c", "openai/second", "--")
+    assert (await live.standings())[1].last_used_at
+    await left(store, SECOND, 3)
+    assert (await live.select(PaneId(1), "codex", "")).account == ""
+
+
+async def test_a_tracker_that_is_not_there_and_an_account_that_is_not_there_are_told(accounts):
+    live = accounts(WORK)
+    assert await live.refresh() == "a tracker is not installed"
+    assert await live.refresh("google") == "there is no account of google"
+    with pytest.raises(NotFound):
+        await live.use("none")
+    assert (await live.use("work")).is_in_use

@@ -1,0 +1,108 @@
+"""The live world as operations see it, on a real tmux."""
+
+import asyncio
+
+import pytest
+
+from termvisor.daemon.assembly import open_world
+from termvisor.errors import NotFound
+from termvisor.model.terminal.search_query import Question
+from termvisor.settings import Places, Settings
+from termvisor.testing.tmux import private_tmux, short_folder
+from tests.compiled import lend
+
+KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10
+
+
+@pytest.fixture
+async def scene():
+    """A watched shell: the world, tmux, and the pane."""
+    with short_folder() as folder, private_tmux(folder) as tmux:
+        mux_id = tmux.start(command="sh")
+        places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        lend(places)
+        async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
+            pane = await until(lambda: heard(world))
+            yield world, tmux, mux_id, pane
+
+
+async def heard(world):
+    return next((pane for pane in await world.fleet.panes() if pane.heard_by == "pipe"), None)
+
+
+async def until(look):
+    async with asyncio.timeout(20):
+        while not (answer := await look()):
+            await asyncio.sleep(0.02)
+        return answer
+
+
+async def said(world, pane, text):
+    await world.fleet.settle()
+    return text in [line.text for line in await world.history.lines(pane)]
+
+
+async def test_what_a_pane_says_is_text_bytes_and_a_find(scene):
+    world, tmux, mux_id, pane = scene
+    with world.news.output() as news:
+        tmux.type(mux_id, "echo need''le")
+        assert await news.get() == pane.id
+    await until(lambda: said(world, pane.id, "needle"))
+    assert [hit.line.text for hit in (await world.history.search(Question(text="needle"))).hits] == ["needle"]
+    raw = b"".join([delta.data async for delta in world.history.recording.raw(pane.id)])
+    assert b"needle\r\n" in raw
+    (view,) = await world.fleet.panes()
+    assert view.bytes_heard == len(raw)
+    assert view.last_output_at is not None
+
+
+async def test_an_unfinished_line_is_pending_and_without_its_secrets(scene):
+    world, tmux, mux_id, pane = scene
+    tmux.type(mux_id, f"printf '%s %s' pass {KEY}; sleep 100")
+
+    async def pending():
+        await world.fleet.settle()
+        return world.fleet.pending(pane.id).startswith("pass")
+
+    await until(pending)
+    assert KEY not in world.fleet.pending(pane.id)
+
+
+async def test_a_screen_is_what_a_person_sees_without_secrets(scene):
+    world, tmux, mux_id, pane = scene
+    tmux.type(mux_id, f"clear; printf '\\033[31mred\\033[0m %s\\n' {KEY}")
+    await until(lambda: said(world, pane.id, "red sk-ant-[redacted:anthropic_key]"))
+    screen = await world.fleet.screen(pane.id)
+    assert (screen.width, screen.height) == (100, 30)
+    assert any("red sk-ant-" in row for row in screen.rows)
+    both = [*screen.rows, *(await world.fleet.screen(pane.id, escapes=True)).rows]
+    assert not any(KEY[:30] in row for row in both)
+
+
+async def test_a_pane_that_is_gone_has_no_screen_but_its_past(scene):
+    world, tmux, mux_id, pane = scene
+    tmux.window("work", "sh")
+    tmux("kill-pane", "-t", mux_id)
+
+    async def is_gone():
+        return pane.id not in [one.id for one in await world.fleet.panes()]
+
+    await until(is_gone)
+    with pytest.raises(NotFound):
+        await world.fleet.screen(pane.id)
+    (old,) = [one for one in await world.fleet.panes(gone=True) if one.id == pane.id]
+    assert old.gone_at is not None
+    assert old.heard_by == "none"
+
+
+async def test_health_tells_what_we_cost(scene):
+    world, tmux, _, _ = scene
+    health = await world.upkeep.health()
+    assert [(server.socket, server.mux_ok, server.client) for server in health.servers] == [
+        (tmux.socket, True, "control")
+    ]
+    assert health.panes_tracked == 1
+    assert health.daemon.rss_bytes > 0
+    assert health.recorder is not None
+    assert health.db_writable
+    assert health.alerts == ()

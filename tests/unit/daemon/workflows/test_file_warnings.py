@@ -1,0 +1,55 @@
+"""What a file speaks of and nobody knows."""
+
+import pytest
+
+from termvisor.daemon.workflows.file_warnings import doubts
+from termvisor.model.detection.rule import Rule
+from termvisor.model.workflow.info import Named
+
+RULES = (
+    Rule(
+        id="claude.compaction",
+        since="1",
+        scope="line",
+        event="org.deployed",
+        severity="info",
+        why="",
+        pattern="x",
+        hits=(),
+        misses=(),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        ("event", "session.compaction"),
+        ("event", "org.*"),
+        ("event", "user_var"),
+        ("agent", "claude_code"),
+        ("rule", "claude.*"),
+        ("rule", "signal.compacting"),
+        ("rule", "user_var.deploy"),
+        ("rule", "session.compaction"),
+    ],
+)
+def test_what_is_known_is_not_doubted(kind, word):
+    assert doubts((Named(kind=kind, word=word, place="w.yaml:2"),), RULES) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "told"),
+    [
+        ("event", "session.compacton", "nobody knows the event 'session.compacton'; did you mean session.compaction?"),
+        ("event", "zzz", "nobody knows the event 'zzz'"),
+        ("agent", "claude", "nobody knows the agent 'claude'; did you mean claude_code?"),
+        ("rule", "claude.compction", "nobody knows the rule 'claude.compction'; did you mean claude.compaction?"),
+    ],
+)
+def test_what_is_not_known_is_told_with_its_place_and_the_nearest(kind, word, told):
+    assert doubts((Named(kind=kind, word=word, place="w.yaml:2"),), RULES) == (f"w.yaml:2: {told}",)
+
+
+def test_without_rules_nothing_can_be_doubted():
+    assert doubts((Named(kind="event", word="zzz", place="w.yaml:2"),), ()) == ()

@@ -1,0 +1,88 @@
+"""Rules that Hyperscan does not survive: found by processes that die of them, and by nobody else."""
+
+import sys
+
+import pytest
+
+from termvisor.detection.packs.crash_test import Ordeal, condemn, condemned
+from tests.unit.detection.packs.making import rule
+
+FRAIL = """
+import json, os, sys
+from pathlib import Path
+trial = json.load(sys.stdin)
+names = list(trial["patterns"])
+if trial.get("keep_in"):
+    with open(trial["keep_in"] + "/asked", "a") as file:
+        file.write(" ".join(names) + "\\n")
+    if {"crash", "endless"} & set(names) or {"cat", "dog"} <= set(names):
+        os.abort()
+    sys.exit(0)
+for name in names:
+    os.write(1, f"? {name}\\n".encode())
+    if name == "crash":
+        os.abort()
+    if name == "endless":
+        while True: pass
+    if name == "large":
+        os.write(1, b"! large too much\\n")
+sys.exit(0)
+"""
+"""Stands in for the process that tries: it does not survive `crash`, and not `cat` and `dog` together."""
+
+
+def frail(within: float = 60.0) -> Ordeal:
+    return Ordeal(command=(sys.executable, "-ISc", FRAIL), within=within)
+
+
+def rules(*names: str):
+    return [rule(name, name) for name in names]
+
+
+def test_whoever_is_right_is_not_blamed_and_goes_on(tmp_path):
+    assert frail().each(rules("one", "two")) == {}
+    assert frail().keep(rules("one", "two"), {"two"}, str(tmp_path)) == {}
+
+
+def test_each_that_crashes_or_is_refused_is_named_and_the_rest_is_tried():
+    guilty = frail().each(rules("one", "crash", "large", "two"))
+    assert list(guilty) == ["crash", "large"]
+    assert "crashes on it (SIGABRT)" in guilty["crash"]
+    assert guilty["large"] == "cannot be used: Hyperscan says: too much"
+
+
+def test_one_that_finds_no_end_is_named():
+    assert "no end" in frail(within=1.0).each(rules("one", "endless"))["endless"]
+
+
+def test_the_guilty_is_left_out_and_the_others_are_kept(tmp_path):
+    assert list(frail().keep(rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))) == ["crash"]
+    assert (tmp_path / "asked").read_text().splitlines()[-1] == "one two"
+
+
+@pytest.mark.parametrize(
+    ("suspects", "culprit"),
+    [(("one", "dog", "two", "three"), ["dog"]), (("one", "cat", "two", "dog"), ["dog"]), ((), [])],
+)
+def test_one_that_is_harmless_alone_is_found_by_halving(tmp_path, suspects, culprit):
+    all_rules = rules("one", "cat", "two", "dog", "three")
+    assert list(frail().keep(all_rules, set(suspects), str(tmp_path))) == culprit
+
+
+def test_a_process_that_cannot_even_start_convicts_nobody(tmp_path):
+    broken = Ordeal(command=(sys.executable, "-c", "import nothing_of_that_name"))
+    assert broken.each(rules("one")) == {}
+    assert broken.keep(rules("one"), {"one"}, str(tmp_path)) == {}
+    assert Ordeal(command=("/nonexistent",)).keep(rules("one"), {"one"}, str(tmp_path)) == {}
+
+
+def test_who_is_condemned_stays_so_for_this_engine(tmp_path):
+    assert condemned(str(tmp_path)) == {}
+    condemn(str(tmp_path), {"a+": "it crashes"})
+    condemn(str(tmp_path), {"b+": "it crashes, too"})
+    assert condemned(str(tmp_path)) == {"a+": "it crashes", "b+": "it crashes, too"}
+    (file,) = tmp_path.iterdir()
+    file.write_text(file.read_text().replace('"engine":"', '"engine":"0.0.'))
+    assert condemned(str(tmp_path)) == {}
+    file.write_text("{")
+    assert condemned(str(tmp_path)) == {}

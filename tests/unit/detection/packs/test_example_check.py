@@ -1,0 +1,43 @@
+import pytest
+
+from termvisor.detection.packs.example_check import complaints
+from termvisor.model.detection.rule import Hit, Miss, Rule
+from tests.unit.detection.packs.making import rule
+
+
+def told(one: Rule) -> str:
+    return "; ".join(f"{key}: {why}" for key, why, _ in complaints(one))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hit", "miss", "why"),
+    [
+        ("(", "a", "b", "pattern: cannot be used"),
+        ("a*", "a", "b", "matches the empty text"),
+        ("a(?=b)", "ab", "c", "look-around"),
+        (r"(a)\1", "aa", "c", "back-references"),
+        ("(a+)+$", "a", "b", "repeats a repeat"),
+        ("a{3000}", "a", "b", "parts"),
+        ("^a$", "b", "c", "hit: is not found: 'b'"),
+        ("(?P<x>a)", "a", "c", "gives the captures {'x': 'a'}, not {}"),
+        ("^a", "a", "ab", "miss: is found, and must not be: 'ab'"),
+        ("a", "a\nb", "c", "has 2 lines"),
+    ],
+)
+def test_what_a_rule_does_otherwise_than_it_says_is_told(pattern: str, hit: str, miss: str, why: str) -> None:
+    assert why in told(rule(pattern, hits=(Hit(text=hit),), misses=(Miss(text=miss),)))
+
+
+def test_a_stream_rule_sees_four_lines() -> None:
+    texts = ["a\nb\nc\nd", "a\nb\nc\nd\ne"]
+    wrong = [told(rule("a", scope="stream", hits=(Hit(text=text),), misses=(Miss(text="x"),))) for text in texts]
+    assert wrong[0] == ""
+    assert "has 5 lines" in wrong[1]
+
+
+def test_a_hit_without_an_anchor_says_so() -> None:
+    assert "none of the anchors" in told(rule("a", anchors=("zz",), hits=(Hit(text="a"),)))
+
+
+def test_a_rule_that_does_what_it_says_has_no_complaint() -> None:
+    assert told(rule("(?P<x>a)", hits=(Hit(text="a", captures={"x": "a"}),), misses=(Miss(text="b"),))) == ""

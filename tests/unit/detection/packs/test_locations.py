@@ -1,0 +1,89 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from termvisor.detection.packs.loader import read_pack
+from termvisor.detection.packs.locations import builtin, card, every, files, user_folder
+from termvisor.detection.packs.pack import Pack, Trouble
+from tests.unit.detection.packs.making import GOOD, pack
+
+
+def test_a_pack_without_a_card_is_called_like_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "org.mine").mkdir()
+    assert card(str(tmp_path / "org.mine"), "user") == Pack(
+        name="org.mine", origin="user", folder=str(tmp_path / "org.mine")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('name = "a"', "version: is missing"),
+        ('name = "a"\nversion = "1"\nauthor = "me"', ":3: author: unknown"),
+        ('name = ""\nversion = "1"', ":1: name: is not a text"),
+        ("name", "is not TOML"),
+    ],
+)
+def test_a_card_that_is_wrong_is_told(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "pack.toml").write_text(text)
+    trouble = card(str(tmp_path), "user")
+    assert isinstance(trouble, Trouble)
+    assert why in str(trouble)
+
+
+def test_an_installed_package_brings_its_packs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "extra_rules"
+    place.mkdir()
+    (place / "__init__.py").write_text("")
+    (place / "one.toml").write_text(GOOD)
+    info = tmp_path / "extra_rules-1.dist-info"
+    info.mkdir()
+    (info / "entry_points.txt").write_text(
+        "[termvisor.packs]\norg.extra = extra_rules\norg.bad = extra_rules:nothing\n"
+    )
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    every_one = list(every(()))
+    (trouble,) = [one for one in every_one if isinstance(one, Trouble)]
+    assert str(trouble).startswith("org.bad: cannot be loaded: AttributeError")
+    found = [one for one in every_one if isinstance(one, Pack) and one.origin == "installed"]
+    assert [(one.name, [Path(file).name for file in files(one)]) for one in found] == [("org.extra", ["one.toml"])]
+
+
+def test_hidden_folders_and_files_are_no_packs(tmp_path: Path) -> None:
+    folder = pack(tmp_path, good=GOOD)
+    (folder / ".git").mkdir()
+    (folder / "README.md").write_text("")
+    assert [one.name for one in every((str(folder),)) if isinstance(one, Pack) and one.origin == "user"] == [
+        "org.local"
+    ]
+    assert user_folder("/etc/x") == "/etc/x/packs"
+
+
+def test_our_own_are_found_by_their_folder() -> None:
+    assert builtin("codex").name == "core.codex"  # type: ignore[union-attr]
+    assert builtin("nobody") is None
+
+
+def test_a_rule_beside_the_packs_is_told(tmp_path: Path) -> None:
+    folder = pack(tmp_path, good=GOOD)
+    (folder / "stray.toml").write_text(GOOD)
+    (trouble,) = [one for one in every((str(folder),)) if isinstance(one, Trouble)]
+    assert (
+        str(trouble)
+        == f"{folder}/stray.toml: is in no pack: put it into a folder beside it, such as {folder}/org.local"
+    )
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "packs").write_text("a file where a folder should be")
+    (trouble,) = [one for one in every((f"{tmp_path}/packs",)) if isinstance(one, Trouble)]
+    assert str(trouble) == f"{tmp_path}/packs: cannot be read: Not a directory"
+    _, told = read_pack(Pack(name="a", folder=f"{tmp_path}/gone"), prove=True)
+    assert [str(one) for one in told] == [f"{tmp_path}/gone: cannot be read: No such file or directory"]
+
+
+def test_of_several_misses_the_one_that_is_found_is_named(tmp_path: Path) -> None:
+    folder = pack(tmp_path, good=GOOD + '\n[[miss]]\ntext = "tool: limit reached, 9 left"\n')
+    _, (told,) = read_pack(Pack(name="org.local", folder=f"{folder}/org.local"), prove=True)
+    assert (told.line, told.key) == (18, "miss")

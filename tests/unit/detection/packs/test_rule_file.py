@@ -1,0 +1,106 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from termvisor.detection.packs.pack import Trouble
+from termvisor.detection.packs.rule_file import LONGEST, line_of, read_rule
+from termvisor.model.detection.rule import Rule
+from tests.unit.detection.packs.making import GOOD
+
+
+def read(tmp_path: Path, text: str) -> Rule | Trouble:
+    file = tmp_path / "rule.toml"
+    file.write_text(text)
+    return read_rule(str(file), "org.local")
+
+
+def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
+    rule = read(tmp_path, GOOD)
+    assert isinstance(rule, Rule)
+    assert (rule.id, rule.pack, rule.hits[0].captures) == ("tool.limit.reached", "org.local", {"left": "3"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "key", "why"),
+    [
+        ('why = "The tool stops."', 'wy = "The tool stops."', 9, "wy", "is unknown; did you mean why?"),
+        ('why = "The tool stops."', "", None, "why", "is missing"),
+        ('scope = "line"', 'scope = "row"', 4, "scope", "'row' is none of line, stream,"),
+        ('severity = "warning"', "severity = 3", 7, "severity", "is a number, and must be a text in quotes"),
+        ('anchors = ["limit"]', 'anchors = [""]', 5, "anchors", "stands in everything"),
+        ('event = "usage.reached"', 'event = "Limit"', 8, "event", "two words or more"),
+        ('event = "usage.reached"', "", None, "event", "is missing"),
+        ('event = "usage.reached"', 'event = "a.b"\npart = "last"', 9, "part", "scope is screen"),
+        ('scope = "line"', 'scope = "screen"', None, "part", "is missing"),
+        ('id = "tool.limit.reached"', 'id = "limit"', 2, "id", "joined by dots"),
+        ('why = "The tool stops."', 'why = "x"\nconfidence = 2.0', 10, "confidence", "at most 1"),
+        ('why = "The tool stops."', 'why = "x"\nagent = "codex"\nversions = "~1"', 11, "versions", "joined by commas"),
+        ('why = "The tool stops."', 'why = "x"\nversions = ">1"', 10, "versions", "of an agent"),
+        ('why = "The tool stops."', 'why = "x"\ncooldown = -1', 10, "cooldown", "between 0"),
+        ('why = "The tool stops."', 'why = "x"\nhits = []', 10, "hits", "[[hit]] tables"),
+        ('why = "The tool stops."', 'why = "x"\npack = "core.codex"', 10, "pack", "pack.toml"),
+        ("captures = {", "capture = {", 13, "hit", "`capture` is unknown; did you mean captures?"),
+        ("captures = {", "zzz = {", 13, "hit", "known are text, captures, version"),
+        ('captures = { left = "3" }', "captures = { left = 3 }", 11, "hit", "a value of `captures` is a number"),
+        ("[[hit]]", "[hit]", 11, "hit", "write [[hit]], with two brackets"),
+        ('text = "he said', 'txt = "he said', 16, "miss", "`txt` is unknown; did you mean text?"),
+        ('text = "he said: tool: limit reached, 3 left"', 'why = "x"', 15, "miss", "`text` is missing"),
+        ('"he said: tool: limit reached, 3 left"', '""', 15, "miss", "has an empty text"),
+        ('why = "The tool stops."', 'why = "x"\nstate = "busy"', 10, "state", "is none of error, waiting_approval"),
+        ('why = "The tool stops."', 'why = "x"\ncooldown = "10m"', 10, "cooldown", "must be a number"),
+        ('text = "tool: limit reached, 3 left"', 'text = "<fill in>"', 11, "hit", "filled in"),
+        ('why = "The tool stops."', "why = ", 9, "", "is not TOML"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(
+    tmp_path: Path, old: str, new: str, line: int | None, key: str, why: str
+) -> None:
+    trouble = read(tmp_path, GOOD.replace(old, new, 1))
+    assert isinstance(trouble, Trouble)
+    assert why in trouble.why
+    assert (trouble.line, trouble.key) == (line, key)
+    assert str(trouble).startswith(f"{tmp_path}/rule.toml")
+
+
+@pytest.mark.parametrize("name", ["hit", "miss"])
+def test_a_rule_without_proof_is_refused(tmp_path: Path, name: str) -> None:
+    head, _, rest = GOOD.partition(f"[[{name}]]")
+    trouble = read(tmp_path, head + rest.partition("\n\n")[2])
+    assert isinstance(trouble, Trouble)
+    assert (trouble.key, "is missing" in trouble.why) == (name, True)
+
+
+def test_what_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"why = '\xe9'")
+    (tmp_path / "large.toml").write_bytes(b"#" * (LONGEST + 1))
+    told = [str(read_rule(str(tmp_path / f"{name}.toml"), "p")) for name in ("latin", "large", "absent")]
+    assert ["UTF-8" in told[0], "larger" in told[1], "cannot be read" in told[2]] == [True, True, True]
+
+
+def test_a_table_of_tables_nested_without_end_is_told(tmp_path: Path) -> None:
+    assert isinstance(read(tmp_path, "a = " + "[" * 5000), Trouble)
+
+
+def test_keys_are_found_in_every_spelling() -> None:
+    text = 'a = 1\n"b" = 2\n[[hit]]\n[details.x]'
+    assert [line_of(key, text) for key in ("a", "b", "hit", "details", "c")] == [1, 2, 3, 4, None]
+
+
+def test_of_several_tables_the_wrong_one_is_named(tmp_path: Path) -> None:
+    """Which of them, not only that one is."""
+    more = GOOD + "\n[[miss]]\ntext = 3\n"
+    trouble = read(tmp_path, more)
+    assert isinstance(trouble, Trouble)
+    assert (trouble.line, trouble.why) == (18, "`text` is a number, and must be a text in quotes")
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    told = str(read_rule(str(tmp_path / "pipe.toml"), "p"))
+    assert told.endswith("pipe.toml: cannot be read: it is not a plain file")
+    assert "it is not a plain file" in str(read_rule("/dev/zero", "p"))
+
+
+def test_the_mark_that_some_editors_begin_with_is_no_trouble(tmp_path: Path) -> None:
+    assert isinstance(read(tmp_path, "\ufeff" + GOOD), Rule)

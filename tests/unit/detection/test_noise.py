@@ -1,0 +1,101 @@
+"""Ordinary noise is no event; recordings of the real programs give the events that they show, and no others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from termvisor.detection.packs import load
+from termvisor.detection.scanner import RuleScan
+from tests.compiled import kept
+from tests.noise import lines
+
+RULES = [rule for rule in load().rules if rule.scope in ("line", "stream")]
+RECORDINGS = Path(__file__).parents[2] / "recordings"
+EXPECTED: dict[str, set[str]] = {
+    "claude_code/compacted": {"claude.compaction"},
+    "claude_code/error_401": {"claude.banner", "claude.auth.required"},
+    "claude_code/quit": {"claude.session.resume_hint"},
+    "claude_code/started": {"claude.banner"},
+    "claude_code/usage_limit": {"claude.banner", "claude.usage.reached"},
+    "codex/compacted": {"codex.banner", "codex.compaction"},
+    "codex/error_401": {"codex.banner", "codex.auth.required"},
+    "codex/error_429": {"codex.banner", "codex.error.rate_limited"},
+    "codex/error_503": {"codex.banner", "codex.error.overloaded"},
+    "codex/left": {"codex.session.resume_hint", "codex.session.token_usage"},
+    "codex/usage_limit": {"codex.banner", "codex.usage.reached", "codex.usage.warning_5"},
+    "gemini/usage_limit_asked": {"gemini.auth.required", "gemini.usage.reached"},
+    "gemini/quit": {
+        "gemini.usage.reached",
+        "gemini.compaction",
+        "gemini.session.summary",
+        "gemini.session.resume_hint",
+    },
+    "copilot/login_refused": {"copilot.auth.required"},
+    "copilot/quit": {
+        "copilot.auth.required",
+        "copilot.compaction",
+        "copilot.session.token_usage",
+        "copilot.session.resume_hint",
+    },
+    "opencode/compacted": {"opencode.auth.required", "opencode.compaction"},
+    "opencode/quit": {"opencode.session.resume_hint"},
+    "opencode/usage_limit": {"opencode.auth.required", "opencode.usage.reached"},
+}
+AT_MOST = {
+    "claude_code": {"claude.banner", "claude.error.api", "claude.auth.required", "claude.session.resume_hint"},
+    "codex": {"codex.banner", "codex.error.overloaded", "codex.usage.reached"},
+    "gemini": {"gemini.auth.required", "gemini.usage.reached", "gemini.compaction"},
+    "copilot": {"copilot.auth.required", "copilot.compaction", "copilot.error.gave_up"},
+    "opencode": {"opencode.auth.required", "opencode.compaction", "opencode.usage.reached"},
+}
+"""What may still stand on any later screen of the same run."""
+TRUE = {path.stem: ["shell.process.killed"] for path in (RECORDINGS / "near_misses").glob("killed_*.json")}
+"""A shell says that the agent before it was killed, and so it was."""
+
+
+@pytest.fixture(scope="module")
+def scan() -> RuleScan:
+    return RuleScan(RULES, cache=kept())
+
+
+def shown(name: str) -> list[str]:
+    rows: list[str] = json.loads((RECORDINGS / f"{name}.json").read_text())["screen"]["rows"]
+    return [row.rstrip() for row in rows]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_recording_gives_its_events(scan: RuleScan, name: str) -> None:
+    assert {match.rule.id for match in scan.rows(shown(name))} == EXPECTED[name]
+
+
+@pytest.mark.parametrize("agent", AT_MOST)
+def test_all_other_recordings_give_nothing_new(scan: RuleScan, agent: str) -> None:
+    for path in sorted((RECORDINGS / agent).glob("*.json")):
+        name = f"{agent}/{path.stem}"
+        found = {match.rule.id for match in scan.rows(shown(name))}
+        assert found <= EXPECTED.get(name, AT_MOST[agent]), name
+
+
+def test_what_somebody_else_shows_of_an_agent_is_no_event(scan: RuleScan) -> None:
+    """`cat`, `less` and editors show recordings in panes in which no agent lives."""
+    for path in sorted((RECORDINGS / "near_misses").glob("*.json")):
+        rows = shown(f"near_misses/{path.stem}")
+        found = [match.rule.id for match in scan.lines(rows) if not match.rule.agent]
+        assert found == TRUE.get(path.stem, []), path.stem
+
+
+def test_an_agent_that_speaks_of_events_has_none(scan: RuleScan) -> None:
+    for path in sorted((RECORDINGS / "near_misses").glob("prose_*.json")):
+        found = {match.rule.event for match in scan.rows(shown(f"near_misses/{path.stem}"))}
+        assert found <= {"session.start"}, path.stem
+
+
+def test_ordinary_noise_gives_no_event(scan: RuleScan) -> None:
+    texts = list(lines(7, RULES, 1 << 20))
+    found = [
+        (match.rule.id, texts[start + match.line])
+        for start in range(0, len(texts), 800)
+        for match in scan.lines(texts[start : start + 800], texts[max(0, start - 3) : start])
+    ]
+    assert found == []

@@ -1,0 +1,193 @@
+"""Asking the person at the terminal: only a clear yes is one, and a no is told to the inbox."""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+from msgspec import Struct
+
+from termvisor.errors import Unconfirmed
+from termvisor.frontends.cli import confirm as consent
+from termvisor.frontends.cli import fallback
+from termvisor.frontends.cli import fast_client as courier
+from termvisor.ops.system import version
+from termvisor.protocol import command_protocol as face
+
+SHOWN = b"+ a line\nthis changes ~/.bashrc\n"
+REFUSED = face.output(b"q", SHOWN) + face.output(b"e", b"visor: this changes ~/.bashrc\n") + face.frame(b"x", 2)
+DONE = face.output(b"o", b"done\n") + face.frame(b"x", 0)
+
+KILL = face.Asked(("kill", "7"))
+SEND = face.Asked(("send", "7", "--", "make"), look=face.Look(80, True, False))
+ASKED = consent.Question(b"3: type 'make'\n", b"3", b"make")
+
+
+def unheard(_aside: face.Asked) -> None:
+    raise AssertionError("nothing is to be told to the inbox")
+
+
+@contextmanager
+def person(typing: bytes) -> Iterator[int]:
+    """A person at a terminal who will type this; what they see can be read from the descriptor."""
+    main, side = os.openpty()
+    kept = {number: os.dup(number) for number in (0, 2)}
+    try:
+        for number in kept:
+            os.dup2(side, number)
+        os.write(main, typing)
+        yield main
+    finally:
+        for number, before in kept.items():
+            os.dup2(before, number)
+            os.close(before)
+        os.close(main)
+        os.close(side)
+
+
+def seen(terminal: int, wanted: bytes) -> bytes:
+    """What was shown, up to this at least."""
+    shown = b""
+    while wanted not in shown:
+        shown += os.read(terminal, 4096)
+    return shown
+
+
+@contextmanager
+def daemon(folder: str, *answers: bytes) -> Iterator[tuple[str, list[face.Asked]]]:
+    """Answers one command line after the other, and remembers them."""
+    heard: list[face.Asked] = []
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/s")
+        server.listen()
+        thread = threading.Thread(target=lambda: [_talk(server, answer, heard) for answer in answers])
+        thread.start()
+        yield f"{folder}/s", heard
+        thread.join()
+
+
+def _talk(server: socket.socket, answer: bytes, heard: list[face.Asked]) -> None:
+    plug, _ = server.accept()
+    with plug, plug.makefile("rb") as lines:
+        heard.append(face.decode(lines.readline()))
+        plug.sendall(answer)
+
+
+@pytest.mark.parametrize("typed", [b"y\n", b"Yes\n", b" YES \n"])
+def test_a_yes_is_consent(typed: bytes) -> None:
+    with person(typed) as terminal:
+        wanted = consent.settle(KILL, consent.Question(SHOWN), unheard)
+        assert seen(terminal, b"+ a line\r\nthis changes ~/.bashrc\r\nGo on? [y/N] ")
+    assert wanted is not None
+    assert wanted.argv == ("kill", "7", "--yes")
+
+
+@pytest.mark.parametrize("typed", [b"\n", b"n\n", b"yeah\n", b"\x04", b"yy\n", b"s\n", b"e\n"])
+def test_anything_else_is_none_and_says_so(typed: bytes) -> None:
+    with person(typed) as terminal:
+        assert consent.settle(KILL, consent.Question(SHOWN), unheard) is None
+        assert seen(terminal, b"Nothing was done.")
+
+
+def test_a_question_of_the_inbox_may_be_allowed_for_the_session() -> None:
+    with person(b"s\n") as terminal:
+        wanted = consent.settle(SEND, ASKED, unheard)
+        assert seen(terminal, b"Allow it? y once, s for this session (8 hours), e edit it first, n no [y/s/e/N] ")
+    assert wanted is not None
+    assert wanted.argv == ("send", "7", "--yes-for-session", "--", "make")
+
+
+@pytest.mark.parametrize("typed", [b"\n", b"n\n", b"\x04"], ids=["enter", "no", "end of file"])
+def test_a_no_closes_the_question_in_the_inbox(typed: bytes) -> None:
+    told: list[face.Asked] = []
+    with person(typed) as terminal:
+        assert consent.settle(SEND, ASKED, told.append) is None
+        assert seen(terminal, b"Nothing was done.")
+    assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
+    assert told[0].look.is_terminal
+
+
+def test_ctrl_c_closes_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_descriptor: int, _size: int) -> bytes:
+        raise KeyboardInterrupt
+
+    told: list[face.Asked] = []
+    with person(b""), pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch:
+        patch.setattr(os, "read", interrupted)
+        consent.settle(SEND, ASKED, told.append)
+    assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
+
+
+def test_an_edited_text_closes_the_question_and_is_carried_as_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s/make/true/")
+    told: list[face.Asked] = []
+    with person(b"e\n"):
+        wanted = consent.settle(SEND, ASKED, told.append)
+    assert [aside.argv for aside in told] == [("deny", "--edited", "3")]
+    assert wanted is not None and wanted.given is not None
+    assert (wanted.argv, wanted.given.data) == (SEND.argv, b"true")
+
+
+def test_a_text_that_was_not_changed_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "true")
+    told: list[face.Asked] = []
+    with person(b"e\nn\n") as terminal:
+        assert consent.settle(SEND, ASKED, told.append) is None
+        assert seen(terminal, b"Nothing was done.").count(b"Allow it?") == 2
+    assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
+
+
+def test_where_there_is_only_a_text_it_is_edited_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s/make/true/")
+    with person(b""):
+        wanted = consent.settle(face.Asked(("approve", "3", "--edit")), consent.Question(b"", b"", b"make"), unheard)
+    assert wanted is not None and wanted.given is not None
+    assert wanted.given.data == b"true"
+
+
+def test_a_confirmed_command_line_is_carried_again_with_yes(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with person(b"y\n"), daemon(folder, REFUSED, DONE) as (path, heard):
+        assert courier.carry(path, face.Asked(("db", "restore", "--", "-old"))) == 0
+    assert [asked.argv for asked in heard] == [
+        ("db", "restore", "--", "-old"),
+        ("db", "restore", "--yes", "--", "-old"),
+    ]
+    assert capfd.readouterr().out == "done\n"
+
+
+def test_a_declined_one_is_not_carried_again(folder: str) -> None:
+    with person(b"n\n") as terminal, daemon(folder, REFUSED) as (path, heard):
+        assert courier.carry(path, face.Asked(("db", "restore"))) == 2
+        assert b"visor:" not in seen(terminal, b"Nothing was done.")
+    assert len(heard) == 1
+
+
+def test_where_nobody_can_be_asked_the_refusal_is_the_answer(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with daemon(folder, REFUSED) as (path, _):
+        assert courier.carry(path, face.Asked(("db", "restore"))) == 2
+    assert capfd.readouterr() == ("", "visor: this changes ~/.bashrc\n")
+
+
+class Careful(Struct, frozen=True, kw_only=True):
+    yes: bool = False
+
+
+async def _careful(_world: object, wanted: Careful) -> version.Version:
+    if not wanted.yes:
+        raise Unconfirmed("this changes ~/.bashrc", shown="+ a line\x1b[2J")
+    return version.Version(version="done", schema_version=1, python="3", platform="x")
+
+
+def test_what_runs_without_a_daemon_is_asked_in_the_same_way(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(version, "OP", msgspec.structs.replace(version.OP, Input=Careful, run=_careful))
+    with person(b"y\n") as terminal:
+        assert fallback.run(face.Asked(("version",)), courier.YOURSELF) == 0
+        assert seen(terminal, b"+ a line\r\nthis changes ~/.bashrc\r\nGo on?")
+    assert "done" in capfd.readouterr().out
+    assert fallback.run(face.Asked(("version",)), courier.YOURSELF) == 2
+    assert capfd.readouterr().err == f"+ a line\nvisor: this changes ~/.bashrc\nhint: {Unconfirmed.hint}\n"

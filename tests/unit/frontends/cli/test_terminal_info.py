@@ -1,0 +1,65 @@
+"""What a person's terminal is like."""
+
+import fcntl
+import os
+import struct
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from termvisor.frontends.cli.terminal_info import colour_wish, look
+
+
+@pytest.fixture
+def terminal() -> Iterator[int]:
+    main, side = os.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 132, 0, 0))
+    yield side
+    os.close(main)
+    os.close(side)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    return {"VISOR_CONFIG_DIR": str(tmp_path)}
+
+
+def test_a_terminal_has_its_width_and_colours(terminal: int, home: dict[str, str]) -> None:
+    seen = look(home, terminal)
+    assert (seen.width, seen.is_terminal, seen.colour) == (132, True, True)
+
+
+def test_columns_in_the_environment_win(terminal: int, home: dict[str, str]) -> None:
+    assert look(home | {"COLUMNS": "60"}, terminal).width == 60
+    assert look(home | {"COLUMNS": "wide"}, terminal).width == 132
+
+
+def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -> None:
+    reader, writer = os.pipe()
+    seen = look(home | {"COLUMNS": "60"}, writer)
+    assert (seen.width, seen.is_terminal, seen.colour) == (0, False, False)
+    assert look(home | {"VISOR_COLOUR": "always"}, writer).colour
+    os.close(reader)
+    os.close(writer)
+
+
+@pytest.mark.parametrize(
+    ("environ", "wish"),
+    [
+        ({}, "auto"),
+        ({"NO_COLOR": "1"}, "never"),
+        ({"NO_COLOR": ""}, "auto"),
+        ({"NO_COLOR": "1", "VISOR_COLOUR": "always"}, "always"),
+    ],
+)
+def test_the_environment_says_what_is_wished(environ: dict[str, str], home: dict[str, str], wish: str) -> None:
+    assert colour_wish(home | environ) == wish
+
+
+def test_else_the_config_file_says_it(tmp_path: Path, home: dict[str, str]) -> None:
+    (tmp_path / "config.toml").write_text('colour = "never"\n')
+    assert colour_wish(home) == "never"
+    (tmp_path / "config.toml").write_text("nonsense")
+    assert colour_wish(home) == "auto"

@@ -1,0 +1,56 @@
+from typing import get_args
+
+import pytest
+
+from termvisor.model.action.action import (
+    RISKS,
+    Action,
+    Activate,
+    Attach,
+    Kill,
+    Notify,
+    SendKeys,
+    SendText,
+    Spawn,
+    acts_on,
+    kind_of,
+    pane_of,
+    risk_of,
+)
+from termvisor.model.ids import PaneId
+
+PANE = PaneId(7)
+
+
+def test_every_kind_has_a_risk() -> None:
+    kinds = {str(cls.__struct_config__.tag) for cls in get_args(Action)}
+    assert kinds <= set(RISKS)
+
+
+@pytest.mark.parametrize(
+    ("action", "kind", "risk"),
+    [
+        (SendText(pane=PANE, text="x"), "send_text", "input"),
+        (SendKeys(pane=PANE, keys=("a",)), "send_keys", "input"),
+        (Attach(pane=PANE), "attach", "look"),
+        (Activate(pane=PANE), "activate", "reversible"),
+        (Kill(pane=PANE), "kill", "process"),
+        (Kill(pane=PANE, signal="KILL"), "kill", "destructive"),
+        (Kill(pane=PANE, closes_pane=True), "kill", "destructive"),
+        (Notify(title="", text=""), "notify", "reversible"),
+        (Notify(title="", text="", way="webhook"), "notify", "outside"),
+    ],
+)
+def test_an_action_has_a_kind_and_a_risk(action: Action, kind: str, risk: str) -> None:
+    assert (kind_of(action), risk_of(action)) == (kind, risk)
+
+
+def test_the_pane_that_is_acted_on_is_known() -> None:
+    assert pane_of(SendText(pane=PANE, text="x")) == PANE
+    assert pane_of(Spawn(where="pane", beside=PANE)) == PANE
+    assert pane_of(Notify(title="", text="")) is None
+
+
+def test_a_notification_speaks_of_a_pane_and_does_not_act_on_it() -> None:
+    notice = Notify(title="", text="", pane=PANE)
+    assert (pane_of(notice), acts_on(notice), acts_on(Kill(pane=PANE))) == (PANE, None, PANE)

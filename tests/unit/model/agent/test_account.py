@@ -1,0 +1,94 @@
+"""What is left of an account at a moment, and what may be declared."""
+
+import pytest
+
+from termvisor.clock import NS
+from termvisor.errors import ConfigError
+from termvisor.model.agent.account import Account, Allowance, Standing, find
+from termvisor.settings import check
+
+NOW = 1_000_000 * NS
+HOUR = 3600 * NS
+WORK = Account(service="openai", name="work")
+
+
+def allowance(span: str = "5h", left: float | None = 50.0, **more) -> Allowance:
+    known = {"checked_at": NOW - HOUR, "source": "signal", "resets_at": NOW + HOUR}
+    return Allowance(span=span, percent_remaining=left, **(known | more))
+
+
+def left(*allowances: Allowance) -> float | None:
+    return Standing(account=WORK, allowances=allowances).remaining(NOW)
+
+
+def test_the_scarcest_limit_counts():
+    assert left(allowance(left=80), allowance("weekly", 20)) == 20
+    assert left() is None
+
+
+def test_what_refills_is_whole_again_at_its_time():
+    assert left(allowance(left=0, resets_at=NOW)) == 100
+    assert left(allowance(left=0, resets_at=NOW + 1)) == 0
+    assert left(allowance("credits", 0, usage_type="credits", resets_at=NOW - HOUR)) == 0
+
+
+def test_a_figure_of_unknown_length_counts_for_the_shortest_window():
+    assert left(allowance(left=0, resets_at=None)) == 0
+    assert left(allowance(left=0, resets_at=None, checked_at=NOW - 5 * HOUR)) is None
+
+
+def test_windows_told_after_a_limit_of_which_nobody_said_what_it_was_of_count_instead_of_it():
+    reached = allowance("all", 0, source="rule", checked_at=NOW - 2 * HOUR)
+    assert left(reached, allowance(left=90)) == 90
+    assert left(reached, allowance(left=90, checked_at=NOW - 3 * HOUR)) == 0
+    assert left(reached, allowance(left=90, source="rule")) == 0
+
+
+def test_it_is_told_when_the_scarcest_is_whole_again():
+    standing = Standing(account=WORK, allowances=(allowance(left=80), allowance("weekly", 20, resets_at=NOW + 9)))
+    assert standing.resets_at(NOW) == NOW + 9
+    assert Standing(account=WORK).resets_at(NOW) is None
+
+
+def test_an_account_is_found_by_its_name_where_that_is_unique():
+    other = Account(service="google", name="work")
+    assert find([WORK, other], "openai/work") == WORK
+    assert find([WORK, other], "work") is None
+    assert find([WORK], "work") == WORK
+    assert find([WORK], "play") is None
+
+
+def declared(*accounts: dict, **more) -> None:
+    check({"accounts": list(accounts), **more}, "config.toml")
+
+
+@pytest.mark.parametrize(
+    ("accounts", "more", "why"),
+    [
+        ([{"service": "openai", "name": "a"}] * 2, {}, "two of the name openai/a"),
+        (
+            [{"service": "mistral", "name": "a"}],
+            {},
+            r"\[\[accounts\]\] number 1: there is no service 'mistral'; known are",
+        ),
+        ([{"service": "opnai", "name": "a"}], {}, "there is no service 'opnai'; did you mean openai"),
+        ([{"service": "openai", "name": "a"}, {"service": "openai"}], {}, "number 2: `name` is missing"),
+        ([{"service": "openai", "name": "a b"}], {}, "letters, digits"),
+        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "there is no 'api_key'; known are service"),
+        ([{"service": "openai", "name": "a", "envfile": "x"}], {}, "there is no 'envfile'; did you mean env_file"),
+        ([{"service": "openai", "name": "a", "env_file": "x", "config_dir": "y"}], {}, "only one of"),
+        ([{"service": "openai", "name": "a"}], {"failover_profile": "b"}, "there is no account 'b'"),
+    ],
+)
+def test_what_is_no_account_is_told(accounts, more, why):
+    with pytest.raises(ConfigError, match=why):
+        declared(*accounts, **more)
+
+
+def test_names_are_unique_within_a_service_only():
+    declared({"service": "openai", "name": "a"}, {"service": "google", "name": "a"}, failover_profile="openai/a")
+
+
+def test_one_bracket_is_one_too_few():
+    with pytest.raises(ConfigError, match="with two brackets"):
+        check({"accounts": {"service": "openai", "name": "a"}}, "config.toml")

@@ -1,0 +1,24 @@
+import pytest
+
+from termvisor.model.settings.agents import complaint, resume_command
+from termvisor.settings import Settings
+
+
+def test_the_command_is_a_setting():
+    settings = Settings(agent_resume=("codex :: my-codex --from {session}",))
+    assert resume_command(settings, "codex", "0196") == ("my-codex", "--from", "0196")
+    assert resume_command(settings, "gemini", "0196") == resume_command(settings, "codex", "") == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "is_wrong"),
+    [
+        ("codex :: c {session}", False),
+        ("codex", True),
+        (":: c {session}", True),
+        ("codex :: c", True),
+        ("a :: '", True),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_said(line, is_wrong):
+    assert bool(complaint(line)) is is_wrong

@@ -1,0 +1,25 @@
+"""Output values: where bytes stand, and why they may be missing."""
+
+from typing import get_args
+
+from termvisor.model.ids import EpochId
+from termvisor.model.terminal.output import GAP_CAUSES, Delta, EpochEnd
+
+PROMISED = (
+    *("pipe_stolen", "pipe_closed", "recorder_restart", "client_paused", "server_gone", "scrollback_truncated"),
+    *("cursor_jump", "pane_reset", "link_down", "disk_full", "log_truncated", "tail_uncertain"),
+)
+
+
+def test_a_delta_ends_where_the_next_one_starts() -> None:
+    first = Delta(EpochId(1), 10, b"abc", at=0)
+    assert first.end == 13
+    assert Delta(EpochId(1), first.end, b"", at=0).end == 13
+
+
+def test_the_causes_of_gaps_are_a_closed_list() -> None:
+    assert GAP_CAUSES == PROMISED
+
+
+def test_an_epoch_ends_by_a_gap_or_by_an_end_after_which_nothing_is_missing() -> None:
+    assert set(get_args(EpochEnd)) - set(GAP_CAUSES) == {"joined", "pane_exited", "stopped"}

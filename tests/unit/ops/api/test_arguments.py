@@ -1,0 +1,130 @@
+from typing import Annotated, Literal
+
+import pytest
+from msgspec import Meta, Struct
+
+from termvisor.errors import BadRequest
+from termvisor.model.did_you_mean import nearest
+from termvisor.ops.api.arguments import arguments, convert, explained, located, parse, render, usage
+from termvisor.ops.history.export import Export
+
+
+class Dish(Struct, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(description="What it is called.", extra={"positional": "one"})]
+    note: Annotated[str | None, Meta(description="Anything.", extra={"positional": "rest"})] = None
+    portions: Annotated[int, Meta(description="How many.", ge=1, le=9, extra={"short": ("-p",)})] = 2
+    heat: Annotated[Literal["mild", "hot"], Meta(description="How hot.")] = "mild"
+    minutes: Annotated[Annotated[float, Meta(ge=0)] | None, Meta(description="How long.")] = None
+    spice: Annotated[tuple[str, ...], Meta(description="What goes in.", extra={"also": ("--herb",)})] = ()
+    to_go: Annotated[bool, Meta(description="In a box.")] = False
+
+
+@pytest.mark.parametrize(
+    ("words", "dish"),
+    [
+        (["soup"], Dish(name="soup")),
+        (["soup", "no", "salt"], Dish(name="soup", note="no salt")),
+        (["--portions", "3", "soup"], Dish(name="soup", portions=3)),
+        (["--portions=3", "soup"], Dish(name="soup", portions=3)),
+        (["-p", "3", "soup"], Dish(name="soup", portions=3)),
+        (["-p3", "soup"], Dish(name="soup", portions=3)),
+        (["soup", "--to-go", "--heat", "hot"], Dish(name="soup", to_go=True, heat="hot")),
+        (["soup", "--to-go=no"], Dish(name="soup")),
+        (["soup", "--spice", "dill", "--herb=mint"], Dish(name="soup", spice=("dill", "mint"))),
+        (["soup", "--minutes", "0.5"], Dish(name="soup", minutes=0.5)),
+        (["--", "--soup", "-x"], Dish(name="--soup", note="-x")),
+        (["-5"], Dish(name="-5")),
+        (["-"], Dish(name="-")),
+        (["soup", "--spice", "--hot"], Dish(name="soup", spice=("--hot",))),
+    ],
+)
+def test_words_become_the_input_they_mean(words: list[str], dish: Dish) -> None:
+    assert parse(Dish, words) == dish
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "missing: <name>"),
+        (["soup", "--portion", "3"], "unknown option --portion"),
+        (["soup", "-x"], "unknown option -x"),
+        (["soup", "--portions"], "--portions needs a value"),
+        (["soup", "--portions", "many"], "--portions: 'many' is not a whole number"),
+        (["soup", "--minutes", "long"], "--minutes: 'long' is not a number"),
+        (["soup", "--to-go=perhaps"], "--to-go: 'perhaps' is not a switch"),
+        (["soup", "--portions", "10"], "--portions: Expected `int` <= 9"),
+        (["soup", "--heat", "cold"], "--heat: 'cold' is not one of mild, hot"),
+        (["soup", "--minutes", "nan"], "--minutes: Expected `float` >= 0.0"),
+    ],
+)
+def test_wrong_words_are_refused_and_named(words: list[str], message: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        parse(Dish, words)
+    assert caught.value.message.startswith(message)
+
+
+def test_a_misspelled_option_is_answered_with_the_closest() -> None:
+    with pytest.raises(BadRequest) as caught:
+        parse(Dish, ["soup", "--portoins", "3"])
+    assert caught.value.hint == "Did you mean --portions?"
+    assert "--to-go" in caught.value.details["options"]
+
+
+def test_an_option_that_may_be_a_word_of_the_text_is_answered_with_how_to_say_so() -> None:
+    class Said(Struct, frozen=True, kw_only=True):
+        text: Annotated[str, Meta(description="All words.", extra={"positional": "rest"})]
+
+    with pytest.raises(BadRequest) as caught:
+        parse(Said, ["ls", "-la"])
+    assert caught.value.hint.startswith("If -la belongs to the text, put -- before the text.")
+    assert parse(Said, ["--", "ls", "-la"]) == Said(text="ls -la")
+
+
+def test_words_that_no_positional_takes_are_refused() -> None:
+    class One(Struct, frozen=True, kw_only=True):
+        name: Annotated[str, Meta(description="One word.", extra={"positional": "one"})]
+
+    with pytest.raises(BadRequest, match="unexpected word 'b'"):
+        parse(One, ["a", "b", "c"])
+
+
+def test_an_input_is_spelled_with_what_differs_from_the_defaults() -> None:
+    dish = Dish(name="-soup", portions=3, spice=("a b", ""), to_go=True)
+    assert render(dish) == ["--portions=3", "--spice=a b", "--spice=", "--to-go", "--", "-soup"]
+
+
+def test_unknown_parameters_of_a_call_are_refused() -> None:
+    with pytest.raises(BadRequest, match="unknown parameter 'colour'"):
+        convert(Dish, {"name": "soup", "colour": "red"})
+    with pytest.raises(BadRequest, match="missing required field `name`"):
+        convert(Dish, {})
+
+
+def test_help_says_how_each_argument_is_written() -> None:
+    assert usage("cook", Dish) == "cook <name> [note] [options]"
+    rows = dict(explained(Dish))
+    assert rows["-p, --portions <portions>"] == "How many. (default 2)"
+    assert rows["--heat <mild|hot>"] == "How hot. (default mild)"
+    assert rows["--to-go"] == "In a box."
+    assert rows["--herb, --spice <spice>"] == "What goes in."
+
+
+def test_a_beginning_is_nearer_than_a_likeness() -> None:
+    assert nearest("sess", ["--session", "sessions", "mess"])[0] == "sessions"
+    assert nearest("zzz", ["sessions"]) == []
+
+
+def test_paths_are_meant_from_the_callers_folder() -> None:
+    assert located(Export(output="a/b"), "/home/me").output == "/home/me/a/b"
+    assert located(Export(output="/a"), "/home/me").output == "/a"
+    assert located(Export(), "/home/me") == Export()
+
+
+def test_what_a_value_names_is_known_for_completion() -> None:
+    class Call(Struct):
+        pane: str
+        to: Annotated[str, Meta(extra={"is_path": True})]
+        kind: Annotated[str, Meta(extra={"names": "event"})]
+        other: str
+
+    assert [argument.names for argument in arguments(Call)] == ["pane", "path", "event", ""]

@@ -1,0 +1,60 @@
+"""What a real bash offers."""
+
+import sys
+from pathlib import Path
+
+from termvisor.ops.docs.completions import bash
+from termvisor.settings import Places
+from termvisor.system.subprocesses import ask as run
+from tests.unit.memory import env, memory_daemon, private_places
+
+VISOR = str(Path(sys.executable).with_name("visor"))
+
+_ASK = """
+offered() {
+    COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+    _visor "$1"; printf '%s\\n' "${COMPREPLY[*]}"
+}
+"""
+
+
+def offered(places: Places, *lines: tuple[str, ...]) -> list[list[str]]:
+    """What bash offers for each of these lines; the last word of a line is where the cursor is."""
+    asked = "".join(f"offered {VISOR} {' '.join(repr(word) for word in line)}\n" for line in lines)
+    status, out, errors = run(["bash", "--norc", "-c", bash.script() + _ASK + asked], env=env(places), timeout=30.0)
+    assert (status, errors.decode()) == (0, "")
+    return [line.split() for line in out.decode().splitlines()]
+
+
+def test_bash_completes_commands_groups_options_and_choices(folder: str) -> None:
+    lines: dict[tuple[str, ...], set[str]] = {
+        ("list-pan",): {"list-panes"},
+        ("robot", "state"): {"state"},
+        ("state",): set(),
+        ("config", "se"): {"set"},
+        ("robot", "config", "un"): {"unset"},
+        ("config", "set", "log_"): {"log_level", "log_bytes"},
+        ("config", "set", "log_level", "de"): set(),
+        ("logs", "--lev"): {"--level"},
+        ("logs", "--level", ""): {"debug", "info", "warning", "error"},
+        ("logs", "--level", "=", "w"): {"warning"},
+        ("logs", "--level", "="): {"debug", "info", "warning", "error"},
+        ("logs", "--level", "debug", "--fo"): {"--follow", "--format"},
+        ("panes", "--ses"): {"--session"},
+        ("list-events", "--kind", "gap"): {"gap_recorded"},
+        ("daemon", "st"): {"start", "stop", "status"},
+        ("completion", "z"): {"zsh"},
+        ("--format", "js"): {"json"},
+        ("list-panes", "--session", ""): set(),
+    }
+    found = offered(private_places(folder), *lines)
+    assert {line: set(words) for line, words in zip(lines, found, strict=True)} == lines
+
+
+def test_bash_asks_the_daemon_for_panes_and_starts_none(folder: str) -> None:
+    wanted = [("get-text", ""), ("get-text", "2"), ("list-gaps", "--pane", ""), ("get-text", "2", "")]
+    places = private_places(folder)
+    assert offered(places, *wanted) == [[], [], [], []]
+    assert not Path(places.runtime_dir).exists()
+    with memory_daemon(folder):
+        assert offered(places, *wanted) == [["1", "2", "3"], ["2"], ["1", "2", "3"], []]

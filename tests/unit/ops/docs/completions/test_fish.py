@@ -1,0 +1,50 @@
+"""What a real fish offers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from termvisor.ops.docs.completions import fish
+from termvisor.settings import Places
+from termvisor.system.subprocesses import ask as run
+from tests.unit.memory import env, memory_daemon, private_places
+
+
+def offered(places: Places, *lines: str) -> list[set[str]]:
+    """The words that fish offers at the end of each line."""
+    asked = "".join(f"echo -- '>'; complete -C'{line}'\n" for line in lines)
+    path = f"{Path(sys.executable).parent}:{env(places)['PATH']}"
+    more = {"HOME": places.data_dir, "PATH": path}
+    status, out, errors = run(["fish", "-c", fish.script() + asked], env=env(places, **more), timeout=60.0)
+    assert (status, errors.decode()) == (0, "")
+    answers = out.decode().split(">\n")[1:]
+    return [{line.partition("\t")[0] for line in answer.splitlines()} for answer in answers]
+
+
+def test_every_line_says_when_it_may_stand() -> None:
+    lines = [line for line in fish.script().splitlines() if line.startswith("complete -c visor -n")]
+    assert "complete -c visor -n '__visor_at config set' -a 'tmux_sockets" in fish.script()
+    assert "complete -c visor -n '__visor_at get-text' -a '(__visor_panes)'" in lines
+    assert all(line.count("'") % 2 == 0 or "\\'" in line for line in lines)
+
+
+@pytest.mark.live
+def test_fish_completes_commands_groups_options_choices_and_panes(folder: str) -> None:
+    lines = {
+        "visor list-pan": {"list-panes"},
+        "visor robot state": {"state"},
+        "visor config se": {"set"},
+        "visor config set log_": {"log_level", "log_bytes"},
+        "visor logs --lev": {"--level"},
+        "visor logs --level ": {"debug", "info", "warning", "error"},
+        "visor logs --level=w": {"--level=warning"},
+        "visor panes --ses": {"--session"},
+        "visor --format js": {"json"},
+        "visor get-text ": set(),
+    }
+    places = private_places(folder)
+    assert dict(zip(lines, offered(places, *lines), strict=True)) == lines
+    assert not Path(places.runtime_dir).exists()
+    with memory_daemon(folder):
+        assert offered(places, "visor get-text ", "visor list-gaps --pane ") == [{"1", "2", "3"}] * 2

@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from termvisor.diagnostics.checks import BUILTIN
+from termvisor.errors import all_errors
+from termvisor.model.action.action import RISKS
+from termvisor.model.action.policy import COMMAND_CLASSES
+from termvisor.model.action.policy import keys as policy_keys
+from termvisor.model.event import EVENT_KINDS
+from termvisor.model.terminal.output import GAP_CAUSES
+from termvisor.ops.api.catalog import NAMES
+from termvisor.ops.docs.reference_pages import main, pages, stale, write
+from termvisor.redaction import kinds
+from termvisor.settings import rows
+
+ROOT = Path(__file__).parents[4]
+PAGES = pages()
+
+
+def test_the_committed_pages_are_not_stale() -> None:
+    assert stale(str(ROOT)) == [], "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("settings", [row.name for row in rows()] + [row.env for row in rows()]),
+        ("errors", [error.code for error in all_errors()]),
+        ("events", list(EVENT_KINDS)),
+        ("gaps", list(GAP_CAUSES)),
+        ("checks", [check.name for check in BUILTIN]),
+        ("secrets", [kind.name for kind in kinds()]),
+        ("policy", [key.path for key in policy_keys()] + list(COMMAND_CLASSES) + list(RISKS)),
+    ],
+)
+def test_everything_that_has_a_name_is_documented(page: str, names: list[str]) -> None:
+    text = PAGES[f"docs/reference/{page}.md"]
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_every_op_has_its_page_and_its_schemas() -> None:
+    assert all(f"docs/reference/ops/{name}.md" in PAGES for name in NAMES)
+    assert all(f"docs/json-schema/{name}.{end}.json" in PAGES for name in NAMES for end in ("input", "output"))
+    assert all(f"(ops/{name}.md)" in PAGES["docs/reference/ops.md"] for name in NAMES)
+
+
+def test_a_code_is_explained_once() -> None:
+    lines = PAGES["docs/reference/errors.md"].splitlines()
+    assert sum(line.startswith("| `internal`") for line in lines) == 1
+
+
+def test_writing_brings_a_tree_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = str(tmp_path)
+    assert main(["--check", root]) == 1
+    assert main([root]) == 0
+    (tmp_path / "docs/reference/errors.md").write_text("old")
+    (tmp_path / "docs/reference/ops/removed.md").write_text("old")
+    assert stale(root) == ["docs/reference/errors.md", "docs/reference/ops/removed.md"]
+    assert main(["--check", root]) == 1
+    assert "stale: docs/reference/ops/removed.md" in capsys.readouterr().err
+    write(root)
+    assert main(["--check", root]) == 0

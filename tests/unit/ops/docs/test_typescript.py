@@ -1,0 +1,36 @@
+import re
+
+import pytest
+
+from termvisor.ops.api.catalog import every
+from termvisor.ops.docs.typescript import spelled, types
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"type": "integer"}, "number"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string | null"),
+        ({"enum": ["a", 1]}, '"a" | 1'),
+        ({"type": "array", "items": {"$ref": "Pane"}}, "Array<Pane>"),
+        ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "integer"}]}, "[number, number]"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "Record<string, number>"),
+        ({}, "unknown"),
+    ],
+)
+def test_schemas_are_spelled_as_types(part: dict[str, object], text: str) -> None:
+    assert spelled(part) == text
+
+
+def test_every_named_type_is_declared_once() -> None:
+    text = types(every())
+    declared = re.findall(r"^export interface (\w+)", text, re.MULTILINE)
+    used = set(re.findall(r"\b([A-Z]\w+)\b", re.sub(r'/\*\*[\s\S]*?\*/|//.*|"[^"]*"', "", text)))
+    assert len(declared) == len(set(declared))
+    assert used - {"Array", "Record"} == set(declared)
+
+
+def test_every_op_is_joined_with_its_types() -> None:
+    text = types(every())
+    assert "  list_panes: { input: ListPanes; output: PaneListing };" in text
+    assert "  watch_events: { input: WatchEvents; items: EventItem };" in text

@@ -1,0 +1,67 @@
+"""What happened, as Markdown."""
+
+from termvisor.clock import NS
+from termvisor.model.event import Event
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.output import Gap
+from termvisor.ops.history._report import Material, Range, report
+from termvisor.testing.world import NOON, MemoryWorld, shell
+
+KEY = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+PANE = PaneId(1)
+HOUR = Range(since=NOON, until=NOON + 3600 * NS)
+
+
+def command(line: str, at: int = NOON, code: int | None = 0) -> Command:
+    return Command(
+        pane=PANE, epoch=EpochId(1), line=line, started_at=at, ended_at=at + NS, exit_code=code, start=0, first_line=1
+    )
+
+
+def written(**material: object) -> str:
+    known = {"panes": [], "commands": [], "events": [], "gaps": []}
+    return report(Material(**(known | material)), HOUR)
+
+
+def test_every_kind_of_thing_has_its_table():
+    world = MemoryWorld()
+    text = written(
+        panes=[world.pane(shell(command="vim"))],
+        commands=[command("make test", code=2)],
+        events=[Event(at=NOON, kind="pane_appeared", pane=PANE, data={"session": "work"})],
+        gaps=[Gap(pane=PANE, cause="link_down", start_at=NOON, detail="ssh")],
+    )
+    assert text.startswith("# What happened from 2026-01-01T12:00:00.000Z to 2026-01-01T13:00:00.000Z")
+    assert "1 pane, 1 command (1 failed), 1 event, 1 gap." in text
+    assert "| 1 | work | vim |" in text
+    assert "| 1 | 2 | 1.0 |  | make test |" in text
+    assert "pane\\_appeared session=work" in text
+    assert "| still open | 1 | link\\_down | ssh |" in text
+
+
+def test_what_lies_outside_the_range_is_left_out():
+    early, late = command("early", NOON - 60 * NS), command("late", NOON + 7200 * NS)
+    text = written(commands=[early, command("now"), late], events=[Event(at=NOON - NS, kind="alert")])
+    assert "now" in text
+    assert "early" not in text
+    assert "late" not in text
+    assert "alert" not in text
+
+
+def test_nothing_is_said_as_such():
+    assert written().count("None.") == 4
+
+
+def test_no_text_of_a_pane_leaves_its_cell():
+    text = written(commands=[command("a | b\n# title\n<script> \x1b[31m`x` [l](u)")])
+    row = next(line for line in text.splitlines() if "script" in line)
+    assert row.endswith("| a \\| b # title \\<script\\> \\`x\\` \\[l\\](u) |")
+
+
+def test_secrets_stay_inside():
+    event = Event(at=NOON, kind="alert", data={"what": f"token {KEY}"})
+    gap = Gap(pane=PANE, cause="link_down", start_at=NOON, detail=f"by {KEY}")
+    text = written(commands=[command(f"curl {KEY}")], events=[event], gaps=[gap])
+    assert KEY not in text
+    assert KEY.replace("_", "\\_") not in text

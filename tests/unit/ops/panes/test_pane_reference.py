@@ -1,0 +1,80 @@
+import pytest
+
+from termvisor.errors import Ambiguous, NotFound
+from termvisor.model.ids import TargetName
+from termvisor.model.terminal.pane import PaneView, ServerInstance
+from termvisor.ops.panes._pane_reference import path, resolve
+from termvisor.testing.world import MemoryWorld, shell
+
+OTHER = ServerInstance(TargetName("box"), "/run/tmux/other", 200, 1)
+
+
+@pytest.fixture
+def panes() -> list[PaneView]:
+    world = MemoryWorld()
+    world.pane(shell("%5", window=1, window_name="edit.py", pane_index=0))
+    world.pane(shell("%6", window=1, window_name="edit.py", pane_index=1))
+    world.pane(shell("%7", session="solo", window=3))
+    world.pane(shell("%5", session="far/away", window=4), server=OTHER)
+    gone = world.pane(shell("%8", session="solo", window=3))
+    world.change(gone.id, gone_at=1)
+    return world.fleet.views
+
+
+@pytest.mark.parametrize(
+    ("reference", "number"),
+    [
+        ("2", 2),
+        (" 2 ", 2),
+        ("%6", 2),
+        ("%7", 3),
+        ("solo", 3),
+        ("solo:3", 3),
+        ("solo:main", 3),
+        ("solo:@3", 3),
+        ("work:1.1", 2),
+        ("work:edit.py.1", 2),
+        ("work:1.%5", 1),
+        ("pane:local/work/@1/%6", 2),
+        ("pane:local/work/1/1", 2),
+        ("pane:box/far/away/@4/%5", 4),
+    ],
+)
+def test_a_pane_is_found_by_every_name_it_has(panes: list[PaneView], reference: str, number: int) -> None:
+    assert resolve(reference, panes).id == number
+
+
+def test_the_full_reference_of_a_pane_finds_it_again(panes: list[PaneView]) -> None:
+    living = [pane for pane in panes if pane.gone_at is None]
+    assert [resolve(path(pane), panes).id for pane in living] == [pane.id for pane in living]
+
+
+@pytest.mark.parametrize("reference", ["9", "%99", "nobody", "work:9", "work:1.7", "pane:local/work", "pane:", "", ":"])
+def test_what_fits_nothing_is_not_found(panes: list[PaneView], reference: str) -> None:
+    with pytest.raises(NotFound, match="no pane is called"):
+        resolve(reference, panes)
+
+
+@pytest.mark.parametrize("reference", ["work", "work:1", "work:edit.py", "%5"])
+def test_what_fits_several_is_ambiguous_and_names_them(panes: list[PaneView], reference: str) -> None:
+    with pytest.raises(Ambiguous) as caught:
+        resolve(reference, panes)
+    assert len(caught.value.details["candidates"]) == 2
+    assert caught.value.details["candidates"][0] == "1 pane:local/work/@1/%5"
+
+
+def test_a_pane_that_ended_is_found_by_its_number_only(panes: list[PaneView]) -> None:
+    assert resolve("5", panes).id == 5
+    with pytest.raises(NotFound):
+        resolve("%8", panes)
+
+
+def test_a_session_with_a_number_for_a_name_is_found_when_no_pane_has_that_number() -> None:
+    world = MemoryWorld()
+    world.pane(shell(session="0"))
+    assert resolve("0", world.fleet.views).id == 1
+
+
+def test_a_runtime_is_not_known_yet(panes: list[PaneView]) -> None:
+    with pytest.raises(NotFound, match="runtime '12'"):
+        resolve("runtime:12", panes)

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+
+from termvisor.ops.api.dispatch import Caller
+from termvisor.testing.asking import ask, collect
+from tests.unit.detection.packs.making import GOOD, pack
+from tests.unit.ops.rules.test_rules_list import world
+
+
+async def test_the_rules_that_match_are_told_with_their_captures(tmp_path: Path) -> None:
+    answered = await ask(world(tmp_path), "rules", "test", "bash: gti: command not found")
+    assert answered.status == 0
+    assert "shell.command_not_found  line 1  info  command.not_found\n  command = gti" in answered.out
+
+
+async def test_nothing_that_matches_is_a_status_of_its_own(tmp_path: Path) -> None:
+    answered = await ask(world(tmp_path), "rules", "test", "all is well")
+    assert (answered.status, "None of" in answered.out) == (1, True)
+
+
+async def test_one_rule_says_where_it_gave_up(tmp_path: Path) -> None:
+    asked = ("robot", "rules", "test", "--rule", "codex.compaction", "--trace", "Context compacted")
+    (item,) = (await ask(world(tmp_path), *asked)).envelope["data"]["items"]
+    assert item["matched"] is False
+    assert item["match_trace"]["eval_path"][-1] == {"stage": "regex", "matched": False, "hits": []}
+
+
+async def test_rules_of_another_agent_and_scope_are_left_out(tmp_path: Path) -> None:
+    text = "• Context compacted"
+    found = [
+        (await ask(world(tmp_path), "rules", "test", *options, text)).status
+        for options in (("--agent", "codex"), ("--agent", "gemini"), ("--scope", "stream"), ("--scope", "line"))
+    ]
+    assert found == [0, 1, 1, 0]
+
+
+async def test_secrets_are_redacted_before_rules_see_them(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    pack(tmp_path, greedy=GOOD.replace(r"(?P<left>\d+) left", "(?P<left>.+) left"))
+    answered = await ask(world(tmp_path), "rules", "test", f"tool: limit reached, {secret} left")
+    assert "tool.limit.reached" in answered.out
+    assert secret not in answered.out
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\xff\xfe\0\n\x1b[31mbash: gti: command not found\x1b[0m\x1b(B\r\n", "shell.command_not_found  line 2"),
+        (b"", "Give a file that has something in it."),
+    ],
+)
+async def test_a_log_is_read_as_a_pane_would_show_it(tmp_path: Path, data: bytes, told: str) -> None:
+    answered = await collect(world(tmp_path), Caller(argv=("rules", "test", "--stdin"), is_robot=False, given=data))
+    assert told in answered.out + answered.err
+
+
+async def test_no_text_is_an_error(tmp_path: Path) -> None:
+    assert "no text" in (await ask(world(tmp_path), "rules", "test")).err

@@ -1,0 +1,105 @@
+import asyncio
+import os
+from contextlib import aclosing
+
+import pytest
+
+from termvisor.errors import BadRequest
+from termvisor.ops.api.dispatch import call, stream
+from termvisor.ops.api.local_services import LocalWorld
+from termvisor.ops.system.logs import Tail
+from termvisor.settings import Places
+from termvisor.testing.asking import ask
+from termvisor.testing.world import MemoryWorld
+
+
+@pytest.fixture
+def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
+    places = Places(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
+    os.makedirs(os.path.dirname(places.log_file))
+    return places
+
+
+def _log(path: str, first: int, last: int) -> None:
+    with open(path, "w") as file:
+        file.writelines(f"fact {number}\n" for number in range(first, last))
+
+
+async def test_before_the_first_start_there_is_no_log(places: Places) -> None:
+    answered = await ask(LocalWorld(places), "logs")
+    assert (answered.out, answered.status) == (f"{places.log_file} is empty: no daemon has run yet.\n", 0)
+    assert (await ask(LocalWorld(places), "logs", "-q")).out == ""
+
+
+async def test_the_last_lines_come_oldest_first(places: Places) -> None:
+    _log(places.log_file, 0, 100)
+    assert (await ask(LocalWorld(places), "logs", "-n", "2")).out == "fact 98\nfact 99\n"
+
+
+async def test_a_rotated_log_is_read_on(places: Places) -> None:
+    _log(places.log_file + ".1", 0, 100)
+    _log(places.log_file, 100, 101)
+    assert (await ask(LocalWorld(places), "logs", "-n", "3")).out == "fact 98\nfact 99\nfact 100\n"
+
+
+async def test_a_long_log_is_read_from_its_end_only(places: Places) -> None:
+    _log(places.log_file, 0, 100_000)
+    lines = (await ask(LocalWorld(places), "robot", "logs")).envelope["data"]["lines"]
+    assert (len(lines), lines[0], lines[-1]) == (50, "fact 99950", "fact 99999")
+
+
+async def test_a_hostile_line_and_a_secret_are_harmless(places: Places) -> None:
+    with open(places.log_file, "w") as file:
+        file.write("title \x1b]0;x\x07 token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5 end\n")
+    out = (await ask(LocalWorld(places), "logs")).out
+    assert out == "title  token ghp_[redacted:github_token] end\n"
+
+
+def _logged(path: str, *lines: str) -> None:
+    with open(path, "a") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+CALM = "2026-01-01 12:00:00,001 INFO    visor.daemon: starting"
+GRAVE = "2026-01-01 12:00:00,002 ERROR   visor.daemon: it fell"
+TRACE = "ZeroDivisionError: by accident"
+
+
+async def test_a_level_keeps_what_is_at_least_that_serious_with_its_trace(places: Places) -> None:
+    _logged(places.log_file, CALM, GRAVE, TRACE, CALM)
+    assert (await ask(LocalWorld(places), "logs", "--level", "warning")).out == f"{GRAVE}\n{TRACE}\n"
+    assert (await ask(LocalWorld(places), "logs", "--level", "debug")).out.count("\n") == 4
+    assert (await ask(LocalWorld(places), "logs", "--level", "loud")).status == 2
+
+
+async def test_following_tells_what_is_added_also_after_a_rotation(places: Places) -> None:
+    world = MemoryWorld(places)
+    _logged(places.log_file, "one", "two")
+    async with aclosing(stream(world, "logs", {"follow": True, "tail": 1})) as pieces:
+        assert (await anext(pieces)).lines == ("two",)
+        _logged(places.log_file, "three", "token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
+        assert (await anext(pieces)).lines == ("three", "token ghp_[redacted:github_token]")
+        _logged(places.log_file, "four")
+        os.replace(places.log_file, places.log_file + ".1")
+        _logged(places.log_file, "five")
+        coming = asyncio.ensure_future(anext(pieces))
+        await world.clock.until_asleep()
+        await world.clock.advance(1)
+        assert (await coming).lines == ("four", "five")
+
+
+async def test_half_a_line_waits_for_its_end_and_an_absent_file_for_its_beginning(places: Places) -> None:
+    tail = Tail(places.log_file)
+    assert tail.new_lines() == []
+    with open(places.log_file, "w") as file:
+        file.write("hal")
+        file.flush()
+        assert tail.new_lines() == []
+        file.write("f\nnext")
+        file.flush()
+        assert tail.new_lines() == ["half"]
+
+
+async def test_a_followed_log_is_a_stream_and_no_answer_to_a_call(places: Places) -> None:
+    with pytest.raises(BadRequest, match="logs is a stream"):
+        await call(MemoryWorld(places), "logs", {"follow": True})

@@ -1,0 +1,17 @@
+import tomllib
+from pathlib import Path
+
+from termvisor import __version__
+from termvisor.ops.api.local_services import LocalWorld
+from termvisor.testing.asking import ask
+
+
+def test_the_program_and_the_package_have_one_version() -> None:
+    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())["project"]
+    assert project["version"] == __version__
+
+
+async def test_the_version_is_told_without_a_daemon() -> None:
+    assert (await ask(LocalWorld(), "--version", "-q")).out == f"{__version__}\n"
+    assert (await ask(LocalWorld(), "version")).out.startswith(f"visor {__version__} (Python 3.")
+    assert (await ask(LocalWorld(), "robot", "version")).envelope["data"]["schema_version"] == 1

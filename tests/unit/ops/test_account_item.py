@@ -1,9 +1,0 @@
-from termvisor.model.account import Account
-from termvisor.ops.account_item import credentials
-
-
-def test_of_credentials_only_the_place_is_told() -> None:
-    command = Account(service="openai", name="a", command=("pass", "show", "hush"))
-    assert credentials(command) == "command pass"
-    assert credentials(Account(service="openai", name="a")) == "the agent's own login"
-    assert credentials(Account(service="openai", name="a", env_file="/e")) == "env_file /e"

@@ -1,0 +1,77 @@
+import pytest
+
+from termvisor.policy.shell.programs.secret import is_secret, only_names
+from tests.unit.policy.asking import classes
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.ssh/id_rsa",
+        "~/.ssh",
+        "/x/.aws/credentials",
+        ".env",
+        "a/.env.local",
+        "/etc/shadow",
+        "/proc/1/environ",
+        "~/.netrc",
+        "~/.claude/.credentials.json",
+        "~/.codex/auth.json",
+        "server/key.pem",
+        "a.p12",
+        "~/.ssh/*",
+        "~/.kube/config",
+    ],
+)
+def test_places_of_secrets_are_known(path: str) -> None:
+    assert is_secret(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.ssh/id_rsa.pub",
+        "~/.ssh/config",
+        "~/.ssh/known_hosts",
+        ".env.example",
+        "env",
+        ".envrc",
+        "cert.pem",
+        "a.key.md",
+    ],
+)
+def test_their_neighbours_are_not(path: str) -> None:
+    assert not is_secret(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat .env",
+        "cp .env x",
+        "python x.py --file=.env",
+        "head -1 < .env",
+        "sort .env",
+        "pass x",
+        "gopass show x",
+        "grep -r x .env",
+        "vault kv get x",
+        "gpg --export-secret-keys -a",
+        "security find-generic-password -w",
+    ],
+)
+def test_reading_one_is_told(line: str) -> None:
+    assert classes(line) == {"credential_read"}
+
+
+@pytest.mark.parametrize(
+    "line", ["ls .env", "git add .env", "echo .env", "grep .env x", "test -f .env", "touch .env", "pass ls", "gpg -k"]
+)
+def test_naming_one_is_not(line: str) -> None:
+    assert classes(line) == set()
+
+
+def test_a_key_to_log_in_with_is_used_and_not_read() -> None:
+    assert "credential_read" not in classes("scp -i ~/.ssh/id_rsa a h:")
+    assert "credential_read" not in classes("ssh -i ~/.ssh/id_rsa h")
+    assert only_names("ssh-add")

@@ -1,0 +1,81 @@
+import pytest
+
+from termvisor.policy.shell import grammar
+from termvisor.policy.shell.call import Call
+from termvisor.policy.shell.call_extractor import calls
+
+
+def found(text: str) -> list[Call]:
+    root = grammar.parse(text)
+    assert root is not None
+    return calls(root)[0]
+
+
+def lines(text: str) -> list[str]:
+    return [call.text for call in found(text) if call.words]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a; b & c && d || e", ["a", "b", "c", "d", "e"]),
+        ("a | b |& c", ["a", "b", "c"]),
+        ("if a; then b; elif c; then d; else e; fi", ["a", "b", "c", "d", "e"]),
+        ("while a; do b; done; until c; do d; done", ["a", "b", "c", "d"]),
+        ("for x in $(a); do b $x; done", ["a", "b …"]),
+        ("case $(a) in x) b;; *) c;; esac", ["a", "b", "c"]),
+        ("{ a; }; (b); ! c", ["a", "b", "c"]),
+        ("f() { a; }; function g { b; }", ["a", "b"]),
+        ('echo $(a) `b` <(c) "$(d)" ${x:-$(e)} $(( $(f) ))', ["a", "b", "c", "d", "e", "f", "echo … … … … … …"]),
+        ("x=$(a) b", ["a", "b"]),
+        ("export x=$(a)", ["a", "export x=…"]),
+        ("[[ -n $(a) ]] && b", ["a", "b"]),
+        ("cat <<EOF\n$(a)\nEOF", ["cat", "a"]),
+        ('echo "${x:-`a`}"', ["…", "echo …"]),
+        ("[[ 'x[$(a)]' -eq 0 ]]", ["…"]),
+        ("# a", []),
+    ],
+)
+def test_every_call_is_found_wherever_it_stands(text: str, expected: list[str]) -> None:
+    assert sorted(lines(text)) == sorted(expected)
+
+
+def test_a_part_of_a_pipeline_is_fed_by_all_before_it() -> None:
+    third = found("a | b | c")[2]
+    assert [call.name for call in third.fed_by] == ["a", "b"]
+
+
+def test_a_here_document_is_given_to_its_command_and_what_that_prints_to_the_next() -> None:
+    cat, sh = found("cat <<EOF | sh\nrm $X\nEOF")
+    assert (cat.given and cat.given.text.replace("\ue00f", "…"), [call.name for call in sh.fed_by]) == (
+        "rm …\n",
+        ["cat"],
+    )
+
+
+def test_a_here_string_is_given() -> None:
+    (call,) = found("sh <<< 'a b'")
+    assert call.given is not None
+    assert call.given.text == "a b"
+
+
+def test_redirections_hold_for_every_call_of_a_statement_and_descriptors_are_no_files() -> None:
+    one, two = found("{ a; b; } > f 2>&1 < g")
+    assert [(each.way, each.word.text) for each in one.redirects] == [("out", "f"), ("in", "g")]
+    assert two.redirects == one.redirects
+
+
+def test_output_that_becomes_part_of_the_words_or_the_input_is_known() -> None:
+    assert [call.name for call in found("sh <(a)")[-1].substituted] == ["a"]
+    assert [call.name for call in found("sh < <(a)")[-1].substituted] == ["a"]
+
+
+def test_variables_that_are_set_are_named() -> None:
+    assert [call.sets for call in found("A=1 B+=2 c") if call.words] == [("A", "B")]
+    assert found("export C=3")[-1].sets == ("C",)
+
+
+def test_a_tree_that_is_too_deep_is_refused() -> None:
+    root = grammar.parse("a; " + "(" * 130 + "b" + ")" * 130)
+    assert root is not None
+    assert ([call.name for call in calls(root)[0]], calls(root)[1]) == (["a"], False)

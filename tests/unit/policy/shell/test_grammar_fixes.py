@@ -1,0 +1,42 @@
+import pytest
+
+from termvisor.policy.shell import grammar
+from termvisor.policy.shell.call_extractor import calls
+from termvisor.policy.shell.grammar_fixes import mendings
+
+
+def lines(text: str) -> list[str]:
+    root = grammar.parse(text)
+    assert root is not None
+    return [call.text for call in calls(root)[0] if call.words]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'a'\\b c", ["ab c"]),
+        ('x "a"\\ b', ["x a b"]),
+        ("x \\ a", ["x  a"]),
+        ("a\\\nb", ["ab"]),
+        ("X='a'\\b c d", ["c d"]),
+        ("x $'\\\\' ; y #'", ["x \\", "y"]),
+        ("x $'\\'' y", ["x ' y"]),
+        ('x $"a" -$"b"c', ["x a -bc"]),
+        ('x \\$"a"', ["x $a"]),
+        ("time a | b", ["a", "b"]),
+        ("time -p { a; }", ["a"]),
+        ("time >/dev/null a b", ["a b"]),
+        ("time -f x a", ["time -f x a"]),
+        ("coproc a b", ["a b"]),
+        ("x time coproc", ["x time coproc"]),
+    ],
+)
+def test_a_text_is_read_as_bash_reads_it(text: str, expected: list[str]) -> None:
+    assert lines(text) == expected
+
+
+@pytest.mark.parametrize("text", ["a b", "'a\\' b", '"a\\"b"', "a \\\n b", "x 'time'", "cat <<A\nit's \\$x\nA"])
+def test_what_is_read_right_is_left_alone(text: str) -> None:
+    root = grammar.parse(text)
+    assert root is not None
+    assert list(mendings(root, bytearray(text.encode()))) == []

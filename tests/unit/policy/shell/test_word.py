@@ -1,0 +1,77 @@
+import pytest
+
+from termvisor.policy.shell import call_extractor as script
+from termvisor.policy.shell import grammar
+from termvisor.policy.shell.word import HOLE, Word
+
+
+def words(text: str) -> list[Word]:
+    root = grammar.parse(text)
+    assert root is not None
+    return list(script.calls(root)[0][-1].words)
+
+
+def texts(text: str) -> list[str]:
+    return [word.text for word in words(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("a'b'\"c\"", "abc"),
+        ("a\\ b", "a b"),
+        ('"a\\"b\\$c\\d"', 'a"b$c\\d'),
+        ("$'a\\tb\\x41'", "a\tbA"),
+        ('$"abc"', "abc"),
+        ("'a$b'", "a$b"),
+        ('"  a  "', "  a  "),
+        ("''", ""),
+        ("~/x", "~/x"),
+        ("'~/x'", "./~/x"),
+        ("$HOME/x", "~/x"),
+        ('"${HOME}/x"', "~/x"),
+        ("$PWD/x", "./x"),
+        ("a$X", f"a{HOLE}"),
+        ('"a$(ls)b`ls`c"', f"a{HOLE}b{HOLE}c"),
+        ("$((1+2))", HOLE),
+        ("<(ls)", HOLE),
+        ("é'ü'", "éü"),
+        ("a=b", "a=b"),
+        ("\\{a,b\\}", "{a,b}"),
+        ("'{a,b}'", "{a,b}"),
+        ("{a}", "{a}"),
+        ("12", "12"),
+    ],
+)
+def test_a_word_is_what_the_program_gets(text: str, word: str) -> None:
+    assert texts(f"echo {text}") == ["echo", word]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{a,b}", ["a", "b"]),
+        ("x{a,b}y", ["xay", "xby"]),
+        ("{a,b}{c,d}", ["ac", "ad", "bc", "bd"]),
+        ("{a,{b,c}}", ["a", "b", "c"]),
+        ("x{1..3}", ["x*"]),
+        ("'{'a,b}", ["{a,b}"]),
+    ],
+)
+def test_braces_make_several_words(text: str, found: list[str]) -> None:
+    assert texts(f"echo {text}")[1:] == found
+
+
+def test_braces_that_make_too_many_words_are_not_known() -> None:
+    assert texts("echo " + "{a,b}" * 10)[1:] == [HOLE]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_pattern"), [("*", True), ("a?", True), ("[ab]", True), ("'*'", False), ("\\*", False), ('"?"', False)]
+)
+def test_only_unquoted_signs_make_a_pattern(text: str, is_pattern: bool) -> None:
+    assert words(f"echo {text}")[1].is_pattern is is_pattern
+
+
+def test_an_escape_cannot_forge_our_own_marks() -> None:
+    assert texts("echo $'\\ue00f\\ue000'") == ["echo", "\ufffd\ufffd"]

@@ -1,0 +1,80 @@
+import pytest
+
+from termvisor.policy.path_rules import Scope, fits_any, holds_never_written, never_written, resolve
+from tests.unit.policy.asking import HOME, SCOPE
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("a", f"{HOME}/src/a"),
+        ("./a/../b", f"{HOME}/src/b"),
+        ("..", HOME),
+        ("//etc//passwd", "/etc/passwd"),
+        ("/../..", "/"),
+        ("~", HOME),
+        ("~/a", f"{HOME}/a"),
+        ("~you/a", "/home/you/a"),
+        ("~root", "/root"),
+        ("~+/a", f"{HOME}/src/a"),
+        ("~-", f"{HOME}/src/~-"),
+        ("/proc/self/root/etc", "/etc"),
+        ("/proc/self/root", "/"),
+        ("", f"{HOME}/src"),
+    ],
+)
+def test_other_spellings_are_the_same_path(text: str, path: str) -> None:
+    assert resolve(text, SCOPE) == path
+
+
+def test_where_nothing_is_known_a_path_stays_relative() -> None:
+    assert [resolve(text, Scope()) for text in ("a/../b", "~/x", "")] == ["b", "~/x", ""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~/.ssh/config",
+        "~/.ssh",
+        "~//.ssh/../.ssh/x",
+        "../.SSH/x",
+        "~root/.ssh/x",
+        "~you/.gnupg/x",
+        "~/.s*/x",
+        "~/.ss?",
+        "~/.[s]sh/x",
+        "~/.config/termvisor/policy.toml",
+        "~/.local/share/termvisor/raw/1",
+        "~/.config/term*/x",
+    ],
+)
+def test_keys_and_our_own_files_are_never_written(text: str) -> None:
+    assert never_written(resolve(text, SCOPE), SCOPE)
+
+
+@pytest.mark.parametrize("text", ["~/.sshrc", "~/ssh/x", "~/.config/other", "~/*", "~/?ssh", "/tmp/x", "~/.config"])
+def test_their_neighbours_may_be_written(text: str) -> None:
+    assert never_written(resolve(text, SCOPE), SCOPE) == ""
+
+
+def test_what_holds_them_is_not_removed_either() -> None:
+    removed = ["~", "/", "~/.config", "~/.local", "~/.con*", "/home"]
+    assert all(holds_never_written(resolve(text, SCOPE), SCOPE) for text in removed)
+    assert [holds_never_written(resolve(text, SCOPE), SCOPE) for text in ("build", "~/src", "~/*")] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "is_fit"),
+    [
+        ("$CWD/**", f"{HOME}/src/a/b", True),
+        ("$CWD/**", f"{HOME}/src", True),
+        ("$CWD/**", f"{HOME}/srcs/a", False),
+        ("$HOME/*.txt", f"{HOME}/a.txt", True),
+        ("~/*.txt", f"{HOME}/a/b.txt", False),
+        ("${HOME}/**/b", f"{HOME}/a/x/b", True),
+        ("/etc/?osts", "/etc/hosts", True),
+        ("/etc/host[s]", "/etc/hosts", False),
+    ],
+)
+def test_a_star_stays_in_its_folder_and_two_do_not(glob: str, path: str, is_fit: bool) -> None:
+    assert bool(fits_any(path, (glob,), SCOPE)) is is_fit

@@ -1,0 +1,28 @@
+import pytest
+
+from termvisor.policy.protected_panes import protected_by
+from tests.unit.policy.asking import PROMPT
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_fit"),
+    [
+        ("7", True),
+        ("70", False),
+        ("session:w*", True),
+        ("session:prod", False),
+        ("window:main", True),
+        ("title:*pi", True),
+        ("target:local", True),
+        ("agent:claude*", False),
+        ("foreground:bash", True),
+        ("pane:local/work/*/0", True),
+        ("pane:local/work/*/1", False),
+    ],
+)
+def test_a_pane_is_protected_by_number_or_by_a_glob_over_a_name(pattern: str, is_fit: bool) -> None:
+    assert protected_by(PROMPT, (pattern,)) == (pattern if is_fit else "")
+
+
+def test_the_first_pattern_that_fits_is_told() -> None:
+    assert protected_by(PROMPT, ("8", "session:work", "7")) == "session:work"

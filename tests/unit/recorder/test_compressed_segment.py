@@ -1,0 +1,90 @@
+import errno
+import os
+
+import pytest
+import zstandard
+
+from termvisor.recorder import compressed_segment as packed
+from termvisor.recorder.compressed_segment import FRAME_BYTES, PackedFile, PackedWriter
+
+TEXT = b"".join(b"%d bottles\r\n" % number for number in range(60_000))
+
+
+@pytest.fixture
+def path(tmp_path) -> str:
+    return str(tmp_path / "0000000000000000.raw.zst")
+
+
+def pack(path: str, *portions: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    writer = PackedWriter(descriptor)
+    for data in portions:
+        writer.write(data)
+    writer.finish()
+    os.close(descriptor)
+
+
+def test_any_slice_reads_as_it_was_written(path):
+    pack(path, TEXT[:70_001], TEXT[70_001:])
+    file = PackedFile(path)
+    assert file.size() == len(TEXT)
+    assert file.read(len(TEXT), 0) == TEXT
+    for place in (0, FRAME_BYTES - 3, FRAME_BYTES, len(TEXT) - 2):
+        assert file.read(7, place) == TEXT[place : place + 7]
+    assert file.read(5, len(TEXT)) == b""
+    file.close()
+
+
+def test_it_is_smaller_and_remembers_when_it_was_written(path):
+    pack(path, TEXT)
+    os.utime(path, ns=(5, 77))
+    file = PackedFile(path)
+    assert os.path.getsize(path) < len(TEXT) / 4
+    assert file.written_at() == 77
+    file.close()
+
+
+def test_reading_within_one_frame_unpacks_it_once(path, monkeypatch):
+    pack(path, TEXT)
+    file = PackedFile(path)
+    reads = []
+    pread = os.pread
+    monkeypatch.setattr(packed.os, "pread", lambda *wanted: reads.append(wanted) or pread(*wanted))
+    for place in range(FRAME_BYTES, FRAME_BYTES + 1000, 10):
+        file.read(10, place)
+    assert len(reads) == 1
+    file.close()
+
+
+def test_a_segment_without_bytes_may_be_packed_too(path):
+    pack(path)
+    file = PackedFile(path)
+    assert (file.size(), file.read(10, 0)) == (0, b"")
+    file.close()
+
+
+@pytest.mark.parametrize("cut", [0, 5, 1000])
+def test_a_file_that_was_cut_says_so(path, cut):
+    pack(path, TEXT)
+    os.truncate(path, cut)
+    with pytest.raises(OSError, match="damaged") as caught:
+        PackedFile(path)
+    assert (caught.value.errno, caught.value.filename) == (errno.EIO, path)
+
+
+def test_damaged_bytes_are_an_error_and_never_wrong_bytes(path):
+    pack(path, TEXT)
+    with open(path, "r+b") as file:
+        file.seek(500)
+        file.write(b"\xff" * 8)
+    damaged = PackedFile(path)
+    with pytest.raises(OSError, match="damaged"):
+        damaged.read(10, 0)
+    assert damaged.read(10, FRAME_BYTES) == TEXT[FRAME_BYTES : FRAME_BYTES + 10]
+    damaged.close()
+
+
+def test_any_reader_of_the_format_unpacks_it(path):
+    pack(path, TEXT)
+    with open(path, "rb") as file, zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader:
+        assert reader.read() == TEXT

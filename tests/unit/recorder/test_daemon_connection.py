@@ -1,0 +1,115 @@
+"""What the daemon is told, in which order, and that a slow one costs nothing."""
+
+import _socket
+import os
+import socket
+
+import pytest
+
+from termvisor.recorder.daemon_connection import Listener
+from termvisor.recorder.pane_stream import Stream
+from termvisor.recorder.segment_log import CAPPED, ENDED, SegmentWriter
+from termvisor.recorder.seqpacket import KIND, Channel
+
+HELLO = f"hello 1 {os.getpid()}"
+
+
+@pytest.fixture
+def ends():
+    ours, other = socket.socketpair(socket.AF_UNIX, KIND)
+    channel = Channel(_socket.socket(fileno=ours.detach()))
+    other.setblocking(False)
+    yield channel, other
+    channel.close()
+    other.close()
+
+
+def stream(epoch, size=0, closed_by=0):
+    made = Stream(1, epoch, -1, SegmentWriter("/nowhere", 1, size))
+    made.closed_by = closed_by
+    return made
+
+
+def heard(other):
+    lines = []
+    try:
+        while True:
+            lines += other.recv(8192).decode().splitlines()
+    except BlockingIOError:
+        return lines
+
+
+def test_it_is_told_what_there_is_before_what_is_new(ends):
+    channel, other = ends
+    streams = {1: stream(1, 10), 2: stream(2, 20, ENDED), 3: stream(3, 30, CAPPED)}
+    listener = Listener(channel, streams)
+    streams[4] = stream(4, 5)
+    listener.note(4)
+    assert listener.flush()
+    assert heard(other) == [
+        HELLO, "stream 1/1 10 open", "stream 1/2 20 ended", "stream 1/3 30 capped", "ready", "held 1/4", "grew 4 5",
+    ]  # fmt: skip
+
+
+def test_news_is_told_once_in_its_latest_form(ends):
+    channel, other = ends
+    streams = {1: stream(1)}
+    listener = Listener(channel, streams)
+    listener.flush()
+    heard(other)
+    for size in (5, 6):
+        streams[1].writer.offset = size
+        listener.note(1)
+    assert listener.flush()
+    assert heard(other) == ["grew 1 6"]
+    assert listener.flush()
+    assert heard(other) == []
+
+
+def test_a_stream_that_began_and_ended_unheard_is_told_whole(ends):
+    channel, other = ends
+    streams = {}
+    listener = Listener(channel, streams)
+    streams[1] = stream(1, 7, ENDED)
+    listener.note(1)
+    listener.flush()
+    assert heard(other) == [HELLO, "ready", "held 1/1", "ended 1/1 7"]
+
+
+def test_what_was_introduced_is_not_news_and_what_is_forgotten_is_not_told(ends):
+    channel, other = ends
+    streams = {1: stream(1, 7, ENDED), 2: stream(2, 7, ENDED)}
+    listener = Listener(channel, streams)
+    listener.note(1)
+    listener.flush()
+    assert heard(other)[-2:] == ["stream 1/2 7 ended", "ready"]
+    listener.note(2)
+    listener.forget(2)
+    assert listener.flush()
+    assert heard(other) == []
+
+
+def test_a_slow_listener_costs_one_message_and_hears_the_latest_of_each(ends):
+    channel, other = ends
+    streams = {epoch: stream(epoch) for epoch in range(1, 201)}
+    listener = Listener(channel, streams)
+    is_quick = True
+    while is_quick:
+        for epoch in streams:
+            streams[epoch].writer.offset += 1
+            listener.note(epoch)
+        is_quick = listener.flush()
+    for each in streams.values():
+        each.writer.offset, each.closed_by = 10**6, ENDED
+        listener.note(each.epoch)
+    assert not listener.flush()
+    heard(other)
+    assert listener.flush()
+    assert set(heard(other)) >= {f"ended 1/{epoch} 1000000" for epoch in streams}
+
+
+def test_a_listener_that_is_gone_is_an_error(ends):
+    channel, other = ends
+    other.close()
+    with pytest.raises(OSError):
+        Listener(channel, {}).flush()

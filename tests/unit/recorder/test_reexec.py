@@ -1,0 +1,69 @@
+"""What one image leaves to the next."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from termvisor.recorder import reexec as handover
+from termvisor.recorder.reexec import State
+
+
+def written(text: bytes) -> int:
+    reader, writer = os.pipe()
+    os.write(writer, text)
+    os.close(writer)
+    return reader
+
+
+BECOME = """
+from termvisor.recorder.reexec import State, become
+state = State({server}, 12345, [])
+state.open.append((1, 2, {pipe}, 10**12, 1_700_000_000_000_000_000))
+state.closed.append((3, 4, 99, 2))
+become(["{program}"], state)
+"""
+SUCCESSOR = """#!/bin/sh
+cat /proc/self/fd/$1
+test -e /proc/self/fd/{server} && test -e /proc/self/fd/{pipe}
+"""
+
+
+def test_everything_is_found_again_by_the_successor(tmp_path):
+    server, pipe = os.pipe()
+    program = tmp_path / "successor"
+    program.write_text(SUCCESSOR.format(server=server, pipe=pipe))
+    program.chmod(0o755)
+    script = BECOME.format(server=server, pipe=pipe, program=program)
+    left = subprocess.run([sys.executable, "-c", script], pass_fds=(server, pipe), stdout=subprocess.PIPE, check=True)
+    found = handover.take(written(left.stdout))
+    assert (found.server, found.unheard, found.waiting) == (server, 12345, [])
+    assert found.open == [(1, 2, pipe, 10**12, 1_700_000_000_000_000_000)]
+    assert found.closed == [(3, 4, 99, 2)]
+    os.close(server)
+    os.close(pipe)
+
+
+def test_when_there_is_no_successor_everything_is_as_it_was():
+    server, pipe = os.pipe()
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError):
+        handover.become(["/nowhere/python"], State(server, 0, [pipe]))
+    assert (os.get_inheritable(server), os.get_inheritable(pipe)) == (False, False)
+    assert len(os.listdir("/proc/self/fd")) == before
+    os.close(server)
+    os.close(pipe)
+
+
+def test_a_state_of_another_form_is_refused():
+    with pytest.raises(SystemExit, match="state 99"):
+        handover.take(written(b"state 99\n"))
+
+
+def test_what_a_later_version_adds_is_passed_over():
+    server, pipe = os.pipe()
+    found = handover.take(written(b"state 1\nserver %d\nnovelty 1 2 3" % server))
+    assert (found.server, found.open) == (server, [])
+    os.close(server)
+    os.close(pipe)

@@ -1,0 +1,64 @@
+"""The script that tmux runs: it passes its standard input on and is gone."""
+
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from termvisor.recorder import send_fd as handoff
+
+
+def run(path: str, name: str, pipe: socket.socket) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-ISE", handoff.__file__, path, name]
+    return subprocess.run(command, stdin=pipe.fileno(), capture_output=True, check=False)
+
+
+@pytest.fixture
+def pair():
+    ours, theirs = socket.socketpair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def test_what_is_written_after_it_is_gone_is_recorded(home, pair):
+    ours, theirs = pair
+    home.start()
+    listener = home.listen()
+    done = run(home.socket, "1/2", theirs)
+    theirs.close()
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    ours.sendall(b"later")
+    ours.close()
+    listener.until("ended 1/2 5")
+    assert home.content("1/2") == b"later"
+
+
+def test_a_refusal_is_a_quiet_failure(home, pair):
+    home.start()
+    done = run(home.socket, "not/numbers", pair[1])
+    assert (done.returncode, done.stdout + done.stderr) == (1, b"")
+
+
+def test_a_missing_recorder_is_a_quiet_failure(home, pair):
+    done = run(home.socket, "1/2", pair[1])
+    assert (done.returncode, done.stdout + done.stderr) == (1, b"")
+
+
+def test_a_stopped_recorder_is_a_quiet_failure_and_gets_the_stream_when_it_goes_on(home, pair, monkeypatch, capsys):
+    ours, theirs = pair
+    process = home.start()
+    listener = home.listen()
+    listener.until("ready")
+    process.send_signal(signal.SIGSTOP)
+    monkeypatch.setattr(handoff, "_PATIENCE", 0.05)
+    monkeypatch.setattr(handoff, "STANDARD_INPUT", theirs.fileno())
+    monkeypatch.setattr(sys, "argv", ["handoff", home.socket, "1/2"])
+    assert handoff.main() == 1
+    process.send_signal(signal.SIGCONT)
+    listener.until("held 1/2")
+    ours.sendall(b"x")
+    listener.until("grew 2 1")
+    assert capsys.readouterr().out == ""

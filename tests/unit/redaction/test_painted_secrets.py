@@ -1,0 +1,42 @@
+"""Keys are learnt from the bytes that paint them, wherever those are cut, and however soon they are covered."""
+
+import pytest
+
+from termvisor.redaction import Memory
+from termvisor.redaction.painted_secrets import Painted
+
+BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
+KEY = f"sk-ant-{BODY}"
+MASK = "[redacted:anthropic_key]"
+REST = BODY[20:40]
+
+
+def rest_after(*pieces: str) -> str:
+    memory = Memory()
+    painted = Painted(memory)
+    for piece in pieces:
+        painted.feed(piece.encode())
+    return memory.masked(REST)
+
+
+@pytest.mark.parametrize(
+    "bytes_of_paint",
+    [
+        f"\x1b[H{KEY}\x1b[Hworking on it",
+        f"\x1b[1;1H\x1b[J{KEY}",
+        f"\x1b[3;3H{KEY[:25]}\x1b[4;3H{KEY[25:]}\x1b[3;3Hworking on it, be patient",
+        f"\x1b[1mthe key\x1b[0m \x1b[31m{KEY[:16]}\x1b[32m{KEY[16:]}\x1b[0m",
+        f"{KEY}\rworking on it\r\n",
+    ],
+)
+def test_a_key_that_was_painted_is_known(bytes_of_paint):
+    assert rest_after(bytes_of_paint) == MASK
+
+
+def test_a_key_that_is_cut_between_two_pieces_is_known():
+    paint = f"words \x1b[2;2H{KEY}\x1b[K"
+    assert {rest_after(paint[:cut], paint[cut:]) for cut in range(len(paint))} == {MASK}
+
+
+def test_other_paint_teaches_nothing():
+    assert rest_after(f"\x1b[H{BODY}\x1b[2Jtokens: 12, task-force", "") == REST

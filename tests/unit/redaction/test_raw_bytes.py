@@ -1,0 +1,147 @@
+"""Secrets in raw bytes: what is found, what is left, and that nothing else changes."""
+
+import pytest
+
+from termvisor.redaction import build, redact
+from termvisor.redaction.mask import replaced
+from termvisor.redaction.raw_bytes import CHUNK, RawMask, mask
+
+BODY = b"api03-aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1vW3xY5zA7bC9dE1fG3hJ5kL"
+KEY = b"sk-ant-" + BODY
+ZEROS = b"sk-ant-" + b"0" * len(BODY)
+BAR = "│".encode()
+NONCE = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+TOKEN = b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+
+
+def blanked(template: bytes, *pieces: bytes) -> tuple[bytes, bytes]:
+    """What is printed, and how it must lie in the log: the pieces of the key put into the template, then zeros."""
+    prefix = b"sk-ant-"
+    zeros = [b"0" * len(piece) for piece in pieces]
+    kept = prefix[: len(pieces[0])]
+    zeros[0] = kept + zeros[0][len(kept) :]
+    return template % pieces, template % tuple(zeros)
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        blanked(b"%s", KEY),
+        blanked(b"my key is %s and not yours\r\n", KEY),
+        blanked(b"\x1b[32m%s\x1b[0m\r\nok\r\n", KEY),
+        blanked(b"%s\x1b[m\x1b[K\x1b[01;31m\x1b[K%s\x1b[m\x1b[K%s", KEY[:20], KEY[20:30], KEY[30:]),
+        blanked(b"%s\r\n%s\r\nnext line\r\n", KEY[:60], KEY[60:]),
+        blanked(b"$ echo %s \r%s\r\n", KEY[:53], KEY[53:]),
+        blanked(b"%s \x08%s\r\n", KEY[:60], KEY[60:]),
+        blanked(b"%s\x1b[6;1H%s\x1b[K\x1b[8;1Hmore words", KEY[:60], KEY[60:]),
+        blanked(BAR + b" %s " + BAR + b"\r\n" + BAR + b" %s  " + BAR, KEY[:50], KEY[50:]),
+        blanked(b"\x1b]0;curl %s\x07rest", KEY),
+        blanked(b"\x1b]633;E;curl %s;nonce\x1b\\$", KEY),
+    ],
+)
+def test_a_key_is_found_however_it_got_on_the_screen(printed, kept):
+    assert mask(printed) == kept
+
+
+def test_few_characters_at_the_end_of_a_row_are_masked_once_the_next_row_tells_what_they_are():
+    assert mask(b"the key sk-ant-api\r\n" + KEY[10:] + b"\r\n")[:20] == b"the key sk-ant-000\r\n"
+
+
+def test_two_keys_one_below_the_other_both_keep_their_prefix():
+    assert mask(KEY + b"\r\n" + KEY + b"\r\n") == (ZEROS + b"\r\n") * 2
+
+
+def test_a_token_keeps_its_dots_and_what_makes_it_one():
+    masked = mask(b"bearer " + TOKEN)
+    assert [len(part) for part in masked.split(b".")] == [len(part) for part in (b"bearer " + TOKEN).split(b".")]
+    assert masked.startswith(b"bearer eyJ")
+    assert b".eyJ0" in masked
+    assert b"SflKx" not in masked
+
+
+def test_a_private_key_is_masked_over_all_its_lines():
+    rows = [b"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAA", b"QyNTUxOQAAACD1b2Qk3ex0aR0Zb8dHsHWQ6HoQxBS3Ev"]
+    head, end = b"-----BEGIN OPENSSH PRIVATE KEY-----", b"-----END OPENSSH PRIVATE KEY-----"
+    masked = mask(b"\r\n".join([b"$ cat id", head, *rows, end, b"$ ls"]))
+    assert masked == b"\r\n".join([b"$ cat id", head, *(b"0" * len(row) for row in rows), end, b"$ ls"])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"password=hunter2 API_KEY=abcdef123456\r\n",
+        b"sk-learn-based-model and task-runner-with-many-words\r\n",
+        b"\x00\xff\xfe binary \x1b[?25l\x1b[H\x1b[2J",
+        b"sk-ant-\r\n\r\n\r\n",
+        b"",
+        b"commit 3b18e512dba79e4c8300dd08aeb37f8e728b8dad\r\n",
+    ],
+)
+def test_what_is_no_certain_secret_stays_byte_for_byte(data):
+    assert mask(data) == data
+
+
+def test_words_below_a_key_stay():
+    assert mask(KEY + b"\r\nDone\r\nok\r\n") == ZEROS + b"\r\nDone\r\nok\r\n"
+
+
+def test_a_key_painted_cell_by_cell_with_something_between_is_not_found():
+    """A documented miss: a composer that redraws its spinner after every character."""
+    painted = b"".join(b"\x1b[5;%dH%c\x1b[1;1H*" % (column, char) for column, char in enumerate(KEY, 1))
+    assert mask(painted) == painted
+
+
+def test_an_encoded_key_is_not_found():
+    """A documented miss."""
+    encoded = b"c2stYW50LWFwaTAzLWFCM2RFNWdIN2pLOW1OMXBRM3JTNXRVN3ZXOXhZMXpBM2JDNWRFN2ZHOWhKMWtM"
+    assert mask(encoded) == encoded
+
+
+def test_what_is_derived_from_masked_bytes_is_redacted_as_the_secret_was():
+    for text in (KEY, TOKEN, b"x ghp_" + b"a1B2c3D4" * 5):
+        assert redact(mask(text).decode()) == redact(text.decode())
+
+
+def test_masking_what_was_masked_changes_nothing():
+    once = mask(b"a " + KEY + b"\r\n" + TOKEN + b"\r\n")
+    assert mask(once) == once
+
+
+def test_a_stream_comes_out_as_long_as_it_went_in_wherever_a_key_stands():
+    filler = b"words and more words\r\n" * (CHUNK // 22)
+    masking = RawMask()
+    out = bytearray()
+    for data in (filler[:-22], KEY[:40], KEY[40:] + b"\r\n", filler):
+        out += masking.feed(data)
+    out += masking.finish()
+    assert bytes(out) == filler[:-22] + ZEROS + b"\r\n" + filler
+    assert masking.found == [len(filler) - 22]
+
+
+def test_the_nonce_of_our_shells_is_crossed_out_in_every_mark():
+    rules = build(nonce=NONCE)
+    marks = b"\x1b]133;D;0;aid=7;nonce=%s\x07\x1b]133;A;aid=7;nonce=%s\x07$ " % (NONCE.encode(), NONCE.encode())
+    assert mask(marks, rules) == marks.replace(NONCE.encode(), b"x" * 32)
+    assert redact(mask(marks, rules).decode()) == mask(marks, rules).decode()
+
+
+def test_a_piece_of_a_key_that_was_seen_whole_is_masked_too():
+    assert mask(KEY + b"\r\n\x1b[A\rthe rest " + KEY[30:50]).endswith(b"\rthe rest " + b"0" * 20)
+
+
+def test_kinds_that_are_allowed_are_left():
+    assert mask(KEY, build(allow=["anthropic_key", "openai_key"])) == KEY
+
+
+@pytest.mark.parametrize(
+    ("text", "masked", "found"),
+    [
+        ("a b", "a b", []),
+        ("sk-abc d", "sk-[redacted:x] d", [(3, 6)]),
+        ("abc", "[redacted:x]", [(0, 3)]),
+        ("k1abc,k2def.", "k1[redacted:x],k2[redacted:y].", [(2, 5), (8, 11)]),
+        ("see [redacted:x] k1abc", "see [redacted:x] k1[redacted:y]", [(19, 22)]),
+    ],
+)
+def test_the_masked_parts_are_found_by_their_marks(text, masked, found):
+    assert replaced(text, masked) == found

@@ -1,0 +1,100 @@
+"""The stream of lines, its state, and the default rules."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from termvisor.redaction import Redactor, build, redact, redact_each, use
+
+KEY = "sk-ant-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
+MASKED = "sk-ant-[redacted:anthropic_key]"
+
+
+def test_clean_lines_come_back_as_they_are():
+    lines = ["one", "", "drei ⏺", "\udcff broken"]
+    assert Redactor().lines(lines) == lines
+    assert Redactor().lines([]) == []
+
+
+def test_a_line_with_a_newline_inside_stays_one_line():
+    assert Redactor().lines(["a\nb", f"x {KEY}.\ny"]) == ["a\nb", f"x {MASKED}.\ny"]
+
+
+@pytest.mark.parametrize(
+    "texts", [[], ["a", ""], [KEY], ["a", f"b {KEY}", "c\nd", f"{KEY}\n", KEY[8:]], ["-----BEGIN", KEY]]
+)
+def test_texts_beside_each_other_are_redacted_as_if_alone(texts):
+    assert redact_each(texts) == [redact(text) for text in texts]
+
+
+def test_a_lone_surrogate_does_not_hide_a_secret():
+    assert redact(f"\udcff {KEY} \udcff") == f"\udcff {MASKED} \udcff"
+
+
+def test_a_secret_behind_wide_characters_is_masked_at_its_place():
+    assert redact(f"⏺ 密钥 {KEY} ✔") == f"⏺ 密钥 {MASKED} ✔"
+
+
+def test_several_secrets_in_one_line_are_each_masked():
+    text = f"a {KEY} b password=hunter2 c"
+    assert redact(text) == f"a {MASKED} b password=[redacted:password_assignment] c"
+
+
+def test_the_more_special_kind_names_the_mask():
+    assert redact(f"Authorization: Bearer {KEY}") == f"Authorization: Bearer {MASKED}"
+    assert redact(f'"api_key": "{KEY}"') == f'"api_key": "{MASKED}"'
+
+
+def test_the_words_in_a_mask_are_not_taken_for_a_name():
+    text = "GOCSPX-[redacted:google_client_secret]: abcd1234efgh"
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("state", [b"nonsense", b"gone_kind 0 5", b"anthropic_key 99 5", b"\xff", b"a b c"])
+def test_a_state_that_cannot_be_read_is_no_state(state: bytes):
+    assert Redactor(state=state).lines(["aB3dE5gH7jK9 x"]) == ["aB3dE5gH7jK9 x"]
+
+
+def test_the_default_rules_can_be_exchanged():
+    try:
+        use(build(extra=["geheim-[0-9]+"], allow=["anthropic_key", "openai_key"]))
+        assert redact(f"geheim-12 {KEY}") == f"[redacted:custom_1] {KEY}"
+    finally:
+        use(build())
+    assert redact(f"geheim-12 {KEY}") == f"geheim-12 {MASKED}"
+
+
+def test_two_threads_may_redact_at_once():
+    text = "\n".join(["plain words here", KEY + "."] * 500)
+    results: list[str] = []
+    threads = [threading.Thread(target=lambda: results.append(redact(text))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [text.replace(KEY, MASKED)] * 4
+
+
+def test_the_engine_is_not_loaded_before_there_is_text():
+    code = (
+        "import sys, termvisor.redaction as r; n = 'hyperscan'\n"
+        "print(n in sys.modules, r.redact('x'), n in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "x", "True"]
+
+
+def test_hostile_lines_take_linear_time():
+    for piece in (
+        "sk-",
+        "token=",
+        "password:",
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ",
+        "://a:",
+        "curl -u ",
+        "Cookie: a=",
+    ):
+        assert len(redact(piece * 3000)) > 0

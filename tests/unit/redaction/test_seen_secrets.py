@@ -1,0 +1,92 @@
+"""What is left of a secret is known, as long as it may stand on a screen, and nothing else is taken for it."""
+
+import random
+import string
+
+import pytest
+
+from termvisor.redaction import Memory, Redactor
+from termvisor.redaction.seen_secrets import CALM_LINES, MOST_PIECES
+
+BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
+KEY = f"sk-ant-{BODY}"
+MASK = "[redacted:anthropic_key]"
+
+
+def other(number: int) -> str:
+    return "ghp_" + "".join(random.Random(number).choices(string.ascii_letters + string.digits, k=40))
+
+
+def seen(*rows: str) -> Memory:
+    memory = Memory()
+    Redactor(memory=memory).lines(rows)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (f"working on it{BODY[20:]}", f"working on it{MASK}"),
+        (f"{BODY[:8]} {BODY[30:40]}", f"{MASK} {MASK}"),
+        (f"│ {BODY[12:25]}~ │", f"│ {MASK}~ │"),
+        (f"x{BODY[5:15]}y", f"x{MASK}y"),
+        (BODY[:7], BODY[:7]),
+        ("ordinary words and src/paths_12.py", "ordinary words and src/paths_12.py"),
+        (f"sk-ant-{MASK}", f"sk-ant-{MASK}"),
+        ("", ""),
+    ],
+)
+def test_pieces_of_eight_characters_and_more_are_masked_where_they_stand(row, expected):
+    assert seen(KEY).masked(row) == expected
+
+
+def test_a_key_over_rows_is_known_as_one():
+    rows = [f"│ {KEY[at : at + 22].ljust(22)} │" for at in range(0, len(KEY), 22)]
+    assert seen(*rows).masked(f"{BODY[11:19]} {BODY[33:41]}") == f"{MASK} {MASK}"
+
+
+def test_two_keys_on_each_other_are_not_one():
+    row = BODY[-4:] + other(1)[4:8]
+    assert seen(KEY, other(1)).masked(row) == row
+
+
+def test_a_private_key_is_known_by_any_part_of_its_lines():
+    lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "AgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4p8Q"]
+    memory = seen("-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----")
+    assert memory.masked(f"> {lines[1][10:30]}") == "> [redacted:private_key]"
+
+
+@pytest.mark.parametrize("secret", ["0" * 40, "sk-ant-" + "0" * 40, 'password = "ordinary-words-only"', "plain text"])
+def test_words_and_zeros_tell_nothing(secret):
+    assert not seen(secret)
+
+
+def test_it_forgets_when_many_lines_were_printed_and_nothing_was_repainted():
+    memory = seen(KEY)
+    memory.rest(10 * CALM_LINES, is_repainting=False)  # the lines among which the key was
+    memory.rest(CALM_LINES, is_repainting=False)
+    assert memory
+    memory.rest(1, is_repainting=True)
+    memory.rest(CALM_LINES, is_repainting=False)
+    assert memory
+    memory.rest(1, is_repainting=False)
+    assert not memory
+
+
+def test_it_is_bounded_and_the_oldest_go_first():
+    redactor = Redactor(memory=(memory := Memory()))
+    redactor.lines([KEY])
+    for number in range(MOST_PIECES // 40):
+        redactor.lines([other(number)])
+    assert memory.masked(BODY) == MASK
+    for number in range(MOST_PIECES // 20):
+        redactor.lines([other(number)])
+    assert memory.masked(BODY) == BODY
+    assert len(memory._kinds) <= MOST_PIECES
+
+
+def test_what_is_seen_again_is_young_again():
+    redactor = Redactor(memory=(memory := Memory()))
+    for number in range(MOST_PIECES // 20):
+        redactor.lines([KEY, other(number)])
+    assert memory.masked(BODY) == MASK

@@ -1,0 +1,28 @@
+"""Lines are found by halving a block; any function from bytes to ids will do."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.regex.engine import as_utf8, by_line
+
+
+def letters(data: bytes) -> frozenset[str]:
+    return frozenset(chr(byte) for byte in data if byte in b"xy")
+
+
+@given(st.lists(st.sampled_from(["", "a", "x", "y", "xy", "axa"]), max_size=20))
+def test_halving_finds_what_a_look_at_every_line_finds(lines):
+    expected = sorted({(number, letter) for number, line in enumerate(lines) for letter in line if letter in "xy"})
+    assert by_line(letters, "\n".join(lines).encode()) == expected
+
+
+def test_a_clean_block_is_looked_at_once():
+    looks: list[bytes] = []
+    assert by_line(lambda data: frozenset(looks.append(data) or ()), b"a\nb\nc") == []
+    assert looks == [b"a\nb\nc"]
+
+
+def test_text_is_not_copied_and_other_bytes_are_replaced():
+    text = "│ x".encode()
+    assert as_utf8(text) is text
+    assert as_utf8(b"\xffx") == "\ufffdx".encode()

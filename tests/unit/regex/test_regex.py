@@ -1,0 +1,25 @@
+"""How patterns are shared out between the engines."""
+
+from termvisor.regex import compile_patterns
+
+ONLY_FOR_HYPERSCAN = "a{1500}"
+ONLY_FOR_RE2 = r"a\b\Bc|(?P<never>a\b\Bd)"
+
+
+def test_no_patterns_match_nothing():
+    matcher = compile_patterns({})
+    assert matcher.ids(b"anything") == frozenset()
+    assert matcher.lines(b"any\nthing") == []
+
+
+def test_auto_takes_hyperscan_where_it_is_there():
+    assert type(compile_patterns({"a": "a"})).__name__ == "HyperscanMatcher"
+
+
+def test_an_engine_that_is_asked_for_is_taken():
+    assert type(compile_patterns({"a": "a"}, "re2")).__name__ == "Re2Matcher"
+
+
+def test_what_the_first_engine_refuses_goes_to_the_next():
+    matcher = compile_patterns({"never": ONLY_FOR_RE2, "small": "xyz", "long": ONLY_FOR_HYPERSCAN})
+    assert matcher.lines(b"xyz\n" + b"a" * 1500 + b"\nac ad") == [(0, "small"), (1, "long")]

@@ -1,0 +1,111 @@
+import pytest
+
+from termvisor.search.line_match import Seen, Sieve, anchors, holds, spans
+from termvisor.search.parser import parse
+from termvisor.search.query_tree import And, From, InPanes, Not, Or, Phrase, Within
+from termvisor.store.sqlite.database import tokeniser
+
+SPLIT = tokeniser()
+
+
+def tree(text):
+    return parse(text, 0, SPLIT)
+
+
+def seen(text, pane=1, at=100):
+    return Seen([word for _, _, word in SPLIT(text)], pane, at, "stream")
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "fits"),
+    [
+        ("limit", "the usage_limit was reached", True),
+        ("LIMIT", "The Limit", True),
+        ("limit", "limits", False),
+        ("lim*", "limits", True),
+        ("usage_limit", "usage limit", True),
+        ("usage_limit", "limit usage", False),
+        ('"a b c"', "x a b c y", True),
+        ('"a b c"', "a b x c", False),
+        ('"a b"*', "a bc", True),
+        ('"a b"*', "ac b", False),
+        ("cafe", "ein Café", True),
+        ("a b", "b a", True),
+        ("a b", "a", False),
+        ("a OR b", "b", True),
+        ("a -b", "a", True),
+        ("a -b", "a b", False),
+        ('"a a"', "a b a a", True),
+    ],
+)
+def test_a_query_holds_for_a_line_or_not(query, text, fits):
+    assert holds(tree(query), seen(text)) is fits
+
+
+def test_conditions_hold_by_pane_time_and_source():
+    line = seen("a", pane=7, at=50)
+    assert holds(And((Phrase(("a",)), InPanes(frozenset({7})), Within(50, 50), From("stream"))), line)
+    assert not holds(InPanes(frozenset({8})), line)
+    assert not holds(Within(51, None), line)
+    assert not holds(Within(None, 49), line)
+    assert not holds(From("screen"), line)
+    assert holds(Not(From("screen")), line)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "marked"),
+    [
+        ("limit", "a limit, a limit", ["limit", "limit"]),
+        ("usage_limit", "Usage Limit!", ["Usage Limit"]),
+        ("lim*", "● naïve limits", ["limits"]),
+        ("b a -c", "a b", ["a", "b"]),
+        ('"a b" "b c"', "a b c", ["a b c"]),
+        ("cafe", "ein Café.", ["Café"]),
+    ],
+)
+def test_what_matched_is_marked(query, text, marked):
+    assert [text[start:end] for start, end in spans(tree(query), text, SPLIT(text))] == marked
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("abc", {"abc"}),
+        ("src/main.rs", {"main"}),
+        ("a longer -longest", {"longer"}),
+        ("(a OR b) c", {"c"}),
+        ("a OR b", {"a", "b"}),
+    ],
+)
+def test_a_fitting_line_holds_one_of_the_anchors(query, words):
+    assert anchors(tree(query)) == words
+
+
+def test_nothing_anchors_a_query_that_only_forbids():
+    assert anchors(Or((Phrase(("a",)), Not(Phrase(("b",)))))) == frozenset()
+    assert anchors(And((InPanes(frozenset()),))) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("nothing\nhere", []),
+        (
+            "Error\nx\nan ERROR and another error\n\nlast error",
+            [(0, "Error"), (2, "an ERROR and another error"), (4, "last error")],
+        ),
+        ("error", [(0, "error")]),
+        ("x\nerror\n", [(1, "error")]),
+        ("", []),
+        ("x\n● maybe\nerror", [(1, "● maybe"), (2, "error")]),
+    ],
+)
+def test_the_sieve_keeps_the_lines_that_may_fit(text, kept):
+    assert Sieve(tree("error")).lines(text) == kept
+
+
+def test_the_sieve_wants_all_words_of_a_line():
+    text = "an error\nok\nan Error, then OK\nnot ok: error"
+    assert Sieve(tree("error ok")).lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
+    assert Sieve(tree('"error ok"')).lines("ok then error\nok") == [(0, "ok then error")]
+    assert Sieve(tree("error -ok")).lines(text) == [(0, "an error"), (2, "an Error, then OK"), (3, "not ok: error")]

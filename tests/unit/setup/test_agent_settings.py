@@ -1,0 +1,97 @@
+"""An agent's settings with our hooks; the laws are in tests/property."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from termvisor.errors import ConfigError
+from termvisor.model.agent.hooks import HookedAgent
+from termvisor.settings import Places
+from termvisor.setup.agent_settings import agent_file, found, path_of, with_hooks, without_hooks
+
+PLACES = Places("/home/you/.config/visor", "/home/you/it's here/visor", "/run/user/7/visor")
+HOME = {"HOME": "/home/you"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "project"),
+    [
+        ("claude_code", "/home/you/.claude/settings.json", "/src/.claude/settings.local.json"),
+        ("codex", "/home/you/.codex/hooks.json", "/src/.codex/hooks.json"),
+        ("gemini", "/home/you/.gemini/settings.json", "/src/.gemini/settings.json"),
+        ("copilot", "/home/you/.copilot/hooks/termvisor.json", "/src/.github/hooks/termvisor.json"),
+        ("opencode", "/home/you/.config/opencode/plugin/termvisor.js", "/src/.opencode/plugin/termvisor.js"),
+    ],
+)
+def test_every_agent_has_its_file(agent: HookedAgent, path: str, project: str) -> None:
+    assert (path_of(agent, HOME), path_of(agent, HOME, "/src")) == (path, project)
+
+
+def test_an_agent_whose_folder_was_moved_is_followed() -> None:
+    moved = {**HOME, "CLAUDE_CONFIG_DIR": "/claude", "CODEX_HOME": "/codex", "XDG_CONFIG_HOME": "/etc/you"}
+    assert path_of("claude_code", moved) == "/claude/settings.json"
+    assert path_of("codex", moved) == "/codex/hooks.json"
+    assert path_of("opencode", moved) == "/etc/you/opencode/plugin/termvisor.js"
+
+
+def test_a_hook_names_the_script_and_ends_well_whatever_happens() -> None:
+    hooks = json.loads(with_hooks(agent_file("claude_code", PLACES, HOME), None))["hooks"]
+    command = hooks["Stop"][0]["hooks"][0]["command"]
+    assert command == (
+        "sh '/home/you/it'\"'\"'s here/visor/hook.sh' tell claude_code Stop $PPID 2>/dev/null || : # visor setup agents"
+    )
+    asks = hooks["PermissionRequest"][1]["hooks"][0]
+    assert (" ask claude_code " in asks["command"], asks["timeout"]) == (True, 600)
+
+
+def test_each_agent_gets_its_own_shape() -> None:
+    gemini = json.loads(with_hooks(agent_file("gemini", PLACES, HOME), b'{"theme": "dark"}'))
+    assert gemini["hooks"]["AfterAgent"][0]["matcher"] == "*"
+    assert gemini["hooks"]["AfterAgent"][0]["hooks"][0]["timeout"] == 3000
+    copilot = json.loads(with_hooks(agent_file("copilot", PLACES, HOME), None))
+    assert copilot["version"] == 1
+    assert copilot["hooks"]["agentStop"][0].keys() == {"type", "bash", "timeoutSec"}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"{ // note\n}", "it is no JSON"),
+        (b"\xff{}", "it is no JSON"),
+        (b"[]", "it is no object"),
+        (b'{"hooks": []}', "hooks is no object"),
+        (b'{"hooks": {"Stop": {}}}', "hooks.Stop is no list"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        with_hooks(agent_file("claude_code", PLACES, HOME), data)
+
+
+def test_what_was_changed_or_broken_is_told() -> None:
+    file = agent_file("codex", PLACES, HOME)
+    once = with_hooks(file, None)
+    assert found(file, None).state == "absent"
+    assert found(file, once.replace(b"tell codex Stop", b"tell codex Stopped")).state == "changed"
+    assert found(file, b"{").state == "unreadable"
+
+
+def test_the_plugin_is_a_file_of_its_own_and_only_ours_is_taken_away(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path)}
+    (tmp_path / ".config/opencode/node_modules/@opencode-ai/plugin").mkdir(parents=True)
+    file = agent_file("opencode", PLACES, environ)
+    made = with_hooks(file, None)
+    assert b'"/home/you/it\'s here/visor/spool/hooks.jsonl"' in made
+    assert (found(file, made).state, found(file, made + b"//").state) == ("current", "changed")
+    assert without_hooks(file, made, None) is None
+    assert without_hooks(file, b"theirs", None) == b"theirs"
+
+
+def test_no_plugin_folder_is_made_where_opencode_would_hang_without_a_network(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path)}
+    assert "npm install --prefix" in agent_file("opencode", PLACES, environ).reason
+    (tmp_path / ".config/opencode/plugin").mkdir(parents=True)
+    assert agent_file("opencode", PLACES, environ).reason
+    (tmp_path / ".config/opencode/plugin/theirs.js").touch()
+    assert agent_file("opencode", PLACES, environ).reason == ""

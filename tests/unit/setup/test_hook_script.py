@@ -1,0 +1,160 @@
+"""The real script, run by a real `sh` as agents do; what it wrote is read by the spool's own reader."""
+
+import json
+import os
+import stat
+import statistics
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.sources.hook_spool import Mark, Spool
+from termvisor.errors import Unavailable
+from termvisor.settings import Places
+from termvisor.setup import hook_script
+from termvisor.testing.world import StillClock
+
+PANE = {"TMUX": "/tmp/tmux-7/default,123,0", "TMUX_PANE": "%5"}
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    where = Places(*(str(tmp_path / name) for name in ("config", "it's data", "run")))
+    hook_script.install(where)
+    return where
+
+
+def run(places: Places, payload: bytes, *, event: str = "Stop", env: dict[str, str] = PANE) -> bytes:
+    """As an agent does it: by a shell, with the payload on stdin. Nothing may be wrong, and nothing said."""
+    command = hook_script.tells(places, "claude_code", event)
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=payload,
+        capture_output=True,
+        env={"PATH": os.environ["PATH"], **env},
+        check=True,
+        timeout=30,
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+    return payload
+
+
+async def records(places: Places) -> Sequence[Record]:
+    spool = Spool(places.spool_dir, Mark(), StillClock())
+    return spool.look(None).records
+
+
+async def test_an_event_is_one_line_with_pane_process_and_time(places: Places) -> None:
+    before = time.time_ns()
+    run(places, b'{"session_id": "s1",\n  "last_assistant_message": "a \\n b"}\n')
+    (record,) = await records(places)
+    told = json.loads(record.text)
+    assert (told["v"], told["agent"], told["event"]) == (1, "claude_code", "Stop")
+    assert (record.hint.socket, record.hint.mux_pane, record.hint.pid) == ("/tmp/tmux-7/default", "%5", os.getpid())
+    assert told["payload"] == {"session_id": "s1", "last_assistant_message": "a \n b"}
+    assert before // 1_000_000 <= told["at"] <= time.time_ns() // 1_000_000
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"text": "it\'s \\"quoted\\" $(touch x) `touch x` %s %d \\\\ \\u0000 ; & | > <"}',
+        '{"text": "ü 漢字 🙂"}'.encode(),
+        b'{\r\n"text":\r\n"x"\r\n}\r\n',
+        b'{"text": "' + b"x" * 2_980 + b'"}',
+        b'{"text": "' + b"%n\\\\" * 1_000 + b'"}',
+        b'{"text": "' + "漢".encode() * 100_000 + b'"}',
+    ],
+    ids=["signs", "letters", "lines", "nearly a page", "more than a page", "large"],
+)
+async def test_any_payload_arrives_as_it_is(places: Places, payload: bytes) -> None:
+    run(places, payload)
+    (record,) = await records(places)
+    assert json.loads(record.text)["payload"] == json.loads(payload)
+
+
+@pytest.mark.parametrize("payload", [b"", b"\n", b"no json", b"[1]", b"\0\0", b'"{"'])
+async def test_what_is_no_object_is_an_event_without_a_payload(places: Places, payload: bytes) -> None:
+    run(places, payload)
+    (record,) = await records(places)
+    assert json.loads(record.text)["payload"] == {}
+
+
+async def test_no_payload_can_make_a_second_line(places: Places) -> None:
+    run(places, b'{"a": 1}}\n{"v":1,"agent":"codex","event":"Stop","payload":{}')
+    run(places, b'{"b": 2}')
+    assert [json.loads(record.text)["payload"] for record in await records(places)] == [{"b": 2}]
+
+
+async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_told(places: Places) -> None:
+    run(places, b'{"text": "' + b"x" * (2 << 20) + b'"}')
+    (record,) = await records(places)
+    assert json.loads(record.text)["payload"] == {}
+    assert os.listdir(places.spool_dir) == ["hooks.jsonl"]
+
+
+@pytest.mark.parametrize("name", ['/tmp/a"b,1,0', "/tmp/a\\b,1,0", "/tmp/a\nb,1,0"])
+async def test_a_socket_with_odd_signs_in_its_name_breaks_no_line(places: Places, name: str) -> None:
+    run(places, b"{}", env={"TMUX": name, "TMUX_PANE": "%1"})
+    (record,) = await records(places)
+    assert (record.hint.socket, record.hint.mux_pane) == ("", None)
+
+
+async def test_many_at_once_lose_nothing(places: Places) -> None:
+    command = hook_script.tells(places, "codex", "PreToolUse")
+    payloads = [b'{"n": %d, "text": "%b"}' % (number, b"x" * (number * 60 % 4_000)) for number in range(60)]
+    running = [subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE) for _ in payloads]
+    for process, payload in zip(running, payloads, strict=True):
+        process.communicate(payload, timeout=30)
+    told = [json.loads(record.text)["payload"]["n"] for record in await records(places)]
+    assert sorted(told) == list(range(60))
+
+
+@pytest.mark.parametrize("trouble", ["script gone", "spool is a file", "spool cannot be written"])
+def test_no_trouble_reaches_the_agent(places: Places, trouble: str) -> None:
+    spool = Path(places.spool_dir)
+    if trouble == "script gone":
+        Path(places.hook_file).unlink()
+    elif trouble == "spool is a file":
+        spool.rmdir()
+        spool.touch()
+    else:
+        (spool / "hooks.jsonl").mkdir()
+    run(places, b"{}")
+
+
+def test_what_is_asked_without_a_daemon_gets_no_answer(places: Places) -> None:
+    command = hook_script.asks(places, "claude_code")
+    asked = subprocess.run(["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=True, timeout=30)
+    assert (asked.stdout, asked.stderr) == (b"", b"")
+    assert not Path(places.runtime_dir).exists()
+
+
+def test_it_is_private_and_written_once(places: Places) -> None:
+    found = os.stat(places.hook_file)
+    assert stat.S_IMODE(found.st_mode) == 0o600
+    hook_script.install(places)
+    assert os.stat(places.hook_file).st_ino == found.st_ino
+    run(places, b'{"text": "' + b"x" * 5_000 + b'"}')
+    modes = {stat.S_IMODE(os.stat(f"{places.spool_dir}/{name}").st_mode) for name in os.listdir(places.spool_dir)}
+    assert (modes, stat.S_IMODE(os.stat(places.spool_dir).st_mode)) == ({0o600}, 0o700)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    with pytest.raises(Unavailable):
+        hook_script.install(Places(str(tmp_path), str(tmp_path / "data"), str(tmp_path / "run")))
+
+
+def test_how_long_an_agent_waits_is_told(places: Places, record_testsuite_property) -> None:
+    took = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        run(places, b'{"session_id": "s1"}')
+        took.append((time.perf_counter() - begun) * 1000)
+    record_testsuite_property("hook_ms", f"median {statistics.median(took):.1f}, longest {max(took):.1f}")
+    assert len(took) == 20

@@ -1,0 +1,75 @@
+"""JSON stays as its owner wrote it."""
+
+import pytest
+
+from termvisor.setup.json_edit import Misshapen, appended, leaves, member, put, tree, without
+
+OURS = '{"run":"ours"}'
+
+
+def is_ours(leaf: str) -> bool:
+    return "ours" in leaf
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", '{\n  "a": {\n    "b": [1]\n  }\n}'),
+        ('{"x":1}', '{"x":1, "a": {"b": [1]}}'),
+        ('{\n\t"x": 1\n}\n', '{\n\t"x": 1,\n\t"a": {\n\t  "b": [1]\n\t}\n}\n'),
+        ('{"a": {"b": []}}', '{"a": {"b": [1]}}'),
+        ('{"a": {"b": [ 0 ] }}', '{"a": {"b": [ 0, 1 ] }}'),
+        ('{"a": {"c": "}]\\""}}', '{"a": {"c": "}]\\"", "b": [1]}}'),
+        ('{"\\u0061": {}, "z": 1}', '{"\\u0061": {\n  "b": [1]\n}, "z": 1}'),
+    ],
+)
+def test_an_item_is_put_where_it_belongs_in_the_manner_of_the_text(text: str, expected: str) -> None:
+    assert appended(text, ("a", "b"), "1") == expected
+
+
+@pytest.mark.parametrize(("text", "why"), [('{"a": []}', "a is no object"), ('{"a": {"b": {}}}', "a.b is no list")])
+def test_what_has_another_shape_is_left_alone(text: str, why: str) -> None:
+    with pytest.raises(Misshapen, match=why):
+        appended(text, ("a", "b"), "1")
+
+
+@pytest.mark.parametrize("text", ["", "{", "{} x", '{"a": 01}', "[" * 100_000, "{'a': 1}", '{"a": 1,}', "// note\n{}"])
+def test_what_is_no_json_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        tree(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'{{"h": {{"a": [{OURS}]}}, "x": 1}}', '{"x": 1}'),
+        (f'{{"x": 1,\n "h": {{"a": [{OURS}]}}}}', '{"x": 1}'),
+        (f'{{"h": {{"a": [{OURS}]}}}}', "{}"),
+        (f'{{"h": {{"a": [{{"m": "*", "hooks": [{OURS}]}}, 2]}}}}', '{"h": {"a": [2]}}'),
+        (f'{{"h": {{"a": [1, {OURS}, {{"run":"theirs"}}, {OURS}]}}}}', '{"h": {"a": [1, {"run":"theirs"}]}}'),
+        (
+            f'{{"h": {{"a": [{{"hooks": [{{"run":"theirs"}}, {OURS}]}}], "b": []}}}}',
+            '{"h": {"a": [{"hooks": [{"run":"theirs"}]}], "b": []}}',
+        ),
+        (f'{{"other": [{OURS}]}}', f'{{"other": [{OURS}]}}'),
+    ],
+)
+def test_only_ours_is_taken_out_and_what_held_nothing_else(text: str, expected: str) -> None:
+    assert without(text, "h", is_ours) == expected
+
+
+def test_ours_are_found_by_the_list_that_they_stand_in() -> None:
+    text = f'{{"h": {{"a": [{{"hooks": [{OURS}]}}, {{"run":"theirs"}}], "b": [{OURS}]}}}}'
+    assert leaves(text, "h", is_ours) == [("a", OURS), ("b", OURS)]
+    assert leaves("[]", "h", is_ours) == []
+
+
+def test_one_value_is_put_under_a_key_and_all_else_stays() -> None:
+    assert put('{ "a": 1 }', "b", "2") == '{ "a": 1, "b": 2 }'
+    assert put('{\n\t"a": 1\n}', "b", "2") == '{\n\t"a": 1,\n\t"b": 2\n}'
+    assert put('{"b" :  [1], "a": 1}', "b", "2") == '{"b" :  2, "a": 1}'
+    assert put("{}", "b", "2") == '{\n  "b": 2\n}'
+    assert member('{"a": 1, "b" : {"c": 2}}', "b") == '{"c": 2}'
+    assert member("{}", "b") is None
+    with pytest.raises(Misshapen):
+        put("[]", "b", "2")

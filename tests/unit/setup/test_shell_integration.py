@@ -1,0 +1,63 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from termvisor.errors import Unsupported
+from termvisor.setup.shell_integration import SHELLS, Shell, doubt, own_shell, path_of, snippet
+
+
+@pytest.mark.parametrize(
+    ("shell", "environ", "path"),
+    [
+        ("bash", {"HOME": "/home/me"}, "/home/me/.bashrc"),
+        ("zsh", {"HOME": "/home/me"}, "/home/me/.zshrc"),
+        ("zsh", {"HOME": "/home/me", "ZDOTDIR": "/home/me/zsh"}, "/home/me/zsh/.zshrc"),
+        ("fish", {"HOME": "/home/me"}, "/home/me/.config/fish/conf.d/termvisor.fish"),
+        ("fish", {"HOME": "/home/me", "XDG_CONFIG_HOME": "/cfg"}, "/cfg/fish/conf.d/termvisor.fish"),
+    ],
+)
+def test_every_shell_has_its_start_file(shell: Shell, environ: dict[str, str], path: str) -> None:
+    assert path_of(shell, environ) == path
+
+
+def test_the_shell_of_a_person_is_the_one_in_the_environment() -> None:
+    assert own_shell({"SHELL": "/usr/local/bin/fish"}) == "fish"
+    for environ in ({"SHELL": "/bin/dash"}, {}):
+        with pytest.raises(Unsupported) as caught:
+            own_shell(environ)
+        assert "bash, zsh, fish" in caught.value.hint
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_path_of_the_nonce_is_in_it_quoted(shell: Shell) -> None:
+    text = snippet(shell, "/a b/it's\\here/nonce")
+    assert b"@NONCE_FILE@" not in text
+    assert {"bash": b"""'/a b/it'"'"'s\\here/nonce'""", "fish": b"'/a b/it\\'s\\\\here/nonce'"}.get(
+        shell, b"nonce"
+    ) in text
+    assert os.fsdecode(b"/\xff/nonce").encode("utf-8", "surrogateescape") in snippet(shell, os.fsdecode(b"/\xff/nonce"))
+
+
+def test_bash_takes_it_as_code() -> None:
+    text = snippet("bash", "/a b/it's/nonce")
+    subprocess.run([shutil.which("bash") or "bash", "-n"], input=text, check=True)
+
+
+def test_no_line_is_longer_than_a_terminal_shows() -> None:
+    lines = [line for shell in SHELLS for line in snippet(shell, "/nonce").decode().splitlines()]
+    assert [line for line in lines if len(line) > 120] == []
+
+
+def test_a_login_shell_that_never_reads_bashrc_is_a_doubt(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path)}
+    assert ".bash_profile" in str(doubt("bash", environ))
+    (tmp_path / ".profile").write_text("PATH=$PATH:~/bin\n")
+    assert ".profile" in str(doubt("bash", environ))
+    (tmp_path / ".profile").write_text("[ -f ~/.bashrc ] && . ~/.bashrc\n")
+    assert doubt("bash", environ) is None
+    (tmp_path / ".bash_profile").mkdir()
+    assert ".bash_profile" in str(doubt("bash", environ))
+    assert doubt("zsh", environ) is None

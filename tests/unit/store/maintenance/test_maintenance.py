@@ -1,0 +1,83 @@
+import pytest
+
+from termvisor.clock import SystemClock
+from termvisor.errors import InvalidCursor
+from termvisor.model.event import Event
+from termvisor.model.maintenance import Maintenance
+from termvisor.store import Store
+from termvisor.store.maintenance.maintenance import SLICE_FOR
+
+
+async def deleted(store, before):
+    counts = {}
+    async for table, number in store.keeping.delete_older(before):
+        counts[table] = counts.get(table, 0) + number
+    return {table: number for table, number in counts.items() if number}
+
+
+async def test_what_is_older_goes_from_every_table_as_foretold(store, new_pane, write_lines):
+    pane = await new_pane()
+    for at in (100, 900):
+        await write_lines(pane, f"at {at}", at=at)
+        await store.events.add([Event(at=at, kind="pane_appeared", pane=pane)])
+    assert {name: n for name, n in (await store.keeping.count_older(500)).items() if n} == {"block": 1, "event": 1}
+    assert await deleted(store, 500) == {"block": 1, "event": 1}
+    assert await deleted(store, 500) == {}
+
+
+async def test_a_cursor_older_than_what_is_kept_names_the_oldest_that_holds(store):
+    await store.events.add([Event(at=at, kind="daemon_started") for at in (100, 200, 900)])
+    await deleted(store, 500)
+    with pytest.raises(InvalidCursor) as caught:
+        await store.events.list(after=1)
+    assert caught.value.details["oldest"] == 2
+    assert [event.id for event in await store.events.list(after=2)] == [3]
+
+
+async def test_freed_pages_are_given_back_to_the_disk(store, new_pane, write_lines):
+    pane = await new_pane()
+    for number in range(300):
+        await write_lines(pane, f"{number} " + "x" * 8000, at=number)
+    used = await store.keeping.used()
+    await deleted(store, 290)
+    async for _ in store.keeping.merge_indexes():
+        pass
+    steps = [step async for step in store.keeping.give_back()]
+    await store.checkpoint()
+    assert steps[-1][1] == 0
+    assert await store.keeping.used() < used / 3
+    assert await store._db.read(lambda connection: connection.pragma("freelist_count")) == 0
+    assert await store.check(thorough=True) == "ok"
+
+
+async def test_a_slice_ends_when_its_time_is_over(tmp_path, monkeypatch):
+    class Hurried(SystemClock):
+        at = 0.0
+
+        def monotonic(self):
+            self.at += SLICE_FOR
+            return self.at
+
+    store = await Store.open(str(tmp_path / "visor.db"), Hurried())
+    await store.events.add([Event(at=1, kind="daemon_started") for _ in range(100)])
+    slices = [number async for table, number in store.keeping.delete_older(500) if table == "event"]
+    assert sum(slices) == 100
+    assert max(slices) <= 8
+    await store.close()
+
+
+async def test_runs_are_noted_newest_first(store):
+    runs = [Maintenance(operation=name, started_at=at, rows=at) for at, name in enumerate(("seal", "vacuum"))]
+    for run in runs:
+        await store.keeping.note(run)
+    assert await store.keeping.notes() == runs[::-1]
+    assert await store.keeping.notes(1) == runs[1:]
+
+
+async def test_it_is_known_how_far_each_epoch_is_stored(store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "x")
+    await store.output.close_epoch((await store.output.open_epochs())[0].id, "stopped", 5, 9)
+    await store.output.open_epoch(pane, "pipe", 6)
+    assert await store.keeping.epochs() == {1: (9, True), 2: (0, False)}
+    assert await store.keeping.oldest_text_at() == 100

@@ -1,0 +1,118 @@
+"""A question is answered once, in time, for the very action it was asked about."""
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.errors import BadRequest, Conflict
+from termvisor.model.action.action import Actor
+from termvisor.model.action.approval import Approval, Permit, Scope, Voice
+from tests.unit.store.tables.test_audit import entry
+
+ROBOT = Actor(kind="robot", uid=1000, pid=7)
+QUESTION = Approval(
+    at=10, expires_at=100, correlation="c", action_hash="h", kind="kill", actor=ROBOT, risk="process", shown={"pane": 1}
+)
+
+
+async def asked(store, **changes) -> Approval:
+    return await store.approvals.ask(replace(QUESTION, **changes), entry(10, stage="asked"))
+
+
+async def said(store, number: int, answer: str = "allow", who: str = "ann", at: int = 20) -> Approval:
+    return await store.approvals.answer(number, Voice(who, answer, at), entry(at, stage="answered"))
+
+
+async def test_an_allowed_question_is_good_for_one_use(store):
+    question = await asked(store)
+    assert (await store.approvals.list()) == [question]
+    assert (await said(store, question.id)).state == "allowed"
+    assert await store.approvals.use(question.id, "h", 30)
+    assert not await store.approvals.use(question.id, "h", 31)
+    assert (await store.approvals.one(question.id)).state == "used"
+    assert await store.approvals.list() == []
+    assert [one.stage for one in await store.audit.list()] == ["asked", "answered"]
+
+
+async def test_the_answer_is_bound_to_the_action(store):
+    question = await asked(store)
+    await said(store, question.id)
+    assert not await store.approvals.use(question.id, "another", 30)
+
+
+async def test_an_unanswered_or_denied_question_is_of_no_use(store):
+    question, other = await asked(store), await asked(store, action_hash="other")
+    assert not await store.approvals.use(question.id, "h", 30)
+    assert (await said(store, other.id, "deny")).state == "denied"
+    assert not await store.approvals.use(other.id, "other", 30)
+
+
+async def test_time_runs_out_for_questions_and_for_answers(store):
+    question = await asked(store)
+    await said(store, question.id)
+    assert not await store.approvals.use(question.id, "h", 100)
+    late = await asked(store, action_hash="late")
+    with pytest.raises(Conflict, match="expired"):
+        await said(store, late.id, at=100)
+    assert [one.state for one in await store.approvals.expire(100)] == ["expired"]
+    assert await store.approvals.expire(101) == []
+
+
+async def test_a_question_is_answered_once(store):
+    question = await asked(store)
+    await said(store, question.id, "deny")
+    with pytest.raises(Conflict, match="denied"):
+        await said(store, question.id, "allow", who="bob")
+    with pytest.raises(BadRequest, match="no question 99"):
+        await said(store, 99)
+
+
+async def test_two_people_are_two_people(store):
+    question = await asked(store, needs=2)
+    assert (await said(store, question.id, who="ann")).state == "open"
+    assert (await said(store, question.id, who="ann")).state == "open"
+    done = await said(store, question.id, who="bob")
+    assert (done.state, [voice.who for voice in done.voices]) == ("allowed", ["ann", "bob"])
+
+
+async def test_the_same_question_is_asked_once_while_it_is_open(store):
+    first = await asked(store)
+    assert (await asked(store, at=11)).id == first.id
+    assert (await asked(store, at=11, actor=replace(ROBOT, uid=1))).id != first.id
+    await said(store, first.id, "deny")
+    assert (await asked(store, at=30)).id != first.id
+
+
+async def test_permits_hold_until_they_end_or_are_revoked(store):
+    scope = Scope(kind="send_text", actor_kind="robot", uid=1000)
+    permit = await store.permits.add(Permit(at=10, expires_at=50, scope=scope, who="ann"))
+    assert await store.permits.list(49) == [permit]
+    assert await store.permits.list(50) == []
+    assert await store.permits.revoke(permit.id, 20)
+    assert not await store.permits.revoke(permit.id, 21)
+    assert await store.permits.list(30) == []
+
+
+async def test_who_said_yes_may_still_say_no(store):
+    question = await asked(store, needs=2)
+    assert (await said(store, question.id)).state == "open"
+    assert (await said(store, question.id, "deny", at=21)).state == "denied"
+
+
+async def test_an_edited_question_is_of_no_use(store):
+    question = await asked(store)
+    assert (await said(store, question.id, "edit")).state == "edited"
+    assert not await store.approvals.use(question.id, "h", 30)
+
+
+async def test_a_question_that_nobody_waits_for_is_withdrawn_and_cannot_be_answered(store):
+    question = await asked(store)
+    assert (await store.approvals.withdraw(question.id)).state == "withdrawn"
+    assert await store.approvals.withdraw(question.id) is None
+    with pytest.raises(Conflict, match="withdrawn"):
+        await said(store, question.id)
+
+
+async def test_what_an_earlier_daemon_left_open_is_withdrawn_by_its_kind(store):
+    left, other = await asked(store, kind="answer_agent"), await asked(store, action_hash="other")
+    await store.approvals.withdraw_left("answer_agent")
+    assert [(await store.approvals.one(one.id)).state for one in (left, other)] == ["withdrawn", "open"]

@@ -1,0 +1,148 @@
+"""The audit only grows, survives, and shows where somebody touched it."""
+
+import asyncio
+import contextlib
+
+import apsw
+import msgspec
+import pytest
+
+from termvisor.model.action.action import Actor
+from termvisor.model.action.audit import AuditEntry, AuditFilter, BrokenChain
+from termvisor.model.action.hash_chain import hash_of
+from termvisor.model.ids import PaneId
+
+ME = Actor(kind="human", uid=1000, pid=42, name="visor")
+
+
+def entry(number: int, **more) -> AuditEntry:
+    known = {"at": number, "correlation": f"c{number}", "stage": "intent", "kind": "send_text", "actor": ME}
+    return AuditEntry(**(known | more))
+
+
+@pytest.fixture
+def path(tmp_path) -> str:
+    return str(tmp_path / "visor.db")
+
+
+@pytest.fixture
+async def filled(store):
+    for number in range(1, 6):
+        await store.audit.add([entry(number, pane=PaneId(number % 2 + 1), action={"text": f"word {number}"})])
+    return store
+
+
+def meddle(path: str, *statements: str) -> None:
+    """What somebody with a database tool could do."""
+    connection = apsw.Connection(path)
+    connection.execute("DROP TRIGGER audit_is_not_changed; DROP TRIGGER audit_is_not_deleted")
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+async def test_entries_come_back_as_they_were_with_a_chain(filled):
+    found = await filled.audit.list(limit=2)
+    assert [(one.id, one.action, one.actor) for one in found] == [
+        (4, {"text": "word 4"}, ME),
+        (5, {"text": "word 5"}, ME),
+    ]
+    assert found[1].previous == found[0].hash != ""
+    assert await filled.audit.verify() is None
+
+
+async def test_an_empty_audit_is_whole(store):
+    assert await store.audit.verify() is None
+
+
+async def test_entries_are_found_by_pane_kind_story_and_time(filled):
+    async def ids(**only) -> list[int]:
+        return [one.id for one in await filled.audit.list(only=AuditFilter(**only))]
+
+    assert await ids(pane=PaneId(1)) == [2, 4]
+    assert await ids(correlation="c3") == [3]
+    assert await ids(since=4) == [4, 5]
+    assert await ids(kind="kill") == []
+    assert [one.id for one in await filled.audit.list(after=1, limit=2)] == [2, 3]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE audit SET kind = 'kill'", "DELETE FROM audit WHERE id = 5"])
+async def test_the_database_itself_refuses_a_change(filled, path, statement):
+    with pytest.raises(apsw.ConstraintError, match="only ever added to"):
+        apsw.Connection(path).execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "broken"),
+    [
+        ("UPDATE audit SET entry = replace(entry, 'word 3', 'word X') WHERE id = 3", 3),
+        ("UPDATE audit SET kind = 'kill' WHERE id = 4", 4),
+        ("UPDATE audit SET at = 99 WHERE id = 2", 2),
+        ("UPDATE audit SET hash = 'x' WHERE id = 2", 2),
+        ("DELETE FROM audit WHERE id = 3", 4),
+        ("DELETE FROM audit WHERE id = 1", 2),
+        ("DELETE FROM audit WHERE id = 5", 5),
+    ],
+)
+async def test_tampering_is_found_at_the_exact_entry(filled, path, statement, broken):
+    meddle(path, statement)
+    found = await filled.audit.verify()
+    assert isinstance(found, BrokenChain) and found.id == broken
+
+
+async def test_whoever_follows_is_woken_once_it_is_on_disk(filled):
+    with filled.audit.news.subscribe() as news:
+        await filled.audit.add([entry(6)])
+        await news.get()
+    assert (await filled.audit.list(after=5))[0].correlation == "c6"
+
+
+async def test_whoever_follows_is_woken_also_when_the_writer_no_longer_waits(filled):
+    with filled.audit.news.subscribe() as news:
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(filled.audit.add([entry(6)]))
+            await asyncio.sleep(0)
+            writing.cancel()
+        await news.get()
+    assert [one.correlation for one in await filled.audit.list(after=5)] == ["c6"]
+
+
+async def test_the_chain_can_be_read_as_it_is_kept(filled):
+    links = await filled.audit.links(after=3)
+    assert [link.id for link in links] == [4, 5]
+    assert links[1].previous == links[0].hash == hash_of(links[0].previous, links[0].entry)
+
+
+async def test_a_hash_that_was_kept_must_be_in_the_record(filled):
+    (kept,) = await filled.audit.list(limit=1)
+    assert await filled.audit.verify(kept.hash) is None
+    assert (await filled.audit.verify("f" * 64)).what == "no entry up to it has the hash that was kept"
+
+
+async def test_entries_are_found_by_caller_outcome_and_what_they_undo(store):
+    robot = Actor(kind="robot", uid=1000, pid=7, name="builder")
+    await store.audit.add([entry(1), entry(2, actor=robot, outcome="done"), entry(3, outcome="done", undoes="c2")])
+
+    async def ids(**only) -> list[int]:
+        return [one.id for one in await store.audit.list(only=AuditFilter(**only))]
+
+    assert await ids(actor="robot") == await ids(actor="builder") == [2]
+    assert await ids(outcome="done") == [2, 3]
+    assert await ids(undoes="c2") == [3]
+    assert await ids(until=2) == [1, 2]
+
+
+async def test_entries_of_an_older_version_stay_as_they_were_and_stay_proven(store, path):
+    """They know nothing of what was added to an entry since."""
+    fields = msgspec.to_builtins(entry(1))
+    text = msgspec.json.encode({name: value for name, value in fields.items() if name != "undoes"}).decode()
+    actor = msgspec.json.encode(ME).decode()
+    with contextlib.closing(apsw.Connection(path)) as connection:
+        connection.execute(
+            "INSERT INTO audit (at, correlation, stage, kind, pane, actor, entry, previous, hash)"
+            " VALUES (1, 'c1', 'intent', 'send_text', NULL, ?, ?, '', ?)",
+            (actor, text, hash_of("", text)),
+        )
+    await store.audit.add([entry(2, undoes="c1")])
+    assert await store.audit.verify() is None
+    assert [one.undoes for one in await store.audit.list()] == ["", "c1"]

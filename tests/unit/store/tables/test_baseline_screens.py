@@ -1,0 +1,14 @@
+"""What panes showed when listening began."""
+
+from termvisor.model.terminal.screen import Screen
+
+
+async def test_a_first_screen_is_there_again_and_only_for_its_pane(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    epoch = await store.output.open_epoch(pane, "pipe", 5)
+    screen = Screen(
+        pane=pane, rows=("$ ls", "", "é日"), width=80, height=3, cursor_x=2, cursor_y=1, alternate=True, at=5
+    )
+    await store.first_screens.keep(epoch, screen)
+    assert await store.first_screens.of(pane) == {epoch: screen}
+    assert await store.first_screens.of(other) == {}

@@ -1,0 +1,204 @@
+import pytest
+from msgspec.structs import replace
+
+from termvisor.clock import NS
+from termvisor.model.detection.detection import Detection, DetectionFilter, Handling, Mute
+from termvisor.model.event import Event
+from termvisor.model.ids import EventId, RuntimeId
+from termvisor.store.maintenance.retention import HISTORY, Sweep, sweep
+
+HOUR = 3600 * NS
+
+
+def seen(pane, at=100, **others):
+    known = {
+        "type": "usage.reached",
+        "rule": "codex.usage.reached",
+        "source": "stream",
+        "key": "usage.reached runtime:7",
+        "severity": "error",
+        "captures": {"resets_at": "3pm"},
+        "evidence": {"line": 4},
+    }
+    return Detection(at=at * NS, pane=pane, **{**known, **others})
+
+
+async def found(store, **only):
+    return await store.detections.list(DetectionFilter(**only))
+
+
+async def test_a_detection_is_stored_with_the_event_that_it_is(store, new_pane):
+    pane = await new_pane()
+    (event,) = await store.detections.add([seen(pane)])
+    assert (event.kind, event.pane, event.data["captures.resets_at"]) == ("usage.reached", pane, "3pm")
+    one = await store.detections.one(event.id)
+    assert (one.event, one.correlation, one.last_at) == (event.id, f"event:{event.id}", 100 * NS)
+    assert replace(one, event=EventId(0), correlation="", last_at=None) == seen(pane)
+    assert await store.detections.some([event.id, EventId(99)]) == {event.id: one}
+
+
+async def test_what_is_seen_again_is_counted_and_may_tell_more(store, new_pane):
+    pane = await new_pane()
+    (event,) = await store.detections.add([seen(pane)])
+    assert await store.detections.add([seen(pane, 150, rule="signal.usage_limited", captures={"session": "s"})]) == []
+    assert await store.detections.add([seen(pane, 200)]) == []  # sixty seconds after the last sight, not the first
+    (one,) = await found(store)
+    assert (one.seen_again, one.last_at) == (2, 200 * NS)
+    assert one.captures == {"resets_at": "3pm", "session": "s"}
+    assert (one.event, len(await store.events.list())) == (event.id, 1)
+
+
+async def test_another_pane_another_key_and_another_time_are_other_things(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    again = [seen(pane), seen(other), seen(pane, key="usage.reached runtime:8"), seen(pane, 161)]
+    assert len(await store.detections.add(again)) == 4
+
+
+async def test_what_comes_late_is_the_same_as_what_was_told_just_after_it(store, new_pane):
+    pane = await new_pane()
+    await store.detections.add([seen(pane, 100)])
+    assert await store.detections.add([seen(pane, 70)]) == []
+    assert len(await store.detections.add([seen(pane, 20)])) == 1
+
+
+async def test_a_redraw_is_the_same_for_hours_and_a_fresh_text_is_not(store, new_pane):
+    pane, runtime = await new_pane(), RuntimeId(7)
+    await store.detections.add([seen(pane, 0, runtime=runtime, trace="above and text")])
+    hours = 2 * 3600
+    assert await store.detections.add([seen(pane, hours, runtime=runtime, trace="above and text")]) == []
+    assert len(await store.detections.add([seen(pane, 2 * hours, runtime=runtime, trace="other text above")])) == 1
+    assert len(await store.detections.add([seen(pane, 3 * hours, runtime=RuntimeId(8), trace="above and text")])) == 1
+
+
+async def test_a_limit_that_is_shown_again_is_the_same_and_one_that_ends_later_is_not(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    first = {"agent": "codex", "runtime": RuntimeId(7), "evidence": {"resets_at": 9 * HOUR}}
+    second = {"runtime": RuntimeId(8), "key": "usage.reached runtime:8", "evidence": {"resets_at": 9 * HOUR - 50 * NS}}
+    second = first | second
+    await store.detections.add([seen(pane, **first)])
+    assert await store.detections.add([seen(pane, 4000, **second)]) == []
+    (one,) = await found(store)
+    assert one.seen_again == 1
+    past = first | {"evidence": {"resets_at": (24 + 9) * HOUR - 20 * NS}}
+    assert await store.detections.add([seen(pane, 8000, **past)]) == []
+    later = second | {"evidence": {"resets_at": 10 * HOUR}}
+    assert len(await store.detections.add([seen(pane, 12000, **later), seen(other, 4000, **second)])) == 2
+
+
+async def test_a_text_that_came_after_the_agent_s_own_word_is_known_when_it_is_drawn_again(store, new_pane):
+    pane = await new_pane()
+    own = {"agent": "codex", "runtime": RuntimeId(7)}
+    await store.detections.add([seen(pane, 100, source="signal", rule="signal.usage_limited", **own)])
+    assert await store.detections.add([seen(pane, 101, trace="a1", **own)]) == []
+    assert await store.detections.add([seen(pane, 4000, trace="a1", **own)]) == []
+    assert len(await store.detections.add([seen(pane, 8000, trace="b2", **own)])) == 1
+
+
+async def test_who_handles_it_first_stands(store, new_pane):
+    (event,) = await store.detections.add([seen(await new_pane())])
+    mine = Handling(at=1, by="workflow:handle_usage_limits", action="paused", run=3)
+    assert await store.detections.handle(event.id, mine) == mine
+    assert await store.detections.handle(event.id, Handling(at=2, by="person:1000")) == mine
+    assert await store.detections.handle(event.id, mine) == mine
+    assert await store.detections.handle(EventId(99), mine) is None
+    assert [one.handling for one in await found(store)] == [mine]
+    assert await store.detections.unhandled() == []
+
+
+@pytest.mark.parametrize(
+    ("only", "rules"),
+    [
+        ({}, ["a.one", "b.two", "b.three"]),
+        ({"type": "usage.*"}, ["a.one"]),
+        ({"type": "test.failed"}, ["b.two", "b.three"]),
+        ({"rule": "b.t*"}, ["b.two", "b.three"]),
+        ({"agent": "codex"}, ["a.one"]),
+        ({"severity": "warning"}, ["a.one", "b.two"]),
+        ({"severity": "critical"}, []),
+        ({"since": 200 * NS}, ["b.two", "b.three"]),
+        ({"is_unhandled": True}, ["a.one", "b.three"]),
+        ({"after": 1}, ["b.two", "b.three"]),
+        ({"after": 0, "limit": 1}, ["a.one"]),
+        ({"limit": 1}, ["b.three"]),
+    ],
+)
+async def test_filters(store, new_pane, only, rules):
+    pane = await new_pane()
+    done = Handling(at=1, by="person:1000")
+    await store.detections.add(
+        [
+            seen(pane, 100, rule="a.one", agent="codex", key="1"),
+            seen(pane, 200, rule="b.two", type="test.failed", severity="warning", key="2", handling=done),
+            seen(pane, 300, rule="b.three", type="test.failed", severity="info", key="3"),
+        ]
+    )
+    assert [one.rule for one in await found(store, **only)] == rules
+
+
+async def test_what_is_muted_is_stored_and_counts_as_handled(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    mute = await store.detections.mute(Mute(what="usage.*", pane=pane, at=0, until=500 * NS, by="person:1000"))
+    await store.detections.add([seen(pane), seen(other), seen(pane, 600), seen(pane, rule="x.y", type="x.z", key="")])
+    assert [one.handling.by if one.handling else None for one in await found(store)] == [
+        "mute:usage.*",
+        None,
+        None,
+        None,
+    ]
+    assert await store.detections.mutes(100 * NS) == [mute]
+    assert await store.detections.mutes(500 * NS) == []
+    assert (await store.detections.unmute(mute.id), await store.detections.unmute(mute.id)) == (True, False)
+
+
+async def test_a_rule_may_be_muted_by_its_id(store, new_pane):
+    await store.detections.mute(Mute(what="codex.usage.reached", at=0))
+    await store.detections.add([seen(await new_pane())])
+    assert await store.detections.unhandled() == []
+
+
+async def test_the_same_muted_again_is_one_mute_with_the_new_end(store, new_pane):
+    pane = await new_pane()
+    one = await store.detections.mute(Mute(what="usage.*", at=0, until=500 * NS))
+    again = await store.detections.mute(Mute(what="usage.*", at=100 * NS, until=900 * NS, by="person:1"))
+    of_pane = await store.detections.mute(Mute(what="usage.*", pane=pane, at=0))
+    late = await store.detections.mute(Mute(what="usage.*", at=1000 * NS))
+    assert (again.id == one.id, of_pane.id == one.id, late.id == one.id) == (True, False, False)
+    assert await store.detections.mutes(500 * NS) == [again, of_pane, late]
+
+
+@pytest.mark.parametrize(
+    ("glob", "count"), [("usage.[!rx]*", 0), ("usage.[!x]*", 1), ("[!c]odex.*", 0), ("c?dex.*", 1)]
+)
+async def test_globs_mean_the_same_in_the_store_as_elsewhere(store, new_pane, glob, count):
+    await store.detections.add([seen(await new_pane())])
+    only = [DetectionFilter(type=glob), DetectionFilter(rule=glob)]
+    assert max([len(await store.detections.list(one)) for one in only]) == count
+    await store.detections.mute(Mute(what=glob, at=0))
+    await store.detections.add([seen(await new_pane("%7"))])
+    assert len(await store.detections.unhandled()) == 2 - count
+
+
+async def test_a_report_is_its_own_event_each_time(store, new_pane):
+    pane = await new_pane()
+    event = Event(at=1, kind="user_var", pane=pane, data={"name": "visor-x"})
+    one = Detection(at=1, type="user_var", rule="user_var.visor-x", pane=pane, source="user_var", key="same")
+    stored = [await store.detections.report(one, event) for _ in range(2)]
+    assert [event.data for event in stored] == [{"name": "visor-x"}] * 2
+    assert [one.event for one in await found(store)] == [event.id for event in stored]
+
+
+async def test_lone_surrogates_stop_nobody(store, new_pane):
+    pane = await new_pane()
+    odd = seen(pane, captures={"what": "\ud800"}, context="\ud800", key="\ud800")
+    assert len(await store.detections.add([odd])) == 1
+    assert [one.captures for one in await found(store)] == [{"what": "?"}]
+
+
+async def test_old_detections_leave_by_when_they_were_last_seen(store, new_pane):
+    pane = await new_pane()
+    await store.detections.add([seen(pane, 100), seen(pane, 300, key="other"), seen(pane, 130)])
+    aged = next(aged for aged in HISTORY if aged.table == "detection")
+    swept = await store._db.write(lambda connection: sweep(connection, Sweep(aged, 120 * NS), lambda: False))
+    assert (swept.deleted, len(await found(store))) == (0, 2)
+    swept = await store._db.write(lambda connection: sweep(connection, Sweep(aged, 200 * NS), lambda: False))
+    assert (swept.deleted, [one.key for one in await found(store)]) == (1, ["other"])

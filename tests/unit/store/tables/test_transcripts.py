@@ -1,0 +1,102 @@
+"""What was said is kept once, found by its words, and ages like all else."""
+
+import pytest
+
+from termvisor.clock import NS
+from termvisor.model.agent.session import AgentSession
+from termvisor.model.agent.transcript_message import Utterance
+from termvisor.model.detection.detection import Detection
+from termvisor.model.ids import RuntimeId, SessionId
+from termvisor.model.terminal.search_query import Question
+from termvisor.search import search
+from termvisor.store.maintenance.retention import HISTORY, Sweep, sweep
+from termvisor.store.tables.agent_facts import Turn
+
+NOW = 1_000_000 * NS
+
+
+@pytest.fixture
+async def say(store, new_pane):
+    pane = await new_pane("%1", session_name="work")
+    session = AgentSession(id=SessionId(1), runtime=RuntimeId(1), pane=pane, agent="codex", started_at=NOW)
+    await store.facts.add(Turn(sessions=[session]))
+
+    async def add(text: str, role: str = "user", at: int = NOW, **fields) -> int:
+        given = {"pane": pane, "runtime": RuntimeId(1), "agent": "codex", "session": "s", "key": f"{role}:{text}"}
+        return await store.utterances.add([Utterance(role=role, text=text, at=at, **(given | fields))])
+
+    add.pane = pane
+    return add
+
+
+async def found(store, text: str, **question) -> list[str]:
+    hits = (await search(store, Question(text=text, **question), NOW)).hits
+    return [hit.line.text for hit in hits]
+
+
+async def test_the_same_words_are_kept_once(store, say):
+    assert [await say("mend the build"), await say("mend the build")] == [1, 0]
+    assert await say("mend the build", session="another") == 1
+    assert len(await found(store, "mend")) == 2
+
+
+async def test_a_hit_says_who_spoke_and_with_whom(store, say):
+    await say("first\nmend the build\nlast")
+    (hit,) = (await search(store, Question(text="build", context=1), NOW)).hits
+    assert (hit.line.text, hit.line.source, hit.role, hit.agent) == ("mend the build", "transcript", "user", "codex")
+    assert (hit.before, hit.after, hit.screen) == (("first",), ("last",), None)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("build", ["i mend the build", "mend the build", "make build"]),
+        ("build role:user", ["mend the build"]),
+        ("build -role:user", ["i mend the build", "make build"]),
+        ("build role:assistant agent:codex", ["i mend the build"]),
+        ("build agent:gemini", []),
+        ("build source:transcript", ["i mend the build", "mend the build"]),
+        ("build source:stream", ["make build"]),
+        ("build -source:transcript", ["make build"]),
+        ("build source:transcript session:work until:2m", []),
+        ("build (role:user OR source:stream)", ["mend the build", "make build"]),
+    ],
+)
+@pytest.mark.parametrize("rank", ["recency", "relevance"])
+async def test_filters_choose_among_what_was_said_and_printed(store, say, write_lines, query, expected, rank):
+    await write_lines(say.pane, "make build", at=NOW - 60 * NS)
+    await say("mend the build", at=NOW - 50 * NS)
+    await say("i mend the build", "assistant", at=NOW - 40 * NS)
+    assert sorted(await found(store, query, rank=rank)) == sorted(expected)
+
+
+async def test_what_was_said_ages_with_its_words(store, say):
+    await say("long ago", at=NOW - 100 * NS)
+    await say("just now")
+    aged = next(one for one in HISTORY if one.table == "utterance")
+    await store._db.write(lambda connection: sweep(connection, Sweep(aged, NOW - NS), lambda: False))
+    assert (await found(store, "ago"), await found(store, "now")) == ([], ["just now"])
+    assert await store.check(thorough=True) == "ok"
+
+
+async def test_the_index_can_be_made_anew(store, say):
+    await say("mend the \ud800build")
+    assert [table async for table in store.keeping.rebuild_indexes()]
+    assert len(await found(store, "mend")) == 1
+
+
+async def test_the_newest_words_have_a_time(store, say):
+    assert await store.utterances.newest_at(say.pane) == 0
+    await say("one", at=NOW + 5)
+    assert await store.utterances.newest_at(say.pane) == NOW + 5
+
+
+async def test_what_is_detected_in_words_is_told_once_with_them(store, say):
+    said = Utterance(
+        pane=say.pane, runtime=RuntimeId(1), agent="codex", session="s", role="user", key="k", at=NOW, text="deploy"
+    )
+    found = Detection(at=NOW, type="org.deploy", rule="org.deploy", pane=say.pane, source="transcript")
+    count, events = await store.utterances.add_found([(said, [found])])
+    assert (count, [event.kind for event in events]) == (1, ["org.deploy"])
+    assert await store.utterances.add_found([(said, [found])]) == (0, [])
+    assert len(await store.detections.unhandled()) == 1

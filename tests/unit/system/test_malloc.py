@@ -1,0 +1,69 @@
+"""What was freed is given back, and what is still used stays."""
+
+import ctypes
+import gc
+import os
+import sys
+import weakref
+
+from termvisor.system.malloc import give_back
+from termvisor.system.process_usage import Cost
+from termvisor.system.subprocesses import ask
+
+SIZE, COUNT, KEPT = 4000, 10_000, 100
+
+
+def resident() -> int:
+    found = Cost().of(os.getpid(), 0.0)
+    assert found is not None
+    return found.rss_bytes
+
+
+def test_what_lies_between_blocks_in_use_goes_back_to_the_system() -> None:
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    blocks = [library.malloc(SIZE) for _ in range(COUNT)]
+    for number, block in enumerate(blocks):
+        ctypes.memset(block, number % 250 + 1, SIZE)
+    for number, block in enumerate(blocks):
+        if number % KEPT:
+            library.free(ctypes.c_void_p(block))
+    before = resident()
+    give_back()
+    assert before - resident() > SIZE * COUNT // 2
+    kept = {number: ctypes.string_at(blocks[number], SIZE) for number in range(0, COUNT, KEPT)}
+    assert all(data == bytes([number % 250 + 1]) * SIZE for number, data in kept.items())
+    for number in kept:
+        library.free(ctypes.c_void_p(blocks[number]))
+
+
+class Ring:
+    """Kept by nobody but itself."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def test_garbage_goes_where_it_is_asked_for() -> None:
+    gc.disable()
+    try:
+        ring = weakref.ref(Ring())
+        give_back()
+        assert ring() is not None
+        give_back(garbage=True)
+        assert ring() is None
+    finally:
+        gc.enable()
+
+
+def test_what_settled_is_looked_through_no_more_and_threads_share_what_they_allocate_from() -> None:
+    script = (
+        "import ctypes, gc, os, threading; from termvisor.system import malloc as heap\n"
+        "heap.share()\n"
+        "threads = [threading.Thread(target=lambda: bytes(2000)) for _ in range(6)]\n"
+        "[one.start() for one in threads]; [one.join() for one in threads]\n"
+        "heap.settle(); assert gc.get_freeze_count() > 1000\n"
+        "ctypes.CDLL(None).malloc_stats()"
+    )
+    status, _, errors = ask([sys.executable, "-c", script])
+    assert (status, errors.count(b"Arena ") <= 2) == (0, True), errors

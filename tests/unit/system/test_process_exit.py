@@ -1,0 +1,75 @@
+"""The end of a real process is told once, the moment it comes."""
+
+import asyncio
+import os
+import subprocess
+
+import pytest
+
+from termvisor.system import process_exit as ends
+from termvisor.system.process_exit import Ends
+from termvisor.system.procfs import entry
+
+
+@pytest.fixture
+def process():
+    with subprocess.Popen(["sleep", "60"]) as child:
+        yield child
+        child.kill()
+
+
+@pytest.fixture
+async def told():
+    """Ends that are told, and the watcher."""
+    queue: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+    watching = Ends(lambda *life: queue.put_nowait(life))
+    yield queue, watching
+    watching.close()
+
+
+async def test_an_end_is_told_once_though_it_was_asked_for_twice(process, told):
+    queue, watching = told
+    started = entry(process.pid).started
+    assert watching.watch(process.pid, started)
+    assert watching.watch(process.pid, started)
+    process.kill()
+    assert await queue.get() == (process.pid, started)
+    assert queue.empty()
+    assert watching._handles == {}
+
+
+async def test_one_that_is_gone_already_is_told(process, told):
+    queue, watching = told
+    started = entry(process.pid).started
+    process.kill()
+    process.wait()
+    assert watching.watch(process.pid, started)
+    assert await queue.get() == (process.pid, started)
+
+
+async def test_a_pid_that_has_another_life_by_now_has_ended(process, told):
+    queue, watching = told
+    assert watching.watch(process.pid, 1)
+    assert await queue.get() == (process.pid, 1)
+    assert watching._handles == {}
+
+
+async def test_what_is_forgotten_is_not_told_and_leaves_nothing_open(process, told):
+    queue, watching = told
+    before = os.listdir("/proc/self/fd")
+    watching.watch(process.pid, entry(process.pid).started)
+    watching.forget(process.pid, entry(process.pid).started)
+    watching.forget(process.pid, 7)
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+    process.kill()
+    process.wait()
+    await asyncio.sleep(0)
+    assert queue.empty()
+
+
+async def test_where_the_kernel_gives_no_handle_it_is_said(process, told, monkeypatch):
+    def none_left(pid: int) -> int:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(ends, "_handle", none_left)
+    assert not told[1].watch(process.pid, entry(process.pid).started)

@@ -1,0 +1,74 @@
+"""What can be known of a real pane's terminal from outside."""
+
+import os
+
+import pytest
+
+from termvisor.system.tty import foreground, is_busy, send_signal, terminal_of, unread
+from tests.unit.waiting import until
+
+
+@pytest.fixture
+async def bash(tmux):
+    pane = tmux.start(command="exec bash --norc --noprofile")
+    await until(lambda: "$" in tmux("capture-pane", "-p", "-t", pane) or "#" in tmux("capture-pane", "-p", "-t", pane))
+    return pane, int(tmux.ask(pane, "#{pane_pid}"))
+
+
+async def test_a_shell_at_its_prompt_is_its_own_foreground(tmux, bash):
+    _, pid = bash
+    found = foreground(pid)
+    assert found is not None and (found.group, found.is_pane) == (pid, True)
+
+
+async def test_a_command_is_in_the_foreground_and_gets_the_signal_while_its_shell_goes_on(tmux, bash):
+    pane, pid = bash
+    tmux.type(pane, "sleep 600")
+    # Before that it is still a copy of the shell, which takes no notice.
+    await until(lambda: tmux.ask(pane, "#{pane_current_command}") == "sleep")
+    assert not foreground(pid).is_pane
+    assert send_signal(foreground(pid).group, "INT")
+    await until(lambda: foreground(pid).is_pane)
+    tmux.type(pane, "echo status-$?")
+    await until(lambda: "status-130" in tmux("capture-pane", "-p", "-t", pane))
+
+
+async def test_what_a_program_has_not_read_is_counted(tmux):
+    pane = tmux.start("deaf", "exec sleep 600")
+    tty = tmux.ask(pane, "#{pane_tty}")
+    assert unread(tty) == 0
+    tmux.type(pane, "hello")
+    await until(lambda: unread(tty) == len("hello\n"))
+
+
+async def test_a_process_is_found_on_its_terminal(tmux, bash):
+    pane, pid = bash
+    assert terminal_of(pid) == tmux.ask(pane, "#{pane_tty}")
+
+
+def test_what_is_not_there_is_not_known():
+    assert foreground(2**22 + 1) is None and unread("/dev/pts/none") is None and terminal_of(2**22 + 1) == ""
+    assert not send_signal(2**22 + 1, "INT")
+    assert unread(os.devnull) in (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("exec sleep 600", True),
+        ("exec sh -c 'while :; do :; done'", True),
+        ("exec cat", False),
+        ("sh -c 'cat; true'; true", False),
+        ("sh -c 'sleep 600; true'; true", True),
+        ("exec bash --norc --noprofile", False),
+        ("stty raw -echo; exec sleep 600", False),
+    ],
+)
+async def test_what_surely_does_not_read_is_told_where_the_terminal_shows_what_is_typed(tmux, command, expected):
+    pane = tmux.start(command=command)
+    pid, tty = int(tmux.ask(pane, "#{pane_pid}")), tmux.ask(pane, "#{pane_tty}")
+    await until(lambda: is_busy(pid, tty) is expected)
+
+
+def test_of_a_terminal_that_is_not_there_nothing_is_said():
+    assert is_busy(os.getpid(), "/dev/pts/99999") is False

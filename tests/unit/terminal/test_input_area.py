@@ -1,0 +1,83 @@
+"""Where people type, on screens as agents and other programs paint them."""
+
+import pytest
+
+from termvisor.terminal.input_area import columns, cursor_row, input_rows
+
+RULE = "─" * 40
+
+
+def typed(rows: list[str], cursor: int, *, has_cursor: bool = True) -> list[str]:
+    return [rows[number] for number in input_rows(rows, cursor, has_cursor=has_cursor)]
+
+
+def test_without_a_frame_it_is_the_row_of_the_cursor():
+    assert typed(["text", "› Ask anything", "status"], 1) == ["› Ask anything"]
+
+
+def test_between_two_rules_it_is_everything_with_them():
+    rows = ["● done", RULE, "❯ first", "  second", RULE, "? for shortcuts"]
+    assert typed(rows, 3) == rows[1:5]
+
+
+def test_in_a_box_it_is_the_box():
+    rows = ["● done", "╭─ Prompt ───────────╮", "│ > fix it           │", "╰────────────────────╯", "status"]
+    assert typed(rows, 2) == rows[1:4]
+
+
+def test_beside_a_short_bar_it_is_all_rows_of_the_bar():
+    rows = ["answer", "", "  ┃", "  ┃  Ask anything", "  ┃  Build", "  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀", "tab agents"]
+    assert typed(rows, 3) == rows[2:5]
+
+
+def test_what_a_dialog_asks_is_not_input():
+    rows = [RULE, "Which database?", "", "❯ 1. Postgres", "  2. SQLite", RULE]
+    assert typed(rows, 3) == ["❯ 1. Postgres"]
+    rows = ["╌" * 40, "Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
+    assert typed(rows, 2) == ["❯ 1. Yes"]
+
+
+def test_a_frame_around_the_whole_screen_is_no_input_box():
+    rows = ["┌" + "─" * 30 + "┐", *(f"│ file {number:<23} │" for number in range(20)), "└" + "─" * 30 + "┘"]
+    assert typed(rows, 10) == [rows[10]]
+
+
+def test_a_cursor_on_the_frame_itself_takes_that_row_only():
+    rows = ["│ Allow?             │", "╰────────────────────╯"]
+    assert typed(rows, 1) == [rows[1]]
+
+
+def test_a_hidden_cursor_counts_only_where_a_frame_or_a_prompt_says_that_people_type():
+    assert typed(["load 1.2", "  42 root zebrad"], 1, has_cursor=False) == []
+    assert typed(["answer", " >  Type your message"], 1, has_cursor=False) == [" >  Type your message"]
+    assert typed([RULE, "❯ fix it", RULE], 1, has_cursor=False) == [RULE, "❯ fix it", RULE]
+
+
+@pytest.mark.parametrize("cursor", [-1, 2, 99])
+def test_a_cursor_outside_the_rows_takes_none(cursor):
+    assert typed(["a", "b"], cursor) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "expected"),
+    [
+        (["a", "b", "c"], 1, 1),
+        (["x" * 25, "b"], 2, 0),
+        (["x" * 25, "b"], 3, 1),
+        (["x" * 20, "b"], 2, 1),
+        (["", "漢" * 6, "c"], 2, 1),
+        (["", "漢" * 6, "c"], 3, 2),
+        (["a"], 7, 1),
+    ],
+)
+def test_the_cursor_is_found_where_rows_were_joined(rows, y, expected):
+    assert cursor_row(rows, (10, 24), y) == expected
+
+
+def test_wide_and_combining_characters_take_their_columns():
+    assert [columns(text) for text in ("abc", "漢字", "e\u0301", "")] == [3, 4, 1, 0]
+    assert cursor_row(["abc"], (0, 0), 0) == 0
+
+
+def test_where_no_row_was_joined_the_cursor_is_where_it_is():
+    assert cursor_row(["x" * 25, "b"], (10, 2), 1) == 1

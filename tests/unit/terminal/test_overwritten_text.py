@@ -1,0 +1,92 @@
+"""What was written over is given out when a piece of a run is left, and then only."""
+
+import pytest
+
+from termvisor.terminal.overwritten_text import Covered, Covering
+from termvisor.terminal.text_decoder import TextStage
+from tests.unit.terminal.reading import delta
+
+RUN = "aB3dE5gH7jK9mN1pQ2rS4tU6"
+
+
+def covered(data: str) -> list[str]:
+    return [one.text for one in TextStage().feed(delta(data.encode())).covered]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "\rfour",
+        "\x1b[9D  and so on",
+        "\x1b[12D \x1b[3D",
+        "\x1b[8D\x1b[P",
+        "\x1b[12D\x1b[@",
+        "\x1b[9D\x1b[K",
+        "\x1b[9D\x1b[2X",
+    ],
+)
+def test_a_run_that_loses_a_part_is_given_out_as_it_was(over):
+    assert covered(RUN + over) == [RUN]
+
+
+@pytest.mark.parametrize(
+    ("data", "whole"),
+    [
+        (f"{RUN}\r\x1b[2@ok", f"  {RUN}"),
+        (f"{RUN}\r\x1b[2@o\x1b[Dok", f"o {RUN}"),
+        (f"- {RUN}\rok", f"- {RUN}"),
+        (f"x {RUN}\x1b[2G\x1b[P", f"x {RUN}"),
+        (f"{RUN} ok\x1b[3D\x1b[P", f"{RUN} ok"),
+        (f"{RUN}  \x1b[2Dok", f"{RUN}  "),
+        (f"{RUN}\r\x1b[{len(RUN)}Cok", RUN),
+    ],
+)
+def test_a_run_that_is_joined_to_something_is_given_out_as_it_was(data, whole):
+    assert covered(data) == [whole]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"{RUN}\r\x1b[2@",
+        f"{RUN}\r\x1b[2@-:",
+        f"{RUN}\r\x1b[3@ok",
+        f"- {RUN}\r| ",
+        f"{RUN}\r{RUN[:4]}{RUN[4:]}and{RUN}",
+        f"x {RUN}\r\x1b[{len(RUN) + 2}C: ok",
+        f"{RUN}\r\n{RUN}",
+        f"{RUN}\r{RUN}",
+        f"{RUN}\r\x1b[K",
+        f"{RUN}\x1b[2K",
+        f"ok {RUN}\rno",
+        "12% of all\r13% of all",
+        "short12\rsh",
+        f"{RUN}\x1b[3C more",
+    ],
+)
+def test_nothing_is_given_out_where_all_goes_or_all_stays_or_little_is_left(data):
+    assert covered(data) == []
+
+
+def test_a_run_that_is_joined_freed_and_joined_again_is_given_out_free():
+    assert covered(f"ok{RUN}\r- \rok") == [f"ok{RUN}", f"- {RUN}"]
+
+
+def test_one_that_goes_character_by_character_is_given_out_once():
+    assert covered(RUN + "\r" + "x y z " * 2) == [RUN]
+
+
+def test_each_line_is_named_by_its_start():
+    stage = TextStage()
+    first = stage.feed(delta(f"one\r\n{RUN}\rxx".encode()))
+    second = stage.feed(delta(f"\r\n{RUN}\rxx".encode(), first.covered[0].start + len(RUN) + 3))
+    assert first.covered == (Covered(5, RUN),)
+    assert second.covered == (Covered(5 + len(RUN) + 5, RUN),)
+
+
+def test_a_line_is_not_given_out_without_end():
+    covering = Covering()
+    for number in range(1000):
+        covering.cut(f"piece{number:04}", 0, f"another{number:04}")
+    assert len(covering.take()) < 100
+    assert covering.take() == ()

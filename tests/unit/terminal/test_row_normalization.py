@@ -1,0 +1,64 @@
+"""What counts as the same row, and what does not."""
+
+import pytest
+
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.terminal.screen_row import Life
+from termvisor.terminal.row_normalization import fold, folds_of
+
+LIFE = Life(PaneId(1), EpochId(1), True, 5)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Thinking… 9s", "Thinking… 12s"),
+        ("⠋ Working", "⠙⠹ Working"),
+        ("✻ Pondering (3s)", "✽ Pondering (4s)"),
+        ("| building", "/ building"),
+        ("- building", "\\ building"),
+        ("a   b", "a b  "),
+        ("[=====>    ] 40%", "[=>  ] 7%"),
+        ("████░░ 3/9", "█░░░░ 1/9"),
+        ("────────", "────"),
+    ],
+)
+def test_rows_that_differ_in_counters_spinners_and_spacing_are_one(one, other):
+    assert fold(one) == fold(other)
+    assert folds_of(LIFE)(one) == folds_of(LIFE)(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Thinking", "Thinking harder"),
+        ("a-b", "a|b"),
+        ("yes", "Yes"),
+        ("1. Postgres", "2. SQLite"),
+        ("x/y", "x y"),
+        ("naïve", "naive"),
+    ],
+)
+def test_rows_that_say_something_else_stay_two(one, other):
+    assert fold(one) != fold(other)
+    assert folds_of(LIFE)(one) != folds_of(LIFE)(other)
+
+
+def test_a_blank_row_folds_to_nothing():
+    assert fold(" \t ") == ""
+
+
+def test_the_same_row_is_another_one_in_another_life():
+    lives = [
+        LIFE,
+        Life(PaneId(1), EpochId(2), True, 5),
+        Life(PaneId(1), EpochId(1), False, 5),
+        Life(PaneId(1), EpochId(1), True, 6),
+    ]
+    assert len({folds_of(life)("a row") for life in lives}) == 4
+
+
+def test_the_name_of_a_row_is_the_same_for_every_daemon_and_fits_the_database():
+    number = folds_of(LIFE)("lone surrogates \ud800 too")
+    assert number == folds_of(Life(PaneId(9), EpochId(1), True, 5))("lone surrogates \udfff too")
+    assert -(1 << 63) <= number < 1 << 63

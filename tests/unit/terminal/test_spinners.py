@@ -1,0 +1,78 @@
+"""Rows that are written, erased and written anew: read in bundles they say what they say byte by byte."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from termvisor.terminal.text_decoder import TextStage
+from termvisor.terminal.tokenizer import Tokenizer
+from tests.property.test_chunk_splits import small_limits
+from tests.unit.terminal.reading import Story, delta, pieces, read, story
+
+_ERASERS = [b"\r\x1b[2K", b"\r\x1b[K", b"\r\x1b[0K", b"\r\r\x1b[2K", b"\r", b"\x1b[2K", b"\x1b[1K"]
+_WORDS = [
+    b"thinking",
+    b"| ",
+    b" " * 9,
+    b"\t",
+    b"\r\n",
+    b"\n",
+    b"\x08",
+    "✻ 渡 ".encode(),
+    b"\xc2\x85",
+    b"\xe6\xb8",
+    b"\x9b2K",
+    b"\x1b[36m",
+    b"\x1b[m",
+    b"\x1b[?25l",
+    b"\x1b7",
+    b"\x1b8",
+    b"\x1b[5G",
+    b"\x1b[A",
+    b"\x07",
+    b"x" * 30,
+    b"\x1b[" + b"0;" * 12 + b"m",
+]
+spinning = st.lists(st.sampled_from(_WORDS) | st.sampled_from(_ERASERS), max_size=40).map(b"".join)
+
+
+def read_at(width: int, data: bytes, cuts: list[int]) -> Story:
+    stage = TextStage()
+    stage.width = width
+    heard = [stage.feed(delta(data[start:end], start)) for start, end in pieces(data, cuts)]
+    return story([*heard, stage.finish(0)])
+
+
+@given(spinning, st.sampled_from([0, 10, 40, 80]))
+def test_however_a_spinner_is_cut_it_says_the_same(data: bytes, width: int) -> None:
+    assert read_at(width, data, []) == read_at(width, data, list(range(1, len(data))))
+
+
+@given(spinning, st.sampled_from([0, 10]))
+def test_nor_do_the_limits_matter(data: bytes, width: int) -> None:
+    with small_limits():
+        assert read_at(width, data, []) == read_at(width, data, list(range(1, len(data))))
+
+
+def test_only_what_a_spinner_showed_last_is_kept() -> None:
+    assert read(b"".join(b"\r\x1b[2K\x1b[36m%d\x1b[0m thinking" % n for n in range(9)) + b"\r\ndone\r\n").texts == [
+        "8 thinking",
+        "done",
+    ]
+
+
+def test_rows_that_were_taken_back_are_one_token() -> None:
+    tokens = Tokenizer()
+    tokens.take(b"one\r\x1b[2Ktwo\r\x1b[Kthree four")
+    erased, kept = tokens.next("lines"), tokens.next("lines")
+    assert (erased and erased.kind, kept and kept.text) == ("erased", "three four")
+
+
+def test_a_row_longer_than_the_pane_is_read_with_care() -> None:
+    """Its end stands in the next row of the screen, which is the one that is erased."""
+    data = b"x" * 100 + b" " * 60 + b"\r\x1b[2Knew\r\n"
+    assert read_at(80, data, []) == read_at(80, data, list(range(1, len(data))))
+
+
+def test_a_spinner_that_never_ends_its_row_is_cut_between_two_turns() -> None:
+    turn = b"\r\x1b[2Kworking on something for a while"
+    assert set(read(turn * 5000).texts) == {"working on something for a while"}

@@ -1,0 +1,103 @@
+"""What a session used and how it goes on is put on record; its pane may be gone by then."""
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.model.event import Event
+from termvisor.model.ids import RuntimeId, SessionId
+from termvisor.testing.runs import Scene
+from termvisor.workflows.builtin.handle_session_end import WORKFLOW, counts, ending
+from termvisor.workflows.calls import Conversation
+from tests.unit.workflows.living import ended, living, pass_time
+
+RUNTIME = RuntimeId(4)
+OVER = Conversation(
+    id=SessionId(12),
+    agent="codex",
+    runtime=RUNTIME,
+    session="0196",
+    resume=("codex", "resume", "0196"),
+    is_over=True,
+    end_reason="completed",
+)
+TOLD = {"total": "100,117", "input": "90,506", "cached": "3,008,512", "output": "9,611", "reasoning": "7,168"}
+
+
+def scene_of(*known: Conversation) -> Scene:
+    scene = Scene(WORKFLOW)
+    scene.conversations.known = list(known)
+    return scene
+
+
+async def lived(scene: Scene, **more):
+    async with living(scene):
+        scene.find("session.summary", **{"runtime": RUNTIME, "agent": "codex", "captures": TOLD} | more)
+        return await ended(scene)
+
+
+async def test_the_tokens_that_were_printed_are_kept_and_the_way_back_is_said():
+    scene = scene_of(OVER)
+    run = await lived(scene)
+    assert run.why == "session 12 of codex is over (completed): 100,117 tokens; `visor revive 12` takes it up again"
+    assert scene.conversations.known[0].tokens["cached"] == 3_008_512
+    assert scene.hands.done == []
+    assert scene.detected.handled[1].by == "workflow:handle_session_end"
+
+
+async def test_one_that_takes_its_time_to_end_is_waited_for():
+    scene = scene_of(replace(OVER, is_over=False))
+    async with living(scene):
+        scene.find("session.summary", runtime=RUNTIME, agent="codex", captures=TOLD)
+        await pass_time(scene, 1.0, 5)
+        scene.conversations.known = [OVER]
+        run = await ended(scene)
+    assert run.why.startswith("session 12 of codex is over (completed): 100,117 tokens")
+
+
+async def test_the_resume_hint_names_a_session_that_told_no_name():
+    scene = scene_of(replace(OVER, session="", resume=()))
+    async with living(scene):
+        scene.find("session.summary", runtime=RUNTIME, captures=TOLD)
+        await pass_time(scene)
+        scene.find("session.resume_hint", runtime=RUNTIME, captures={"session_id": "0196"})
+        await ended(scene)
+    assert scene.conversations.known[0].session == "0196"
+
+
+async def test_it_goes_on_without_its_pane():
+    scene = scene_of(OVER)
+    async with living(scene):
+        scene.find("session.summary", runtime=RUNTIME, captures=TOLD)
+        await pass_time(scene)
+        scene.world.end(scene.pane)
+        scene.events.publish(Event(at=0, kind="pane_gone", pane=scene.pane))
+        run = await ended(scene)
+    assert run.status == "completed"
+
+
+async def test_the_session_that_is_named_counts_not_the_one_that_follows_it():
+    follows = replace(OVER, id=SessionId(13), session="0197", is_over=False)
+    scene = scene_of(OVER, follows)
+    run = await lived(scene, captures={**TOLD, "session_id": "0196"})
+    assert run.why.startswith("session 12 ")
+
+
+@pytest.mark.parametrize(
+    ("known", "status", "why"),
+    [
+        ((), "cancelled", "no conversation is on record here"),
+        ((replace(OVER, is_over=False),), "completed", "session 12 goes on"),
+    ],
+)
+async def test_there_may_be_nothing_to_keep(known, status, why):
+    run = await lived(scene_of(*known))
+    assert (run.status, run.why) == (status, why)
+
+
+def test_only_whole_numbers_are_counts():
+    assert counts({"total": "1,2", "input": "many", "output": "-3", "cached": "9" * 40}) == {"total": 12}
+
+
+def test_what_was_not_told_is_not_made_up():
+    bare = replace(OVER, resume=(), end_reason="", cost=0.5)
+    assert ending(bare) == "session 12 of codex is over: tokens unknown, $0.50; nothing takes it up again"

@@ -1,0 +1,145 @@
+"""An agent that crashed comes back with its conversation, and never in a loop."""
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.clock import NS
+from termvisor.errors import NeedsApproval, Refused
+from termvisor.model.action.action import Notify, SendText, Spawn
+from termvisor.model.ids import PaneId, RuntimeId, SessionId
+from termvisor.testing.runs import Scene
+from termvisor.workflows.builtin.restart_crashed import WORKFLOW, command
+from termvisor.workflows.calls import Conversation, Observation
+from tests.unit.workflows.living import ended, living
+
+RUNTIME = RuntimeId(4)
+CRASHED = Conversation(
+    id=SessionId(12),
+    agent="claude_code",
+    runtime=RUNTIME,
+    session="5e55",
+    resume=("claude", "--resume", "5e55"),
+    cwd="/src",
+    is_over=True,
+)
+
+
+def scene_of(comes: str = "5e55", **facts) -> Scene:
+    scene = Scene(WORKFLOW)
+    scene.conversations.known = [CRASHED]
+    scene.sight.change(scene.pane, **{"activity": "prompt", "cwd": "/src"} | facts)
+
+    def after(action) -> None:
+        if isinstance(action, SendText):
+            scene.sight.change(scene.pane, agent="claude_code", runtime=RuntimeId(5), session=comes, state="idle")
+
+    scene.hands.after = after if comes else lambda _: None
+    return scene
+
+
+async def lived(scene: Scene, crashes: int = 1):
+    for _ in range(crashes - 1):
+        scene.find("agent.crashed", runtime=RUNTIME)
+    scene.runs.at_event = crashes - 1
+    async with living(scene):
+        scene.find("agent.crashed", runtime=RUNTIME, agent="claude_code", captures={"why": "it was killed"})
+        return await ended(scene)
+
+
+async def test_its_conversation_is_taken_up_again_in_the_same_pane_and_seen_to_be_that_one():
+    scene = scene_of()
+    run = await lived(scene)
+    assert (run.status, run.why) == ("completed", "claude_code is up again with session 5e55")
+    assert [(one.pane, one.text) for one in scene.hands.done] == [(scene.pane, "claude --resume 5e55")]
+    assert scene.hands.terms[0].into == "prompt"
+
+
+@pytest.mark.parametrize(("crashes", "typed"), [(2, 1), (3, 0), (5, 0)])
+async def test_the_third_crash_within_ten_minutes_is_told_and_not_answered(crashes, typed):
+    scene = scene_of()
+    run = await lived(scene, crashes)
+    assert sum(isinstance(one, SendText) for one in scene.hands.done) == typed
+    assert sum(isinstance(one, Notify) for one in scene.hands.done) == 1 - typed
+    assert run.status == "completed"
+    assert ("not started again" in run.why) is not bool(typed)
+
+
+async def test_old_crashes_do_not_count():
+    scene = scene_of()
+    now = scene.clock.now()
+    for _ in range(5):
+        scene.find("agent.crashed", at=now - 3600 * NS)
+    scene.runs.at_event = 5
+    async with living(scene):
+        scene.find("agent.crashed", runtime=RUNTIME)
+        assert (await ended(scene)).why.startswith("claude_code is up again")
+
+
+@pytest.mark.parametrize("facts", [{"activity": "command"}, {"activity": "unknown"}, {"is_alternate": True}])
+async def test_where_the_prompt_is_not_sure_it_comes_back_in_a_new_window(facts):
+    scene = scene_of(**facts)
+
+    def after(action) -> None:
+        new = replace(CRASHED, id=SessionId(13), runtime=RuntimeId(5), is_over=False, pane=PaneId(8))
+        scene.conversations.known.append(new)
+
+    scene.hands.after = after
+    run = await lived(scene)
+    assert (run.status, run.why) == ("completed", "claude_code is up again with session 5e55, in pane 8")
+    (started,) = scene.hands.done
+    assert (started.command, started.cwd, started.where) == (CRASHED.resume, "/src", "window")
+
+
+async def test_a_window_in_which_it_is_not_seen_to_come_up_is_told():
+    scene = scene_of(activity="unknown")
+    run = await lived(scene)
+    assert "not seen to come up" in run.why
+    assert [type(one) for one in scene.hands.done] == [Spawn, Notify]
+    assert scene.hands.done[0].keeps_failure
+
+
+async def test_a_pane_in_which_an_agent_is_again_is_left_alone():
+    scene = scene_of(agent="codex")
+    run = await lived(scene)
+    assert (run.status, run.why, scene.hands.done) == ("cancelled", "codex is in the pane again", [])
+
+
+async def test_an_agent_that_told_no_session_cannot_come_back():
+    scene = scene_of()
+    scene.conversations.known = [replace(CRASHED, resume=())]
+    run = await lived(scene)
+    assert (run.status, scene.hands.done) == ("cancelled", [])
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (Refused("no", details={"why": "denied"}), "a person said no"),
+        (NeedsApproval("asked"), "nobody answered in time"),
+        (Refused("the policy forbids it"), "the policy forbids it"),
+    ],
+)
+async def test_what_is_not_allowed_is_not_done(error, why):
+    scene = scene_of()
+    scene.hands.errors = [error]
+    run = await lived(scene)
+    assert (run.status, run.why, scene.hands.done) == ("cancelled", why, [])
+
+
+async def test_one_that_does_not_come_up_is_told_and_not_tried_again():
+    scene = scene_of(comes="")
+    run = await lived(scene)
+    assert run.why == "claude_code did not come up again; it is not tried once more"
+    assert [type(one) for one in scene.hands.done] == [SendText, Notify]
+
+
+async def test_one_that_comes_up_with_another_conversation_is_said():
+    scene = scene_of(comes="0ther")
+    assert "it has not said" in (await lived(scene)).why
+
+
+def test_the_command_goes_to_the_folder_of_the_session():
+    seen = Observation(at=0, pane=1, cwd="/home/me")
+    assert command(CRASHED, seen) == "cd /src && claude --resume 5e55"
+    assert command(replace(CRASHED, cwd="/a b"), seen) == "cd '/a b' && claude --resume 5e55"
+    assert command(replace(CRASHED, cwd=""), seen) == "claude --resume 5e55"

@@ -1,0 +1,58 @@
+"""A run that takes every daemon with it is held in the end; one that daemons only happened to end in is not."""
+
+import asyncio
+
+from termvisor.model.workflow.run import RunId
+from termvisor.testing.runs import Scene
+from termvisor.workflows.calls import WaitFor
+from termvisor.workflows.engine.crash_loop import DEADLY
+from termvisor.workflows.workflow import Workflow
+from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.living import living, pass_time
+
+
+async def lived(work, daemons: int) -> Scene:
+    scene = Scene(Workflow(name="refresh", summary="", run=work))
+    async with living(scene) as engine:
+        await engine.begin(asked_for(scene))
+        await pass_time(scene)
+    for _ in range(daemons):
+        async with living(scene):
+            await pass_time(scene)
+    return scene
+
+
+async def thinks(context) -> None:
+    await context.note("x")
+    await asyncio.Event().wait()
+
+
+async def test_what_thinks_while_three_daemons_end_is_held_and_lives_again_when_a_person_says_so():
+    scene = await lived(thinks, 2)
+    assert scene.runs.kept[RunId(1)].status == "running"
+    async with living(scene) as engine:
+        await pass_time(scene)
+        run = scene.runs.kept[RunId(1)]
+        assert (run.status, run.why) == ("paused", f"held: {DEADLY}")
+        await engine.resume(RunId(1), "human:1")
+        await pass_time(scene)
+        assert scene.runs.kept[RunId(1)].status == "running"
+
+
+async def test_what_waits_while_many_daemons_end_goes_on():
+    async def waits(context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=6000))
+
+    scene = await lived(waits, 9)
+    assert scene.runs.kept[RunId(1)].status == "running"
+
+
+async def test_what_somebody_else_says_counts_for_nothing():
+    scene = await lived(thinks, 0)
+    async with living(scene) as engine:
+        await pass_time(scene)
+        for _ in range(3):
+            await engine.signal(RunId(1), "daemon_ended", "1", "human:1")
+    async with living(scene):
+        await pass_time(scene)
+        assert scene.runs.kept[RunId(1)].status == "running"

@@ -1,0 +1,86 @@
+"""A rehearsal shows every step and does nothing."""
+
+import asyncio
+
+import pytest
+
+from termvisor.testing.runs import Scene
+from termvisor.workflows.calls import WaitFor
+from termvisor.workflows.context import StepBack
+from termvisor.workflows.engine.dry_run import Rehearsal, rehearse
+from termvisor.workflows.workflow import Workflow
+from tests.unit.workflows.engine.test_engine import asked_for
+
+
+async def rehearsed(work):
+    scene = Scene()
+    run, engine = asked_for(scene), scene.engine()
+    rehearsal = Rehearsal(run, engine.steps, scene.hands, scene.clock)
+    ending = await rehearse(Workflow(name="refresh", summary="", run=work), rehearsal, run)
+    assert scene.hands.done == []
+    return ending
+
+
+async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
+    async def work(context) -> str:
+        await context.observe()
+        await context.wait_for(WaitFor(text="x"))
+        await context.sleep(3600)
+        assert (await context.ask_person("go?")).choice == "yes"
+        assert (await context.pause("later")).why == "due"
+        await context.note("n")
+        await context.send("hello")
+        return "done"
+
+    ending = await rehearsed(work)
+    assert ending.why == "done"
+    assert [step.kind for step in ending.steps] == [
+        "observe",
+        "wait_for",
+        "now",
+        "sleep_until",
+        "ask_person",
+        "pause",
+        "note",
+        "act",
+    ]
+    assert ending.steps[-1].verdict.answer == "ask"
+    assert ending.steps[4].assumed == "a person says yes"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (StepBack("no"), "it would step back: no"),
+        (KeyError("k"), "it would fail: KeyError: 'k'"),
+        (SystemExit(3), "it would fail: SystemExit: 3"),
+        (asyncio.CancelledError("mine"), "it would fail: CancelledError: mine"),
+    ],
+)
+async def test_how_it_would_end_is_told(error, told):
+    async def work(_context) -> None:
+        raise error
+
+    assert (await rehearsed(work)).why == told
+
+
+async def test_an_endless_one_ends():
+    async def work(context) -> None:
+        while True:
+            await context.note("again")
+
+    ending = await rehearsed(work)
+    assert len(ending.steps) == 100
+    assert "ends after 100 steps" in ending.why
+
+
+async def test_what_was_waited_for_is_so_for_whoever_looks_then():
+    async def work(context) -> str:
+        while (await context.observe(0)).state != "idle":
+            await context.wait_state("idle", timeout=3)
+        await context.wait_for(WaitFor(prompt=True))
+        return (await context.observe(0)).activity
+
+    ending = await rehearsed(work)
+    assert ending.why == "prompt"
+    assert [step.kind for step in ending.steps] == ["observe", "wait_for", "observe", "wait_for", "observe"]

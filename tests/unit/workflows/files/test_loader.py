@@ -1,0 +1,173 @@
+"""Workflows out of files: what is right runs, what is wrong is told with its line."""
+
+import pytest
+
+from termvisor.errors import ConfigError
+from termvisor.workflows.files.loader import Reader, load
+from termvisor.workflows.files.yaml_source import parse
+
+EXAMPLE = """\
+name: custom_compaction_prompt
+trigger: {event: session.compaction, agent: claude_code}
+steps: [{wait_stable: 2s}, {send: "Please re-read AGENTS.md …"}, {wait_for: "❯"}]
+"""
+FULL = """\
+name: full
+summary: Everything once.
+mode: off
+priority: 7
+timeout: 10m
+recheck: false
+trigger:
+  event: [usage.reached, usage.warning]
+  agent: codex
+  rule: codex.*
+  severity: warning
+  fresh_for: 1h
+steps:
+  - wait_stable: {for: 2s, timeout: 1m}
+  - wait_for: {state: [idle, completed], timeout: 5m}
+  - wait_for: {pattern: "^ok", timeout: 90}
+  - wait_for: {signal: go}
+  - wait_for: {prompt: true}
+  - send: {text: "/compact", enter: false}
+  - keys: Escape C-c
+  - ask: {question: "Go on until {{ resets_at }}?", choices: [go, stop], expires: 1h, goes_on: true}
+  - branch:
+      if: {answer: go}
+      then: [{notify: {title: hi, text: "{{ resets_at }}"}}]
+      else:
+        - run: make -C "my dir" test
+  - run: {command: [make, test], cwd: /tmp}
+  - sleep: 5s
+  - note: done
+"""
+TOML = """\
+name = "other"
+[[steps]]
+send = "make"
+[[steps]]
+wait_for = { text = "done" }
+"""
+
+
+def read(text: str, file: str = "w.yaml"):
+    return Reader(parse(file, text)).workflow()
+
+
+def test_the_example_of_the_guide_is_understood_as_written():
+    found = read(EXAMPLE)
+    assert (found.name, found.mode, found.trigger.events) == (
+        "custom_compaction_prompt",
+        "ask",
+        ("session.compaction",),
+    )
+    assert found.trigger.agents == ("claude_code",)
+    assert [step.split()[0] for step in found.steps] == ["wait_stable", "send", "wait_for"]
+
+
+def test_everything_that_a_file_may_say():
+    found = read(FULL)
+    assert (found.mode, found.priority, found.timeout) == ("off", 7, 600.0)
+    assert (found.trigger.severity, found.trigger.fresh_for, found.trigger.rules) == ("warning", 3600.0, ("codex.*",))
+    assert len(found.steps) == 12
+    assert '"command":["make","-C","my dir","test"]' in found.steps[8]
+
+
+def test_toml_says_the_same():
+    assert [step.split()[0] for step in read(TOML, "w.toml").steps] == ["send", "wait_for"]
+
+
+def test_another_content_is_another_version_and_the_same_is_the_same():
+    assert read(EXAMPLE).version == read(EXAMPLE + "# a comment\n").version
+    assert read(EXAMPLE).version != read(EXAMPLE.replace("2s", "3s")).version
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "name: x\nsteps:\n  - send: a\n  - wait_stabel: 2s\n",
+            "w.yaml:4: there is no step 'wait_stabel'; did you",
+        ),
+        ("name: x\nsteps:\n  - zzz: 2s\n", "w.yaml:3: there is no step 'zzz'; known are wait_stable"),
+        ("name: x\n", "w.yaml:1: `steps` is missing"),
+        ("steps: [{send: a}]\n", "w.yaml:1: `name` is missing"),
+        ("name: X Y\nsteps: [{send: a}]\n", "w.yaml:1: a name has small letters"),
+        ("name: x\nsteps: []\n", "w.yaml:2: a list of steps is needed here"),
+        ("name: x\nsteps:\n  - send: a\n    keys: b\n", "w.yaml:3: a step is one name"),
+        ("name: x\ntriger: {}\nsteps: [{send: a}]\n", "w.yaml:2: there is no name 'triger'; did you mean trigger?"),
+        ("name: x\ntrigger: {agent: a}\nsteps: [{send: a}]\n", "w.yaml:2: `event` is missing"),
+        ("name: x\nsteps:\n  - wait_stable: soon\n", "w.yaml:3: not a duration: 'soon'"),
+        ("name: x\nsteps:\n  - wait_stable: 99d\n", "w.yaml:3: a duration is more than nothing and at most a week"),
+        ("name: x\nsteps:\n  - wait_for: {text: a, prompt: true}\n", "w.yaml:3: wait for exactly one of"),
+        ("name: x\nsteps:\n  - wait_for: {state: idel}\n", "w.yaml:3: there is no state 'idel'; did you mean idle?"),
+        ("name: x\nsteps:\n  - wait_for: {pattern: '(?=a)'}\n", "w.yaml:3: not a pattern that we can use"),
+        ("name: x\nsteps:\n  - send: 'rm {{ file }}'\n", "w.yaml:3: captures may stand in ask, notify and note"),
+        ("name: x\nsteps:\n  - run: 'a \"'\n", "w.yaml:3: not a command line"),
+        ("name: x\nsteps:\n  - branch: {then: [{send: a}]}\n", "w.yaml:3: a branch has `if` and `then`"),
+        ("name: x\nsteps:\n  - branch: {if: {}, then: [{send: a}]}\n", "w.yaml:3: a condition says what must hold"),
+        ("name: x\nsteps:\n  - ask: {question: a, choices: [b]}\n", "w.yaml:3: two different choices are needed"),
+        ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: there is no value 'maybe'; known are off, ask, on"),
+        ("name: x\nsteps:\n  - send: [a]\n", "w.yaml:3: a text is needed here"),
+        ("name: x\npriority: high\nsteps: [{send: a}]\n", "w.yaml:2: a number is needed here"),
+        ("", "w.yaml:1: it is empty; it may hold: name, summary"),
+        ("name: x\nsteps:\n  - keys: Ctrl-C\n", "w.yaml:3: there is no key 'Ctrl-C'; did you mean C-c?"),
+        ("name: x\nsteps:\n  - keys: [Up, Entr]\n", "w.yaml:3: there is no key 'Entr'; did you mean Enter?"),
+        ("name: x\nsteps:\n  - keys: escape\n", "w.yaml:3: there is no key 'escape'; did you mean Escape?"),
+        ("name: x\nsteps:\n  - keys: '  '\n", "w.yaml:3: name at least one key"),
+        ("name: x\nsteps:\n  - keys: []\n", "w.yaml:3: name at least one key"),
+        ("name: x\nsteps:\n  - run: []\n", "w.yaml:3: a command is needed here"),
+        ("name: x\nsteps:\n  - run: {command: ls, cwd: src}\n", "w.yaml:3: a folder is written from the root on"),
+        ("name: x\nsteps:\n  - wait_for: {prompt: false}\n", "w.yaml:3: `prompt: true` waits for a shell's prompt"),
+        ("name: x\nsteps:\n  - ask: {question: a, choices: [yes, no]}\n", "w.yaml:3: a text is needed here: put it in"),
+        ("name: x\nsteps:\n  - note:\n", "w.yaml:3: a text is needed here"),
+        (
+            "name: x\nsteps:\n  - ask: ok?\n  - branch:\n      if: {answer: yse}\n      then: [{note: a}]\n",
+            "w.yaml:5: there is no choice 'yse'; did you mean yes?",
+        ),
+        (
+            "name: x\nsteps:\n  - branch: {if: {answer: maybe}, then: [{note: a}]}\n  - ask: ok?\n",
+            "w.yaml:3: no `ask` comes before it",
+        ),
+        ("- a\n", "w.yaml:1: names with values are needed here"),
+        ("name: x\nsteps: [{send: a\n", "w.yaml:3: not YAML: while parsing a flow mapping"),
+        ("name: &a x\nsteps: [{send: *a}]\n", "w.yaml:1: aliases and deep nesting are not known here"),
+        ("name: x\nname: y\n", "w.yaml:2: name stands here twice"),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_and_line(text, told):
+    with pytest.raises(ConfigError) as error:
+        read(text)
+    assert told in error.value.message
+
+
+def test_toml_tells_the_line_of_the_step():
+    with pytest.raises(ConfigError, match=r"w.toml:5: there is no step 'sned'"):
+        read(TOML.replace("wait_for = ", "sned = "), "w.toml")
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path):
+    with pytest.raises(ConfigError, match="No such file"):
+        load(str(tmp_path / "none.yaml"))
+
+
+def test_a_file_of_too_many_steps_is_refused():
+    with pytest.raises(ConfigError, match="at most 200 steps"):
+        read("name: x\nsteps:\n" + "  - send: a\n" * 201)
+
+
+def test_of_what_a_file_speaks_is_told_with_its_place():
+    text = "name: x\ntrigger:\n  event: [a.b, c.d]\n  agent: codex\nsteps:\n  - wait_for: {rule: e.f}\n"
+    found = read(f"{text}  - branch: {{if: {{agent: toy}}, then: [{{note: a}}]}}\n")
+    assert [(one.kind, one.word, one.place) for one in found.names] == [
+        ("rule", "e.f", "w.yaml:6"),
+        ("agent", "toy", "w.yaml:7"),
+        ("event", "a.b", "w.yaml:3"),
+        ("event", "c.d", "w.yaml:3"),
+        ("agent", "codex", "w.yaml:4"),
+    ]
+
+
+def test_without_a_summary_its_steps_are_one():
+    assert read(EXAMPLE).summary == "wait_stable, send, wait_for"

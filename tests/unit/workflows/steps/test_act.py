@@ -1,0 +1,116 @@
+"""Acts of runs: what the record says of an attempt, and what is made of a wish."""
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.errors import NotDone
+from termvisor.model.action.action import Actor, Notify, SendKeys, SendText, SetTitle, Spawn
+from termvisor.model.action.audit import AuditEntry
+from termvisor.model.action.delivery import Send
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.ids import PaneId
+from termvisor.model.workflow.run import Run, RunId, Step
+from termvisor.testing.runs import Scene
+from termvisor.testing.world import shell
+from termvisor.workflows.calls import Act, Ask, Press, SendTo, Start, Tell
+from termvisor.workflows.engine.journaled_calls import Going
+from termvisor.workflows.steps.act import answered, came_of, correlation_of, is_asked, made
+
+ME = Actor(kind="workflow", uid=1, pid=1)
+
+
+def entry(stage: str, outcome: str = "", why: str = "") -> AuditEntry:
+    return AuditEntry(at=1, correlation="c", stage=stage, kind="send_text", actor=ME, outcome=outcome, why=why)
+
+
+def send(status: str | None) -> Send:
+    return Send(key="c", correlation="c", pane=PaneId(1), action_hash="", begun_at=1, status=status)
+
+
+@pytest.mark.parametrize(
+    ("story", "sent", "status"),
+    [
+        ([], None, None),
+        ([entry("asked")], None, None),
+        ([entry("asked"), entry("answered", "allow")], None, None),
+        ([entry("intent")], None, "unknown"),
+        ([entry("intent"), entry("outcome", "done")], None, "done"),
+        ([entry("intent")], send(None), "unknown"),
+        ([entry("intent")], send("delivered"), "delivered"),
+        ([entry("intent")], send("typed_not_submitted"), "typed_not_submitted"),
+    ],
+)
+def test_the_record_says_what_came_of_an_attempt(story, sent, status):
+    deed = came_of(story, sent, "c")
+    assert (deed.status if deed else None) == status
+
+
+@pytest.mark.parametrize(
+    ("story", "sent", "told"),
+    [
+        ([entry("outcome", "denied", "quiet hours")], None, ("denied", "quiet hours")),
+        ([entry("intent"), entry("outcome", "refused", "reserved")], send("refused"), ("refused", "reserved")),
+        ([entry("asked"), entry("answered", "deny")], None, ("denied", "denied")),
+    ],
+)
+def test_what_was_not_done_stays_undone(story, sent, told):
+    with pytest.raises(NotDone) as error:
+        came_of(story, sent, "c")
+    assert (error.value.status, error.value.why) == told
+
+
+def test_an_answer_of_before_the_crash_counts():
+    call = Ask(question="?", choices=("go", "later", "no"))
+    assert answered([entry("asked")], call) is None
+    assert answered([entry("answered", "allow")], call).choice == "go"
+    assert answered([entry("answered", "deny")], call).choice == "no"
+
+
+def test_a_wish_becomes_an_action_for_the_pane_as_it_is():
+    view = Scene().world.pane(shell(alternate=True))
+    text, terms = made(SendTo(text="hi"), view, is_agent=True)
+    assert text == SendText(pane=view.id, text="hi", into_screen=True)
+    assert terms.into == "program"
+    assert made(SendTo(text="hi"), view, is_agent=False)[1].into == "prompt"
+    assert made(Press(keys=("C-c",)), view, is_agent=False)[0] == SendKeys(pane=view.id, keys=("C-c",))
+    assert isinstance(made(Tell(title="a", text="b"), view, is_agent=False)[0], Notify)
+    window = made(Start(command=("make",)), view, is_agent=False)[0]
+    assert (window.session, window.cwd, window.command) == ("$1", "/home/me/project", ("make",))
+    beside = made(Start(command=(), where="pane"), view, is_agent=False)[0]
+    assert isinstance(beside, Spawn)
+    assert beside.beside == view.id
+
+
+def test_what_a_run_asks_about_is_more_than_a_look_or_a_word():
+    pane = PaneId(1)
+    assert is_asked(SendText(pane=pane, text="x"))
+    assert not is_asked(SetTitle(pane=pane, title="x"))
+    assert not is_asked(Notify(title="a", text="b", way="webhook"))
+
+
+def test_every_attempt_has_a_key_of_its_own():
+    run = Run(id=RunId(4), workflow="w", at=1, correlation="story")
+    step = Step(number=2, kind="act", at=1, attempt=3)
+    assert correlation_of(Going(run=run, step=step)) == "story.4.2.3"
+
+
+async def test_a_run_without_a_pane_cannot_act_on_it():
+    scene = Scene()
+    run = Run(id=RunId(1), workflow="w", at=1, correlation="c")
+    with pytest.raises(NotDone, match="no pane"):
+        await scene.engine().steps.deeds.prepared(run, Act(wish=SendTo(text="x")))
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+async def test_a_notice_that_failed_was_not_done_also_when_it_is_looked_up_after_a_crash(is_resumed):
+    scene = Scene()
+    scene.hands.outcome = Outcome(status="failed", why="nobody_attached", text="nobody is attached")
+    run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane)
+    going = Going(run=run, step=Step(number=1, kind="act", at=1), is_resumed=is_resumed)
+    if is_resumed:
+        failed = entry("outcome", "failed", "nobody_attached")
+        scene.hands.record.append(replace(failed, correlation=correlation_of(going)))
+    with pytest.raises(NotDone, match="it failed: nobody_attached") as error:
+        await scene.engine().steps.deeds.act(Act(wish=Tell(title="a", text="b")), going)
+    assert (error.value.status, error.value.why) == ("failed", "nobody_attached")
+    assert len(scene.hands.done) == (0 if is_resumed else 1)

@@ -1,0 +1,65 @@
+"""A run looks back: what it is told is in its journal, and the same again after a crash."""
+
+from termvisor.clock import NS
+from termvisor.model.ids import RuntimeId, SessionId
+from termvisor.testing.runs import Scene
+from termvisor.workflows.calls import CodeFound, Conversation, Recalled, Spotted
+from termvisor.workflows.workflow import Workflow
+from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.living import ended, living
+
+
+def scene_with(work) -> Scene:
+    return Scene(Workflow(name="refresh", summary="", run=work))
+
+
+async def told(work, prepare=lambda scene: None) -> str:
+    scene = scene_with(work)
+    prepare(scene)
+    async with living(scene) as engine:
+        await engine.begin(asked_for(scene))
+        return (await ended(scene)).why
+
+
+async def test_detections_are_recalled_by_type_and_age():
+    async def work(context) -> str:
+        found = await context.recall("usage.*", 60)
+        return f"{[one.type for one in found.found]} {found.captured('left')}"
+
+    def prepare(scene) -> None:
+        now = scene.clock.now()
+        scene.find("usage.warning", at=now - 90 * NS, captures={"left": "25"})
+        scene.find("usage.warning", at=now - 20 * NS, captures={"left": "10"})
+        scene.find("usage.reached", at=now - 10 * NS)
+        scene.find("session.start", at=now)
+
+    assert await told(work, prepare) == "['usage.warning', 'usage.reached'] 10"
+
+
+async def test_a_conversation_is_found_and_completed():
+    async def work(context) -> str:
+        one = await context.last_session(RuntimeId(4))
+        kept = await context.keep(one.id, "0196", {"total": 5})
+        nobody = await context.last_session(RuntimeId(5))
+        return f"{kept.session} {kept.tokens['total']} {nobody.id}"
+
+    def prepare(scene) -> None:
+        scene.conversations.known = [Conversation(id=SessionId(3), runtime=RuntimeId(4), is_over=True)]
+
+    assert await told(work, prepare) == "0196 5 0"
+
+
+async def test_code_is_searched_in_the_folder_of_the_pane():
+    async def work(context) -> str:
+        return str((await context.search_code("parse_rule")).places)
+
+    def prepare(scene) -> None:
+        scene.code.found = CodeFound(places=("a.py:1: x",))
+
+    assert await told(work, prepare) == "('a.py:1: x',)"
+
+
+def test_the_newest_capture_counts():
+    one, two = (Spotted(event=number, at=number, type="t", captures={"code": str(number)}) for number in (1, 2))
+    assert Recalled(found=(one, two)).captured("code") == "2"
+    assert Recalled(found=(one,)).captured("url") == ""
