@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-ELSEWHERE = ("ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+CLEARED_VARIABLES = ("ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-        for name in ELSEWHERE:
+        for name in CLEARED_VARIABLES:
             patch.delenv(name, raising=False)
         yield
 

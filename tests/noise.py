@@ -66,7 +66,7 @@ WORDS = [
     "after",
 ]
 PATHS = ("src/app.py", "lib/store.rs", "web/index.ts", "cmd/main.go", "tests/test_api.py", "docs/usage.md", "Makefile")
-QUOTES = (
+QUOTE_TEMPLATES = (
     "> {}",
     "# {}",
     "// {}",
@@ -82,38 +82,38 @@ QUOTES = (
 )
 
 
-def lines(seed: int, rules: Sequence[Rule] = (), size: int = 1 << 20) -> Iterator[str]:
+def generate_lines(seed: int, rules: Sequence[Rule] = (), size: int = 1 << 20) -> Iterator[str]:
     """About ``size`` bytes of lines; texts that ``rules`` find are quoted in them."""
     dice = random.Random(seed)
     hits = [line for rule in rules for hit in rule.hits for line in hit.text.split("\n") if line.strip()]
     kinds: list[Callable[[random.Random], str]] = [
-        cargo,
-        npm,
-        cmake,
-        pytest_passed,
-        nginx,
-        syslog,
-        json_log,
-        code,
-        prose,
+        make_cargo_line,
+        make_npm_line,
+        make_cmake_line,
+        make_pytest_line,
+        make_nginx_line,
+        make_syslog_line,
+        make_json_log_line,
+        make_code_line,
+        make_prose_line,
     ]
     while size > 0:
         make = dice.choice(kinds)
         for _ in range(dice.randrange(5, 40)):
-            line = quoted(dice, hits) if hits and dice.random() < 0.03 else make(dice)
+            line = quote_rule_hit(dice, hits) if hits and dice.random() < 0.03 else make(dice)
             size -= len(line) + 1
             yield line
 
 
-def quoted(dice: random.Random, hits: Sequence[str]) -> str:
-    return dice.choice(QUOTES).format(dice.choice(hits))
+def quote_rule_hit(dice: random.Random, hits: Sequence[str]) -> str:
+    return dice.choice(QUOTE_TEMPLATES).format(dice.choice(hits))
 
 
-def some(dice: random.Random, count: int) -> str:
+def pick_words(dice: random.Random, count: int) -> str:
     return " ".join(dice.choices(WORDS, k=count))
 
 
-def cargo(dice: random.Random) -> str:
+def make_cargo_line(dice: random.Random) -> str:
     crate = f"{dice.choice(WORDS)}-{dice.choice(WORDS)}"
     return dice.choice(
         (
@@ -126,10 +126,10 @@ def cargo(dice: random.Random) -> str:
     )
 
 
-def npm(dice: random.Random) -> str:
+def make_npm_line(dice: random.Random) -> str:
     return dice.choice(
         (
-            f"npm warn deprecated {dice.choice(WORDS)}@{dice.randrange(9)}.0.0: {some(dice, 6)}",
+            f"npm warn deprecated {dice.choice(WORDS)}@{dice.randrange(9)}.0.0: {pick_words(dice, 6)}",
             f"added {dice.randrange(900)} packages, and audited {dice.randrange(999)} packages in 4s",
             f"{dice.randrange(9)} packages are looking for funding",
             f"  vite v5.{dice.randrange(9)}.0 building for production...",
@@ -138,7 +138,7 @@ def npm(dice: random.Random) -> str:
     )
 
 
-def cmake(dice: random.Random) -> str:
+def make_cmake_line(dice: random.Random) -> str:
     number = dice.randrange(100)
     return dice.choice(
         (
@@ -146,13 +146,13 @@ def cmake(dice: random.Random) -> str:
             f"-- Looking for {dice.choice(WORDS)} - not found",
             f"-- Performing Test HAS_{dice.choice(WORDS).upper()} - Failed",
             f"make[2]: Entering directory '/build/{dice.choice(WORDS)}'",
-            f"{dice.choice(PATHS)}:{number}:7: warning: {some(dice, 5)} [-Wunused]",
+            f"{dice.choice(PATHS)}:{number}:7: warning: {pick_words(dice, 5)} [-Wunused]",
             f"100% tests passed, 0 tests failed out of {number}",
         )
     )
 
 
-def pytest_passed(dice: random.Random) -> str:
+def make_pytest_line(dice: random.Random) -> str:
     return dice.choice(
         (
             f"tests/test_{dice.choice(WORDS)}.py::test_{dice.choice(WORDS)} PASSED [{dice.randrange(100):3}%]",
@@ -163,7 +163,7 @@ def pytest_passed(dice: random.Random) -> str:
     )
 
 
-def nginx(dice: random.Random) -> str:
+def make_nginx_line(dice: random.Random) -> str:
     return (
         f'10.0.{dice.randrange(256)}.{dice.randrange(256)} - - [16/Nov/2026:07:{dice.randrange(60):02}:00 +0000] "GET'
         f' /{dice.choice(WORDS)}/{dice.randrange(9999)} HTTP/1.1" {dice.choice((200, 301, 401, 404, 429, 500))}'
@@ -171,29 +171,29 @@ def nginx(dice: random.Random) -> str:
     )
 
 
-def syslog(dice: random.Random) -> str:
-    return f"Nov 16 07:{dice.randrange(60):02}:00 host {dice.choice(WORDS)}[{dice.randrange(99999)}]: {some(dice, 8)}"
+def make_syslog_line(dice: random.Random) -> str:
+    return f"Nov 16 07:{dice.randrange(60):02}:00 host {dice.choice(WORDS)}[{dice.randrange(99999)}]: {pick_words(dice, 8)}"
 
 
-def json_log(dice: random.Random) -> str:
+def make_json_log_line(dice: random.Random) -> str:
     level = dice.choice(("info", "warn", "error"))
-    return f'{{"level":"{level}","at":{dice.getrandbits(40)},"msg":"{some(dice, 7)}","status":{dice.randrange(600)}}}'
+    return f'{{"level":"{level}","at":{dice.getrandbits(40)},"msg":"{pick_words(dice, 7)}","status":{dice.randrange(600)}}}'
 
 
-def code(dice: random.Random) -> str:
+def make_code_line(dice: random.Random) -> str:
     name, other = dice.choice(WORDS), dice.choice(WORDS)
     return dice.choice(
         (
             f"    if {name}.{other}({dice.randrange(99)}) is None:",
-            f'        raise {name.title()}Error("{some(dice, 4)}: Permission denied")',
-            f'    let {name} = {other}.unwrap_or_else(|e| panic!("{some(dice, 3)}: {{e}}"));',
+            f'        raise {name.title()}Error("{pick_words(dice, 4)}: Permission denied")',
+            f'    let {name} = {other}.unwrap_or_else(|e| panic!("{pick_words(dice, 3)}: {{e}}"));',
             f"  if (error.code === 'EADDRINUSE') {{ return {name}.{other}(); }}",
-            f'\treturn fmt.Errorf("{name}: %w", err) // {some(dice, 4)}',
+            f'\treturn fmt.Errorf("{name}: %w", err) // {pick_words(dice, 4)}',
             "",
         )
     )
 
 
-def prose(dice: random.Random) -> str:
+def make_prose_line(dice: random.Random) -> str:
     lead = dice.choice(("● ", "• ", "✦ ", "  ", "- ", "", "⏺ "))
-    return f"{lead}{some(dice, dice.randrange(4, 16))}{dice.choice(('.', ',', ':', ''))}"
+    return f"{lead}{pick_words(dice, dice.randrange(4, 16))}{dice.choice(('.', ',', ':', ''))}"

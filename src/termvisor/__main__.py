@@ -7,47 +7,47 @@ no daemon runs yet, go to `frontends.cli`.
 import os
 import sys
 
-from termvisor.frontends.cli import fast_client as courier
-from termvisor.protocol import command_protocol as face
+from termvisor.frontends.cli import fast_client
+from termvisor.protocol import command_protocol
 
-OWN = ("up", "down", "demo", "daemon")
+LOCAL_COMMANDS = ("up", "down", "demo", "daemon")
 """Commands about the daemon itself; all others are operations."""
-STATUS_LINE = "tmux-status"
+STATUS_LINE_COMMAND = "tmux-status"
 """tmux asks for it every few seconds: it starts nothing, and without a daemon it says nothing."""
 
 
 def main() -> int:
     try:
-        return _run(sys.argv[1:])
+        return _dispatch(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         return 141
 
 
-def _run(argv: list[str]) -> int:
+def _dispatch(argv: list[str]) -> int:
     if argv[:1] == ["daemon"] and "--foreground" in argv:
         from termvisor.daemon import main as foreground
 
         return foreground.run()
-    if argv and (argv[0] in OWN or _is_played(argv)):
-        from termvisor.frontends.cli import local_commands as own
+    if argv and (argv[0] in LOCAL_COMMANDS or _is_interactive_view(argv)):
+        from termvisor.frontends.cli import local_commands
 
-        return own.run(argv)
+        return local_commands.run_local_command(argv)
     if argv[:1] == ["hook"] and not os.isatty(0) and not {"-h", "--help"}.intersection(argv):
         from termvisor.frontends import hook
 
-        return hook.run(courier.socket_path(os.environ), tuple(argv))  # noqa: TID251 - as below
-    asked = _asked(argv)
-    status = courier.carry(courier.socket_path(os.environ), asked)  # noqa: TID251 - settings cost too much here
+        return hook.run_hook(fast_client.get_socket_path(os.environ), tuple(argv))  # noqa: TID251 - as below
+    asked = _build_request(argv)
+    status = fast_client.send_command(fast_client.get_socket_path(os.environ), asked)  # noqa: TID251 - settings cost too much here
     if status >= 0 or _is_status_line(argv):
         return max(0, status)
     from termvisor.frontends.cli import fallback
 
-    return fallback.run(asked, status)
+    return fallback.run_without_daemon(asked, status)
 
 
-def _is_played(argv: list[str]) -> bool:
+def _is_interactive_view(argv: list[str]) -> bool:
     """Whether somebody sits there to watch a film or a pane; programs and pipes get what the operation says."""
     asks_otherwise = any(word.startswith(("--json", "--format", "-h", "--help", "-q", "--quiet")) for word in argv)
     is_played = argv[0] in ("replay", "attach") or (argv[0] == "next" and "--go" in argv)
@@ -55,21 +55,21 @@ def _is_played(argv: list[str]) -> bool:
 
 
 def _is_status_line(argv: list[str]) -> bool:
-    return argv[:1] == [STATUS_LINE] and "-h" not in argv and "--help" not in argv
+    return argv[:1] == [STATUS_LINE_COMMAND] and "-h" not in argv and "--help" not in argv
 
 
-def _asked(argv: list[str]) -> face.Asked:
+def _build_request(argv: list[str]) -> command_protocol.CommandRequest:
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
     if argv[:1] == ["robot"]:
-        return face.Asked(tuple(argv[1:]), True, cwd)
+        return command_protocol.CommandRequest(tuple(argv[1:]), True, cwd)
     if _is_status_line(argv):
-        return face.Asked(tuple(argv), False, cwd)
-    from termvisor.frontends.cli.terminal_info import look
+        return command_protocol.CommandRequest(tuple(argv), False, cwd)
+    from termvisor.frontends.cli.terminal_info import detect_terminal
 
-    return face.Asked(tuple(argv), False, cwd, look())
+    return command_protocol.CommandRequest(tuple(argv), False, cwd, detect_terminal())
 
 
 if __name__ == "__main__":

@@ -14,32 +14,32 @@ T = TypeVar("T")
 
 
 class Subscription(Generic[T]):
-    def __init__(self, size: int):
-        self._news: deque[T] = deque(maxlen=size)
-        self._wake = asyncio.Event()
-        self.missed = 0
-        self.wants: Callable[[T], bool] = lambda item: True
+    def __init__(self, queue_size: int):
+        self._queue: deque[T] = deque(maxlen=queue_size)
+        self._has_items = asyncio.Event()
+        self.dropped_count = 0
+        self.is_wanted: Callable[[T], bool] = lambda item: True
         """Whoever wants little is not woken for the rest."""
 
     def put(self, item: T) -> None:
-        if not self.wants(item):
+        if not self.is_wanted(item):
             return
-        if len(self._news) == self._news.maxlen:
-            self.missed += 1
-        self._news.append(item)
-        self._wake.set()
+        if len(self._queue) == self._queue.maxlen:
+            self.dropped_count += 1
+        self._queue.append(item)
+        self._has_items.set()
 
     async def get(self) -> T:
         """The next piece of news; waits for it."""
-        while not self._news:
-            self._wake.clear()
-            await self._wake.wait()
-        return self._news.popleft()
+        while not self._queue:
+            self._has_items.clear()
+            await self._has_items.wait()
+        return self._queue.popleft()
 
     def drain(self) -> list[T]:
         """Everything that waits, without waiting."""
-        items = list(self._news)
-        self._news.clear()
+        items = list(self._queue)
+        self._queue.clear()
         return items
 
 
@@ -47,17 +47,17 @@ class Bus(Generic[T]):
     """One topic. Publish and subscribe from the event loop's thread only."""
 
     def __init__(self) -> None:
-        self._listeners: set[Subscription[T]] = set()
+        self._subscriptions: set[Subscription[T]] = set()
 
     def publish(self, item: T) -> None:
-        for listener in self._listeners:
+        for listener in self._subscriptions:
             listener.put(item)
 
     @contextmanager
-    def subscribe(self, size: int = 1024) -> Iterator[Subscription[T]]:
-        subscription: Subscription[T] = Subscription(size)
-        self._listeners.add(subscription)
+    def subscribe(self, queue_size: int = 1024) -> Iterator[Subscription[T]]:
+        subscription: Subscription[T] = Subscription(queue_size)
+        self._subscriptions.add(subscription)
         try:
             yield subscription
         finally:
-            self._listeners.discard(subscription)
+            self._subscriptions.discard(subscription)

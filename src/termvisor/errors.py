@@ -7,7 +7,7 @@ Expected outcomes (a Gap, a Verdict) are values, not exceptions.
 from collections.abc import Mapping
 from typing import ClassVar
 
-Detail = str | int | float | bool | None | list[str]
+ErrorDetail = str | int | float | bool | None | list[str]
 
 
 class VisorError(Exception):
@@ -17,7 +17,7 @@ class VisorError(Exception):
     exit_status: ClassVar[int] = 70
     hint: str = "This is a bug in Termvisor. Please report it with the output of `visor logs`."
 
-    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, Detail] | None = None):
+    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, ErrorDetail] | None = None):
         super().__init__(message)
         self.message = message
         self.details = dict(details or {})
@@ -47,14 +47,19 @@ class ConfigError(BadRequest):
     hint = "Run `visor config validate` and mend the named line."
 
 
-class Unconfirmed(BadRequest):
+class ConfirmationRequired(BadRequest):
     """A person should see ``shown`` first; nothing was done. On a terminal the command line shows it and asks."""
 
     code = "unconfirmed"
     hint = "Look at it, then say it again with --yes."
 
     def __init__(
-        self, message: str, *, shown: str = "", hint: str | None = None, details: Mapping[str, Detail] | None = None
+        self,
+        message: str,
+        *,
+        shown: str = "",
+        hint: str | None = None,
+        details: Mapping[str, ErrorDetail] | None = None,
     ):
         super().__init__(message, hint=hint, details={**(details or {}), **({"shown": shown} if shown else {})})
 
@@ -79,7 +84,7 @@ class Unsupported(BadRequest):
     hint = "See the message for what is supported."
 
 
-class NoInverse(BadRequest):
+class NotUndoable(BadRequest):
     """It was done, and nothing takes it back."""
 
     code = "no_inverse"
@@ -94,28 +99,28 @@ class NotFound(VisorError):
     hint = "`visor list-panes` shows the panes and how to name them."
 
 
-class NoSuchCommand(NotFound):
+class CommandNotFound(NotFound):
     """The pane exists, but no such command of it is known."""
 
     code = "command_not_found"
     hint = "`visor list-commands` shows them; a shell tells them once `visor setup shell` was run."
 
 
-class NoAgent(NotFound):
+class AgentNotFound(NotFound):
     """The pane exists, but no agent is in it, or it ended."""
 
     code = "agent_not_found"
     hint = "`visor panes` shows which panes have one."
 
 
-class NoSuchEvent(NotFound):
+class EventNotFound(NotFound):
     """There is no such detection, or it is no longer kept."""
 
     code = "event_not_found"
     hint = "`visor events --type '*'` lists what rules found."
 
 
-class Ambiguous(VisorError):
+class AmbiguousReference(VisorError):
     """The reference fits more than one; nothing was done."""
 
     code = "ref_ambiguous"
@@ -218,18 +223,18 @@ class NotDone(VisorError):
         return str(self.details.get("why", ""))
 
 
-class NoWorkflow(NotFound):
+class WorkflowNotFound(NotFound):
     """There is no such workflow, or no such run."""
 
     code = "workflow_not_found"
     hint = "`visor workflow list` shows the workflows, `visor workflow status` the runs."
 
 
-class Broken(VisorError):
+class InternalError(VisorError):
     """Our bug."""
 
 
-def all_errors() -> list[type[VisorError]]:
+def list_error_classes() -> list[type[VisorError]]:
     """Every error class that can be raised, in the order of this file."""
     found: list[type[VisorError]] = []
     todo: list[type[VisorError]] = [VisorError]

@@ -8,17 +8,17 @@ from typing import TextIO
 from termvisor.redaction import redact
 from termvisor.settings import Settings
 
-_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+_LINE_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
-def logger(name: str) -> logging.Logger:
+def get_logger(name: str) -> logging.Logger:
     return logging.getLogger(f"visor.{name}")
 
 
-def to_file(path: str, settings: Settings) -> None:
+def configure_log_file(path: str, settings: Settings) -> None:
     """Send the log to a private, rotated file, and no longer to where it went before."""
-    handler = _Rotating(path, settings.log_bytes)
-    handler.setFormatter(_Redacting(_FORMAT))
+    handler = _RotatingFileHandler(path, settings.log_bytes)
+    handler.setFormatter(_RedactingFormatter(_LINE_FORMAT))
     root = logging.getLogger("visor")
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -28,19 +28,19 @@ def to_file(path: str, settings: Settings) -> None:
     root.propagate = False
 
 
-class _Redacting(logging.Formatter):
+class _RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return redact(super().format(record))
 
 
-class _Rotating(logging.StreamHandler[TextIO]):
+class _RotatingFileHandler(logging.StreamHandler[TextIO]):
     """Keeps one older file beside the current one."""
 
-    def __init__(self, path: str, limit: int):
-        self._path, self._limit = path, limit
-        super().__init__(self._open())
+    def __init__(self, path: str, max_bytes: int):
+        self._path, self._max_bytes = path, max_bytes
+        super().__init__(self._open_file())
 
-    def _open(self) -> TextIO:
+    def _open_file(self) -> TextIO:
         return os.fdopen(
             os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600),
             "a",
@@ -51,9 +51,9 @@ class _Rotating(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
         super().emit(record)
         with contextlib.suppress(OSError):
-            if self.stream.tell() > self._limit:
+            if self.stream.tell() > self._max_bytes:
                 os.replace(self._path, self._path + ".1")
-                full, self.stream = self.stream, self._open()
+                full, self.stream = self.stream, self._open_file()
                 full.close()
 
     def close(self) -> None:

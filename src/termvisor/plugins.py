@@ -9,24 +9,24 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pkgutil import resolve_name
 
-from termvisor.log import logger
+from termvisor.log import get_logger
 
-log = logger("plugins")
+log = get_logger("plugins")
 
 
-def load(kind: str, path: Iterable[str] | None = None) -> dict[str, object]:
+def load_plugins(kind: str, folders: Iterable[str] | None = None) -> dict[str, object]:
     """All that were found, by name; one that cannot be loaded is told in the log and left out."""
-    found, troubles = read(kind, path)
+    found, troubles = read_plugins(kind, folders)
     for name, why in troubles.items():
         log.error("the %s %s cannot be loaded: %s", kind, name, why)
     return found
 
 
-def read(kind: str, path: Iterable[str] | None = None) -> tuple[dict[str, object], dict[str, str]]:
+def read_plugins(kind: str, folders: Iterable[str] | None = None) -> tuple[dict[str, object], dict[str, str]]:
     """All that were found, by name; and of those that cannot be loaded, why."""
     found: dict[str, object] = {}
     troubles: dict[str, str] = {}
-    for name, where in sorted(declared(kind, sys.path if path is None else path).items()):
+    for name, where in sorted(find_entry_points(kind, sys.path if folders is None else folders).items()):
         try:
             import_module(where.partition(":")[0])
             found[name] = resolve_name(where)
@@ -35,12 +35,17 @@ def read(kind: str, path: Iterable[str] | None = None) -> tuple[dict[str, object
     return found, troubles
 
 
-def declared(kind: str, path: Iterable[str]) -> dict[str, str]:
+def find_entry_points(kind: str, folders: Iterable[str]) -> dict[str, str]:
     """Names and the places that they stand for, without loading anything."""
-    return {name: where for folder in path for text in _texts(folder) for name, where in _section(text, kind)}
+    return {
+        name: where
+        for folder in folders
+        for text in _read_entry_point_files(folder)
+        for name, where in _parse_section(text, kind)
+    }
 
 
-def _texts(folder: str) -> Iterator[str]:
+def _read_entry_point_files(folder: str) -> Iterator[str]:
     try:
         packages = [name for name in os.listdir(folder or ".") if name.endswith((".dist-info", ".egg-info"))]
     except OSError:
@@ -53,7 +58,7 @@ def _texts(folder: str) -> Iterator[str]:
             continue
 
 
-def _section(text: str, kind: str) -> Iterator[tuple[str, str]]:
+def _parse_section(text: str, kind: str) -> Iterator[tuple[str, str]]:
     is_inside = False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):

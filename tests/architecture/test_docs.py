@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.__main__ import OWN
 from termvisor.errors import VisorError
-from termvisor.frontends.cli.local_commands import COMMANDS
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api.arguments import parse
+from termvisor.frontends.cli.local_commands import LOCAL_COMMANDS
+from termvisor.ops.api import catalog
+from termvisor.ops.api.arguments import parse_arguments
 from tests.architecture.source import ROOT, modules
 
 README_LINES, DECISION_LINES = 150, 60
@@ -45,12 +44,12 @@ def complaint(line: str) -> str:
     """Why the product would not take this command line; empty when it would."""
     words = shlex.split(line)
     try:
-        if words[:1] and words[0] in OWN:
-            parse(COMMANDS[words[0]].Input, words[1:])
+        if words[:1] and words[0] in LOCAL_COMMANDS:
+            parse_arguments(LOCAL_COMMANDS[words[0]].Input, words[1:])
         else:
             is_robot = words[:1] == ["robot"]
-            op, rest = catalogue.find(words[is_robot:], is_robot)
-            parse(op.Input, rest)
+            op, rest = catalog.find_operation(words[is_robot:], is_robot)
+            parse_arguments(op.args_type, rest)
     except VisorError as error:
         return f"{line}: {error.message}"
     return ""
@@ -133,7 +132,7 @@ def test_the_changelog_says_what_is_not_released_yet() -> None:
 def test_an_example_calls_operations_that_exist(path: Path) -> None:
     called = set(re.findall(r"visor\.([a-z_]+)\(", path.read_text()))
     assert called
-    assert called - set(catalogue.NAMES) == set()
+    assert called - set(catalog.OPERATION_NAMES) == set()
 
 
 def test_a_broken_link_is_found() -> None:
@@ -164,8 +163,8 @@ def test_a_hole_in_the_numbers_is_found() -> None:
 
 
 def _known() -> set[str]:
-    commands = {op.command.split()[0] for op in catalogue.every()}
-    return {"robot", *OWN, *commands, *catalogue.ALIASES, *catalogue.ROBOT}
+    commands = {op.command.split()[0] for op in catalog.load_all_operations()}
+    return {"robot", *LOCAL_COMMANDS, *commands, *catalog.COMMAND_ALIASES, *catalog.OPERATIONS_BY_ROBOT_NAME}
 
 
 def _decisions() -> list[str]:

@@ -74,7 +74,7 @@ def knows_more_than_an_op(module: Module) -> list[str]:
 
 
 def is_op(module: Module) -> bool:
-    return module.package == "ops" and "\nOP = Op(" in module.text
+    return module.package == "ops" and "\nOP = Operation(" in module.text
 
 
 def weighs_down_the_recorder(module: Module) -> list[str]:
@@ -127,13 +127,13 @@ def test_nobody_knows_more_than_it_may(check: Callable[[Module], list[str]]) -> 
         (
             knows_more_than_an_op,
             "ops.x",
-            "import termvisor.store.sqlite.database\nOP = Op()",
+            "import termvisor.store.sqlite.database\nOP = Operation()",
             ["termvisor.store.sqlite.database"],
         ),
         (
             knows_more_than_an_op,
             "ops.x",
-            "import termvisor.daemon.lifecycle\nOP = Op()",
+            "import termvisor.daemon.lifecycle\nOP = Operation()",
             ["termvisor.daemon.lifecycle"],
         ),
         (weighs_down_the_recorder, "recorder.x", "import json", ["json"]),
@@ -163,7 +163,11 @@ def test_a_forbidden_import_is_found(
             "frontends.cli.x",
             "import termvisor.client, termvisor.daemon.lifecycle, termvisor.model",
         ),
-        (knows_more_than_an_op, "ops.x", "import termvisor.ops.api.services, termvisor.model.terminal.pane\nOP = Op()"),
+        (
+            knows_more_than_an_op,
+            "ops.x",
+            "import termvisor.ops.api.services, termvisor.model.terminal.pane\nOP = Operation()",
+        ),
         (weighs_down_the_recorder, "recorder.compressed_segment", "import zstandard"),
     ],
 )

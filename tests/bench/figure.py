@@ -6,40 +6,40 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Figure:
+class BudgetedFigure:
     """``is_floor``: the budget is the least that is good enough, else the most."""
 
     name: str
     value: float
     budget: float
     unit: str
-    against: str = ""
+    comparison: str = ""
     is_floor: bool = False
 
     @property
-    def is_met(self) -> bool:
+    def is_within_budget(self) -> bool:
         return self.value >= self.budget if self.is_floor else self.value <= self.budget
 
     @property
-    def share(self) -> float:
+    def budget_share(self) -> float:
         """How much of the budget is used: 1.0 is all of it."""
         used, of = (self.budget, self.value) if self.is_floor else (self.value, self.budget)
         return used / of if of else (0.0 if not used else float("inf"))
 
 
-def table(figures: list[Figure]) -> str:
+def render_table(figures: list[BudgetedFigure]) -> str:
     rows = [("what", "measured", "budget", "of budget", "", "measured against")]
     for one in figures:
         sign = ">=" if one.is_floor else "<="
-        verdict = "ok" if one.is_met else "MISSED"
+        verdict = "ok" if one.is_within_budget else "MISSED"
         rows.append(
             (
                 one.name,
                 f"{one.value:.4g} {one.unit}",
                 f"{sign} {one.budget:g} {one.unit}",
-                f"{one.share:.2f}x",
+                f"{one.budget_share:.2f}x",
                 verdict,
-                one.against,
+                one.comparison,
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
@@ -48,6 +48,6 @@ def table(figures: list[Figure]) -> str:
     )
 
 
-def percentile(values: list[float], part: float) -> float:
+def compute_percentile(values: list[float], part: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from termvisor.agents import BUILTIN
+from termvisor.agents import BUILTIN_AGENTS
 from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, generic, opencode
 from termvisor.testing.contracts.agent_adapter import AdapterContract
 
@@ -36,40 +36,40 @@ class TestCodex(AdapterContract):
 class TestGemini(AdapterContract):
     adapter = gemini.ADAPTER
     package = gemini.__name__
-    events = tuple(gemini.signals.HOOKS)
+    events = tuple(gemini.signals.HOOK_INTERPRETERS)
     session = SESSION
 
 
 class TestOpencode(AdapterContract):
     adapter = opencode.ADAPTER
     package = opencode.__name__
-    events = tuple(opencode.signals.EVENTS)
+    events = tuple(opencode.signals.EVENT_INTERPRETERS)
     session = "ses_e1d444cefffe"
 
 
 class TestCopilot(AdapterContract):
     adapter = copilot.ADAPTER
     package = copilot.__name__
-    events = (*copilot.hooks.HOOKS, *copilot.events.EVENTS)
+    events = (*copilot.hooks.HOOK_INTERPRETERS, *copilot.events.EVENT_INTERPRETERS)
     session = SESSION
 
 
 class TestCursor(AdapterContract):
     adapter = cursor.ADAPTER
     package = cursor.__name__
-    events = tuple(cursor.signals.HOOKS)
+    events = tuple(cursor.signals.HOOK_INTERPRETERS)
     session = SESSION
 
 
 class TestGeneric(AdapterContract):
-    adapter = generic.with_rules(["aider :: waiting_input :: ^[a-z]*>$", "aider :: running :: esc to stop"])
+    adapter = generic.build_generic_adapter(["aider :: waiting_input :: ^[a-z]*>$", "aider :: running :: esc to stop"])
 
 
 def test_none_is_forgotten():
     tried = {one.adapter.name for one in AdapterContract.__subclasses__()}
-    assert tried >= set(BUILTIN)
+    assert tried >= set(BUILTIN_AGENTS)
 
 
-@pytest.mark.parametrize("name", BUILTIN)
+@pytest.mark.parametrize("name", BUILTIN_AGENTS)
 def test_a_package_is_called_like_its_agent(name):
     assert import_module(f"termvisor.agents.adapters.{name}").ADAPTER.name == name

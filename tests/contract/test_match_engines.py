@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.errors import ConfigError
-from termvisor.regex import Matcher, compile_patterns
-from termvisor.regex.engine import as_utf8
-from tests.fuzz.effort import examples
+from termvisor.regex import PatternMatcher, compile_patterns
+from termvisor.regex.engine import ensure_utf8
+from tests.fuzz.example_count import build_settings
 
 ENGINES = ["hyperscan", "re2"]
 PATTERNS = {
@@ -38,12 +38,12 @@ ALPHABET = "abkKzxyqr foo=bar9é│┃|\u212a\u017f\x0b\t\r\n,{}]Z-_\U0001f600"
 
 
 @pytest.fixture(scope="module", params=ENGINES)
-def matcher(request) -> Matcher:
+def matcher(request) -> PatternMatcher:
     return compile_patterns(PATTERNS, request.param)
 
 
 @pytest.fixture(scope="module")
-def both() -> list[Matcher]:
+def both() -> list[PatternMatcher]:
     return [compile_patterns(PATTERNS, engine) for engine in ENGINES]
 
 
@@ -66,26 +66,26 @@ def both() -> list[Matcher]:
         ("q,r\nq r\nqxr", [(0, "in_class"), (0, "not_in_class"), (1, "in_class"), (2, "not_in_class")]),
     ],
 )
-def test_the_table_of_lines(matcher: Matcher, text: str, expected: list[tuple[int, str]]):
-    assert matcher.lines(text.encode()) == expected
+def test_the_table_of_lines(matcher: PatternMatcher, text: str, expected: list[tuple[int, str]]):
+    assert matcher.find_line_ids(text.encode()) == expected
 
 
-def test_a_pattern_may_match_over_a_newline_in_a_text_but_not_on_a_line(matcher: Matcher):
-    assert "newline" in matcher.ids(b"a\nb")
-    assert matcher.lines(b"a\nb") == [(0, "start")]
+def test_a_pattern_may_match_over_a_newline_in_a_text_but_not_on_a_line(matcher: PatternMatcher):
+    assert "newline" in matcher.find_ids(b"a\nb")
+    assert matcher.find_line_ids(b"a\nb") == [(0, "start")]
 
 
-def test_bytes_that_are_no_text_do_no_harm(matcher: Matcher):
-    assert "word" in matcher.ids(b"\xff\xfe foo \xe2\x94")
+def test_bytes_that_are_no_text_do_no_harm(matcher: PatternMatcher):
+    assert "word" in matcher.find_ids(b"\xff\xfe foo \xe2\x94")
 
 
-def test_four_threads_get_their_own_answers(matcher: Matcher):
+def test_four_threads_get_their_own_answers(matcher: PatternMatcher):
     texts = [b"foo " * 20_000, b"nothing at all " * 20_000, b"bar=1 " * 20_000, b"\n" * 1000]
-    expected = [matcher.ids(text) for text in texts]
+    expected = [matcher.find_ids(text) for text in texts]
     wrong: list[int] = []
 
     def work(number: int) -> None:
-        wrong.extend(number for _ in range(50) if matcher.ids(texts[number]) != expected[number])
+        wrong.extend(number for _ in range(50) if matcher.find_ids(texts[number]) != expected[number])
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(texts))]
     for thread in threads:
@@ -103,7 +103,7 @@ def test_a_pattern_that_cannot_be_used_is_named(engine, pattern):
     assert error.value.details == {"id": "bad_one"}
 
 
-@examples(300)
+@build_settings(300)
 @given(st.text(alphabet=ALPHABET, max_size=60))
 def test_both_engines_see_on_every_line_what_python_sees(both, text):
     expected = sorted(
@@ -112,13 +112,13 @@ def test_both_engines_see_on_every_line_what_python_sees(both, text):
         for name, pattern in PATTERNS.items()
         if re.search(pattern, line, re.MULTILINE if name == "caseless" else re.MULTILINE | re.ASCII)
     )
-    assert [matcher.lines(text.encode()) for matcher in both] == [expected, expected]
+    assert [matcher.find_line_ids(text.encode()) for matcher in both] == [expected, expected]
 
 
-@examples(200)
+@build_settings(200)
 @given(st.binary(max_size=40))
 def test_both_engines_agree_on_any_bytes(both, data):
     first, second = both
-    assert first.ids(data) == second.ids(data)
-    assert first.lines(data) == second.lines(data)
-    assert as_utf8(data).decode() == data.decode(errors="replace")
+    assert first.find_ids(data) == second.find_ids(data)
+    assert first.find_line_ids(data) == second.lines(data)
+    assert ensure_utf8(data).decode() == data.decode(errors="replace")

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.errors import Broken
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api.arguments import arguments
-from termvisor.settings import Places
-from termvisor.testing.asking import Answered, ask, lively
-from tests.fuzz.effort import examples
-from tests.fuzz.faces import raw_controls
+from termvisor.errors import InternalError
+from termvisor.ops.api import catalog
+from termvisor.ops.api.arguments import list_arguments
+from termvisor.settings import Paths
+from termvisor.testing.operation_calls import CommandResult, build_sample_services, run_command
+from tests.fuzz.example_count import build_settings
+from tests.fuzz.hostile_text import find_control_characters
 
-OPS = [op for op in catalogue.every() if not op.is_live and op.name not in ("wait_for", "watch_events")]
+OPS = [op for op in catalog.load_all_operations() if not op.is_live and op.name not in ("wait_for", "watch_events")]
 """Those that wait for something would wait for ever: no time passes here."""
 ENDLESS = ("--follow", "--wait-for")
 values = st.sampled_from(
@@ -28,7 +28,7 @@ values = st.sampled_from(
 
 def command_lines() -> st.SearchStrategy[tuple[str, ...]]:
     def words(op) -> st.SearchStrategy[tuple[str, ...]]:
-        flags = [flag for argument in arguments(op.Input) for flag in argument.flags if flag not in ENDLESS]
+        flags = [flag for argument in list_arguments(op.Input) for flag in argument.flags if flag not in ENDLESS]
         some = st.sampled_from(flags) | values if flags else values
         joined = st.builds(lambda flag, value: f"{flag}={value}", st.sampled_from(flags), values) if flags else values
         general = st.sampled_from(["--format", "--json", "-q", "--help", "--format=plain"])
@@ -37,10 +37,10 @@ def command_lines() -> st.SearchStrategy[tuple[str, ...]]:
     return st.sampled_from(OPS).flatmap(words)
 
 
-async def answer_to(words: tuple[str, ...], folder: str) -> Answered:
-    world = await lively(Places(f"{folder}/c", f"{folder}/d", f"{folder}/r"))
+async def answer_to(words: tuple[str, ...], folder: str) -> CommandResult:
+    world = await build_sample_services(Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r"))
     async with asyncio.timeout(20):
-        return await ask(world, *words)
+        return await run_command(world, *words)
 
 
 @pytest.fixture(autouse=True)
@@ -49,11 +49,11 @@ def elsewhere(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@examples(150)
+@build_settings(150)
 @given(command_lines() | st.lists(values, max_size=3).map(tuple), st.booleans())
 def test_any_words_get_an_answer_that_is_not_our_fault(words, is_robot):
     with tempfile.TemporaryDirectory() as folder:
         answered = asyncio.run(answer_to(("robot", *words) if is_robot else words, folder))
     assert answered.status in range(128)
-    assert answered.status != Broken.exit_status, answered
-    assert raw_controls(answered.out + answered.err, colours="--escapes" in " ".join(words)) == set()
+    assert answered.status != InternalError.exit_status, answered
+    assert find_control_characters(answered.out + answered.err, colours="--escapes" in " ".join(words)) == set()

@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from termvisor.errors import ConfigError
-from termvisor.settings import Places, Settings, load, rows
-from tests.fuzz.effort import examples
+from termvisor.settings import Paths, Settings, list_settings, load_settings
+from tests.fuzz.example_count import build_settings
 
-NAMES = [row.name for row in rows()]
-ENVIRONMENT = [row.env for row in rows()]
+NAMES = [row.name for row in list_settings()]
+ENVIRONMENT = [row.env for row in list_settings()]
 ODD_VALUES = [
     *(
         '""',
@@ -74,12 +74,12 @@ def settings_of(data: bytes, environ: dict[str, str]) -> Settings | ConfigError:
         with open(f"{folder}/config.toml", "wb") as file:
             file.write(data)
         try:
-            return load(Places(folder, folder, folder), environ)
+            return load_settings(Paths(folder, folder, folder), environ)
         except ConfigError as error:
             return error
 
 
-@examples(120)
+@build_settings(120)
 @given(files | st.binary(max_size=60), st.dictionaries(st.sampled_from(ENVIRONMENT), words, max_size=2))
 @example(b"a = " + b"[" * 5000, {})
 @example(b"a = " + b"9" * 5000, {})
@@ -101,6 +101,6 @@ def test_what_is_no_file_is_refused_or_counts_as_absent(tmp_path, kind):
         "loop": lambda: path.symlink_to(path),
     }[kind]()
     try:
-        assert load(Places(str(tmp_path), str(tmp_path), str(tmp_path)), {}) == Settings()
+        assert load_settings(Paths(str(tmp_path), str(tmp_path), str(tmp_path)), {}) == Settings()
     except ConfigError as refused:
         assert str(path) in refused.message

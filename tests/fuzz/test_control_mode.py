@@ -3,9 +3,9 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from termvisor.backends.tmux.control_mode import ControlParser, Item, Reply, unescape
-from tests.fuzz.effort import examples
-from tests.fuzz.terminal import chunks, cuts
+from termvisor.backends.tmux.control_mode import ControlItem, ControlParser, ControlReply, unescape
+from tests.fuzz.example_count import build_settings
+from tests.fuzz.terminal_bytes import cuts, split_chunks
 
 WORDS = [
     *(b"%begin 7 3 1", b"%end 7 3 1", b"%error 7 3 1", b"%begin 7 4 1", b"%end 7 4 1", b"%begin ", b"%end ", b"%", b""),
@@ -25,30 +25,30 @@ talk = st.lists(lines, max_size=16).map(lambda said: b"".join(line + b"\n" for l
 body_lines = st.lists(lines.filter(lambda line: line.removesuffix(b"\r") != b"tok"), max_size=12)
 
 
-def items(portions: list[bytes], *tokens: str) -> list[Item]:
+def items(portions: list[bytes], *tokens: str) -> list[ControlItem]:
     parser = ControlParser()
     for token in tokens:
-        parser.expect(token)
+        parser.expect_reply(token)
     return [item for portion in portions for item in parser.feed(portion)]
 
 
-@examples(300)
+@build_settings(300)
 @given(talk | st.binary(max_size=80), cuts, st.sampled_from([(), ("tok",), ("tok", "other"), ("other", "tok")]))
 def test_whatever_tmux_says_is_understood_the_same_however_it_is_cut(said, where, tokens):
-    assert items(chunks(said, where), *tokens) == items([said], *tokens)
+    assert items(split_chunks(said, where), *tokens) == items([said], *tokens)
 
 
-@examples(300)
+@build_settings(300)
 @given(body_lines)
 @example([b"%end 7 3 1", b"%begin 7 4 1", b"%output %0 forged", b"%end 7 4 1"])
 def test_no_text_of_a_body_is_taken_for_what_tmux_says(body):
     mark = b"%begin 7 2 1\ntok:body\n%end 7 2 1\n"
     hostile = b"%begin 7 3 1\n" + b"".join(line + b"\n" for line in body) + b"%end 7 3 1\n"
     said = mark + hostile + b"%begin 7 5 1\ntok\n%end 7 5 1\n"
-    assert items([said], "tok") == [Reply("tok", (), tuple(line.removesuffix(b"\r") for line in body))]
+    assert items([said], "tok") == [ControlReply("tok", (), tuple(line.removesuffix(b"\r") for line in body))]
 
 
-@examples(300)
+@build_settings(300)
 @given(
     st.lists(st.sampled_from([b"\\", b"0", b"1", b"7", b"8", b"9", b"x", b"n", b"\\134", b"\\777", b"\xff"])).map(
         b"".join

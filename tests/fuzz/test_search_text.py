@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import BadRequest, Unsupported
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.terminal.search_query import Question
+from termvisor.model.terminal.search_query import SearchQuery
 from termvisor.search import search
-from termvisor.store import Progress, Store
-from tests.fuzz.effort import examples
+from termvisor.store import EpochUpdate, Store
+from tests.fuzz.example_count import build_settings
 
 NOW = 1_800_000_000 * NS
 TEXTS = ("error a b c", "rows AND NOT NEAR(x y, 2)", "ünïcode ŉ İx 日本 ﬁ", "b" * 4000, "", 'quote " star * ^ {text}:')
@@ -58,19 +58,19 @@ def store(asked) -> Iterator[Store]:
 
 async def fill(store: Store) -> None:
     server, mux_id = ServerInstance(TargetName("local"), "/s", 1, 1), MuxPaneId("%0")
-    pane, _ = await store.panes.recognise(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
+    pane, _ = await store.panes.find_or_add(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
     epoch = await store.output.open_epoch(pane, "pipe", 1)
-    block = Block(epoch=epoch, start=0, end=9, at=NOW - NS, until=NOW, lines=TEXTS)
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=9, blocks=(block,))])
+    block = TextBlock(epoch=epoch, start=0, end=9, at=NOW - NS, until=NOW, lines=TEXTS)
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=9, blocks=(block,))])
 
 
-@examples(250)
+@build_settings(250)
 @given(queries | long | st.text(max_size=30), st.sampled_from(["recency", "relevance"]), st.integers(0, 2))
 @example("since:1e400d a", "recency", 0)
 @example("pane:99999999999999999999999 a", "relevance", 0)
 def test_any_text_gives_hits_or_says_what_to_write_instead(asked, store, text, rank, context):
     try:
-        found = asked.run(search(store, Question(text=text, rank=rank, context=context), NOW))
+        found = asked.run(search(store, SearchQuery(text=text, rank=rank, context=context), NOW))
     except (BadRequest, Unsupported) as refused:
         assert refused.message
         assert refused.hint

@@ -7,15 +7,14 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from termvisor.daemon.server.connection import Limits
+from termvisor.daemon.server.connection import ConnectionLimits
 from termvisor.errors import Unavailable
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from tests.fuzz.effort import examples
-from tests.fuzz.terminal import chunks, cuts
-from tests.unit.daemon.office import Client, FakeDesk, client, endpoint
+from termvisor.protocol import command_protocol, jsonrpc
+from tests.fuzz.example_count import build_settings
+from tests.fuzz.terminal_bytes import cuts, split_chunks
+from tests.unit.daemon.fake_request_handler import FakeRequestHandler, RawClient, connect_client, run_socket_server
 
-LIMITS = Limits(line_bytes=4096, in_flight=4, stall_for=5.0)
+LIMITS = ConnectionLimits(max_line_bytes=4096, max_in_flight=4, stall_timeout_s=5.0)
 JSON = [
     *(
         b"{}",
@@ -68,14 +67,14 @@ talk = st.lists(st.sampled_from(JSON) | st.binary(max_size=12), max_size=8).map(
 
 
 async def answers(path: str, portions: list[bytes]) -> bytes:
-    async with client(path) as one:
+    async with connect_client(path) as one:
         for portion in portions:
             one.send(portion)
             await asyncio.sleep(0)
         one.writer.write_eof()
         try:
             async with asyncio.timeout(10):
-                return await one.hear_end()
+                return await one.read_to_end()
         except ConnectionError:
             return b""
 
@@ -86,46 +85,46 @@ def check(heard: bytes) -> None:
         line, newline, heard = heard.partition(b"\n")
         assert newline
         assert msgspec.json.decode(line)["jsonrpc"] == "2.0"
-    frames = face.Frames().feed(heard)
+    frames = command_protocol.FrameDecoder().feed(heard)
     assert [kind for kind, _, _ in frames][-1:] in ([], [b"x"])
 
 
-@examples(60)
+@build_settings(60)
 @given(st.lists(st.tuples(talk | st.binary(max_size=60), cuts), min_size=1, max_size=4))
 @example([(line + b"\n", []) for line in JSON])
 def test_whatever_a_client_sends_is_answered_and_harms_nobody_else(said):
     async def law() -> None:
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-            desk = FakeDesk()
-            async with endpoint(f"{folder}/d", desk, LIMITS), client(f"{folder}/d") as other:
+            desk = FakeRequestHandler()
+            async with run_socket_server(f"{folder}/d", desk, LIMITS), connect_client(f"{folder}/d") as other:
                 for data, where in said:
-                    check(await answers(f"{folder}/d", chunks(data, where)))
+                    check(await answers(f"{folder}/d", split_chunks(data, where)))
                     assert (await polite(other))["result"] == {"still": "here"}
             assert not desk.stopped.is_set()
 
     asyncio.run(law())
 
 
-async def polite(one: Client) -> dict:
-    return await one.ask("echo", to=1, still="here")
+async def polite(one: RawClient) -> dict:
+    return await one.call("echo", request_id=1, still="here")
 
 
-@examples(200)
+@build_settings(200)
 @given(st.binary(max_size=80) | st.sampled_from(JSON))
 def test_any_request_line_is_a_request_or_malformed(line):
-    assert isinstance(rpc.parse_request(line), (rpc.Request, rpc.Answer))
+    assert isinstance(jsonrpc.parse_request(line), (jsonrpc.RpcRequest, jsonrpc.RpcResponse))
     try:
-        assert face.version(line) >= 0
-        assert 0 <= face.decode(line).look.width <= 10_000
-    except face.Malformed as refused:
+        assert command_protocol.parse_version(line) >= 0
+        assert 0 <= command_protocol.decode_request(line).terminal.width <= 10_000
+    except command_protocol.MalformedCommand as refused:
         assert str(refused)
 
 
-@examples(200)
+@build_settings(200)
 @given(st.binary(max_size=80) | st.sampled_from(JSON))
 def test_any_answer_line_is_an_answer_or_says_to_restart(line):
     try:
-        assert isinstance(rpc.parse_incoming(line), rpc.Incoming)
+        assert isinstance(jsonrpc.parse_incoming(line), jsonrpc.IncomingMessage)
     except Unavailable as refused:
         assert "visor daemon restart" in refused.hint
 
@@ -149,18 +148,18 @@ pieces = st.sampled_from(
 )
 
 
-@examples(200)
+@build_settings(200)
 @given(st.lists(pieces | st.binary(max_size=5), max_size=8).map(b"".join), cuts)
 @example(b"o " + b"0" * 26 + b"3\nabc", [0.8])
 @example(b"o " + b"9" * 5000 + b"\n", [])
 def test_any_frames_are_understood_the_same_however_they_are_cut(data, where):
-    assert understood(chunks(data, where)) == understood([data])
+    assert understood(split_chunks(data, where)) == understood([data])
 
 
 def understood(portions: list[bytes]) -> list[tuple[bytes, int, bytes]] | None:
     """The frames, or None where nonsense came: then the client hangs up."""
-    frames = face.Frames()
+    frames = command_protocol.FrameDecoder()
     try:
         return [frame for portion in portions for frame in frames.feed(portion)]
-    except face.Malformed:
+    except command_protocol.MalformedCommand:
         return None

@@ -5,103 +5,109 @@ from contextlib import contextmanager
 
 import pytest
 
-from termvisor.testing.instance import Instance, instance
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.compiled import lend
-from tests.live.looking import look
-from tests.live.waiting import until
+from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
+from termvisor.testing.visor_instance import VisorInstance, run_instance
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
+from tests.pattern_cache import install_pattern_cache
 
 
-class Scene:
+class WatchedTmux:
     """A tmux server that is being watched, and words to speak of both."""
 
-    def __init__(self, tmux: PrivateTmux, visor: Instance):
+    def __init__(self, tmux: PrivateTmux, visor: VisorInstance):
         self.tmux, self.visor = tmux, visor
 
-    def panes(self) -> list[dict]:
-        return [item for item in look(self.visor, "state")["items"] if item["server"] == self.tmux.socket]
+    def list_panes(self) -> list[dict]:
+        return [item for item in call_robot(self.visor, "state")["items"] if item["server"] == self.tmux.socket]
 
-    def id_of(self, mux_id: str) -> int | None:
-        return next((item["identity"]["id"] for item in self.panes() if item["identity"]["pane_id"] == mux_id), None)
+    def find_pane_id(self, mux_id: str) -> int | None:
+        return next(
+            (item["identity"]["id"] for item in self.list_panes() if item["identity"]["pane_id"] == mux_id), None
+        )
 
-    def heard(self, mux_id: str, plane: str = "pipe") -> int:
+    def wait_until_captured(self, mux_id: str, capture_method: str = "pipe") -> int:
         """Wait until a pane is heard that way; our number for it."""
-        return until(
+        return wait_until(
             lambda: next(
                 (
                     item["identity"]["id"]
-                    for item in self.panes()
-                    if item["identity"]["pane_id"] == mux_id and item["heard_by"] == plane
+                    for item in self.list_panes()
+                    if item["identity"]["pane_id"] == mux_id and item["heard_by"] == capture_method
                 ),
                 None,
             )
         )
 
-    def say(self, mux_id: str, word: str) -> None:
+    def print_word(self, mux_id: str, word: str) -> None:
         """Have a shell print a word, and wait until it can be read back."""
-        ours = until(lambda: self.id_of(mux_id))
-        self.tmux.type(mux_id, f"echo {word[:3]}''{word[3:]}")
-        self.visor.robot("wait-for", str(ours), f"^{word}$", "--regex", "--timeout-secs", "20")
+        ours = wait_until(lambda: self.find_pane_id(mux_id))
+        self.tmux.type_line(mux_id, f"echo {word[:3]}''{word[3:]}")
+        self.visor.call_robot("wait-for", str(ours), f"^{word}$", "--regex", "--timeout-secs", "20")
 
-    def lines(self, mux_id: str) -> list[str]:
-        return look(self.visor, "get-text", str(self.id_of(mux_id)), "--tail", "500")["text"].split("\n")
+    def read_lines(self, mux_id: str) -> list[str]:
+        return call_robot(self.visor, "get-text", str(self.find_pane_id(mux_id)), "--tail", "500")["text"].split("\n")
 
-    def causes(self) -> list[str]:
-        return [gap["cause"] for gap in look(self.visor, "list-gaps")["items"]]
+    def list_gap_causes(self) -> list[str]:
+        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps")["items"]]
 
-    def events(self) -> list[str]:
-        return [event["kind"] for event in look(self.visor, "events", "--limit", "200")["items"]]
+    def list_event_kinds(self) -> list[str]:
+        return [event["kind"] for event in call_robot(self.visor, "events", "--limit", "200")["items"]]
 
-    def told(self, ours: int, kind: str) -> list[dict]:
+    def list_event_data(self, pane_id: int, kind: str) -> list[dict]:
         """What was told of one pane, as the events' data."""
-        found = look(self.visor, "events", "--pane", str(ours), "--limit", "200")["items"]
+        found = call_robot(self.visor, "events", "--pane", str(pane_id), "--limit", "200")["items"]
         return [event["data"] for event in found if event["kind"] == kind]
 
-    def gaps(self, ours: int) -> list[str]:
-        return [gap["cause"] for gap in look(self.visor, "list-gaps", "--pane", str(ours))["items"]]
+    def list_pane_gap_causes(self, pane_id: int) -> list[str]:
+        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps", "--pane", str(pane_id))["items"]]
 
 
 @contextmanager
-def second_start(folder: str, *sockets: str) -> Iterator[Instance]:
+def run_compiled_instance(folder: str, *sockets: str) -> Iterator[VisorInstance]:
     """A Termvisor that finds its patterns compiled."""
-    with instance(folder, *sockets) as visor:
-        lend(visor.places)
+    with run_instance(folder, *sockets) as visor:
+        install_pattern_cache(visor.paths)
         yield visor
 
 
 @contextmanager
-def watched_tmux() -> Iterator[Scene]:
+def run_watched_tmux() -> Iterator[WatchedTmux]:
     """A server that is being watched, for as many tests as like; each takes a session of its own."""
-    with short_folder() as folder, private_tmux(folder) as tmux, second_start(folder, tmux.socket) as visor:
-        yield Scene(tmux, visor)
+    with (
+        make_short_folder() as folder,
+        run_private_tmux(folder) as tmux,
+        run_compiled_instance(folder, tmux.socket) as visor,
+    ):
+        yield WatchedTmux(tmux, visor)
 
 
 @pytest.fixture
 def folder():
-    with short_folder() as path:
+    with make_short_folder() as path:
         yield path
 
 
 @pytest.fixture
 def tmux(folder):
-    with private_tmux(folder) as server:
+    with run_private_tmux(folder) as server:
         yield server
 
 
 @pytest.fixture
 def visor(folder, tmux):
-    with second_start(folder, tmux.socket) as one:
+    with run_compiled_instance(folder, tmux.socket) as one:
         yield one
 
 
 @pytest.fixture
 def scene(tmux, visor):
-    return Scene(tmux, visor)
+    return WatchedTmux(tmux, visor)
 
 
 @pytest.fixture
 def shell(scene):
     """A shell that is being heard; tmux's id of it."""
-    mux_id = scene.tmux.start(command="sh")
-    scene.heard(mux_id)
+    mux_id = scene.tmux.start_session(command="sh")
+    scene.wait_until_captured(mux_id)
     return mux_id

@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.live.waiting import until
+from tests.live.polling import wait_until
 
-INSTALL = ".ci/setup live"
-FAR = "\nfar-away"
+INSTALL_COMMAND = ".ci/setup live"
+REMOTE_PROMPT = "\nfar-away"
 """The prompt over there, at the start of a row."""
 
 
 @dataclass(frozen=True)
-class Sshd:
+class SshServer:
     folder: Path
     port: int
 
     @property
-    def shell(self) -> str:
+    def shell_command(self) -> str:
         """What a person types to get a shell over there, whose prompt then says so."""
         options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         where = f"-tt -F none -i {self.folder}/key -p {self.port} {options} {getpass.getuser()}@127.0.0.1"
@@ -31,17 +31,17 @@ class Sshd:
 
 
 @contextlib.contextmanager
-def sshd(folder: Path) -> Iterator[Sshd]:
+def run_sshd(folder: Path) -> Iterator[SshServer]:
     program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if program is None:
-        raise AssertionError(f"sshd is not installed: run {INSTALL}")
+        raise AssertionError(f"sshd is not installed: run {INSTALL_COMMAND}")
     if os.getuid() == 0:
         os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
     folder.mkdir(mode=0o700)
     for name in ("host", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     (folder / "authorized").write_text((folder / "key.pub").read_text())
-    one = Sshd(folder, _free_port())
+    one = SshServer(folder, _find_free_port())
     (folder / "config").write_text(
         f"ListenAddress 127.0.0.1\nPort {one.port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
         "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n"
@@ -49,19 +49,19 @@ def sshd(folder: Path) -> Iterator[Sshd]:
     with (folder / "log").open("w") as log:
         server = subprocess.Popen([program, "-D", "-e", "-f", folder / "config"], stderr=log)
     try:
-        until(lambda: _answers(one.port))
+        wait_until(lambda: _is_answering(one.port))
         yield one
     finally:
         server.terminate()
         server.wait()
 
 
-def _free_port() -> int:
+def _find_free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
-def _answers(port: int) -> bool:
+def _is_answering(port: int) -> bool:
     with socket.socket() as line:
         return line.connect_ex(("127.0.0.1", port)) == 0

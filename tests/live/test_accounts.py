@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import Scene, watched_tmux
-from tests.live.looking import look
-from tests.live.taking import Record
-from tests.live.waiting import until
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.input_record import InputRecord
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 SECRET = "hush-4711-never-seen"
 SKILLS = Path(__file__).resolve().parents[2] / "docs" / "skills"
@@ -32,8 +32,8 @@ TRACKED = {
 
 @pytest.fixture(scope="module")
 def scene():
-    with watched_tmux() as watched:
-        config = Path(watched.visor.places.config_dir)
+    with run_watched_tmux() as watched:
+        config = Path(watched.visor.paths.config_dir)
         config.mkdir(parents=True, exist_ok=True)
         env_file, tracker = config / "second.env", config / "caut"
         env_file.write_text(f"KEY={SECRET}\n")
@@ -51,51 +51,55 @@ def scene():
 
 
 @pytest.fixture(scope="module")
-def shell(scene: Scene) -> str:
+def shell(scene: WatchedTmux) -> str:
     """A shell that shows its prompt."""
-    mux_id = scene.tmux.start("s", Record(scene.visor.places).shell)
-    number = scene.heard(mux_id)
+    mux_id = scene.tmux.start_session("s", InputRecord(scene.visor.paths).shell_command)
+    number = scene.wait_until_captured(mux_id)
 
     def is_at_prompt() -> bool:
         scene.tmux("send-keys", "-t", mux_id, "Enter")  # the first prompt may have come before
-        return any(item["activity"]["kind"] == "prompt" for item in scene.panes())
+        return any(item["activity"]["kind"] == "prompt" for item in scene.list_panes())
 
-    until(is_at_prompt)
+    wait_until(is_at_prompt)
     return str(number)
 
 
 def test_the_tracker_is_asked_before_an_account_is_picked(scene, shell):
-    picked = scene.visor.robot("accounts", "pick", "openai", "--explain")
+    picked = scene.visor.call_robot("accounts", "pick", "openai", "--explain")
     assert picked["account"] == "openai/second"
     assert [(one["ref"], one["verdict"]) for one in picked["candidates"]] == [
         ("openai/second", "chosen"),
         ("openai/work", "scarce"),
     ]
-    assert scene.visor.robot("accounts", "refresh")["told"] == ""
-    assert scene.visor.robot("accounts", "use", "second")["account"]["in_use"]
+    assert scene.visor.call_robot("accounts", "refresh")["told"] == ""
+    assert scene.visor.call_robot("accounts", "use", "second")["account"]["in_use"]
 
 
-def approve(scene: Scene, *words: str) -> None:
+def approve(scene: WatchedTmux, *words: str) -> None:
     """A person at a terminal allows what is about to be asked."""
     _, out, _ = scene.visor.run("robot", *words)
     question = json.loads(out)["error"]["details"]["question"]
     env = " ".join(f"{name}={value}" for name, value in scene.visor.env.items() if name.startswith("VISOR_"))
-    scene.tmux.window("s", f"env {env} {sys.executable} -m termvisor approve {question}")
-    until(lambda: not look(scene.visor, "inbox")["items"])
+    scene.tmux.open_window("s", f"env {env} {sys.executable} -m termvisor approve {question}")
+    wait_until(lambda: not call_robot(scene.visor, "inbox")["items"])
 
 
 def test_a_program_starts_under_an_account_and_its_secret_is_nowhere_else(scene, shell, tmp_path):
-    places, proof = scene.visor.places, tmp_path / "proof"
+    places, proof = scene.visor.paths, tmp_path / "proof"
     program = tmp_path / "tells"
     program.write_text(f'#!/bin/sh\nprintf "%s %s" "$VISOR_ACCOUNT" "${{#KEY}}" > {proof}\nexec sleep 60\n')
     program.chmod(0o700)
     words = ("spawn", "--account", "second", "--beside", shell, "--", str(program), "go")
     approve(scene, *words)
-    done = scene.visor.robot(*words)
-    assert until(lambda: proof.exists() and proof.read_text()) == f"openai/second {len(SECRET)}"
-    audit = scene.visor.visor("robot", "audit", "--limit", "50")
+    done = scene.visor.call_robot(*words)
+    assert wait_until(lambda: proof.exists() and proof.read_text()) == f"openai/second {len(SECRET)}"
+    audit = scene.visor.run_checked("robot", "audit", "--limit", "50")
     assert "openai/second" in audit
-    shown = [audit, scene.visor.visor("robot", "accounts", "show", "second"), scene.visor.visor("config", "show")]
+    shown = [
+        audit,
+        scene.visor.run_checked("robot", "accounts", "show", "second"),
+        scene.visor.run_checked("config", "show"),
+    ]
     shown.append(scene.tmux("show-environment", "-g"))
     shown.append(Path(f"/proc/{done['pid']}/cmdline").read_text())
     kept = [path.read_bytes() for path in Path(places.data_dir).rglob("*") if path.is_file()]
@@ -121,6 +125,6 @@ def test_what_the_pages_for_agents_say_works(scene, shell, page):
     assert lines
     for line in lines:
         words = [known.get(word, word) for word in shlex.split(line)]
-        answer = json.loads(scene.visor.visor(*words))
+        answer = json.loads(scene.visor.run_checked(*words))
         assert answer["ok"]
         known["<reservation>"] = str(answer["data"].get("reservation_id", known.get("<reservation>", "")))

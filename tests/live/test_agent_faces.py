@@ -10,8 +10,8 @@ from subprocess import PIPE, Popen
 import msgspec
 import pytest
 
-from tests.live.conftest import Scene, watched_tmux
-from tests.live.waiting import until
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.polling import wait_until
 
 PAYLOAD = {
     "hook_event_name": "PermissionRequest",
@@ -24,29 +24,29 @@ PAYLOAD = {
 class Agent:
     """A program that is called `claude`, and says through its hook what it wants; all else of it is silent."""
 
-    def __init__(self, scene: Scene, folder: str):
+    def __init__(self, scene: WatchedTmux, folder: str):
         self.scene, self.visor = scene, scene.visor
         program = shutil.copy(shutil.which("sleep") or "sleep", f"{folder}/claude")
-        self.mux_pane = scene.tmux.start("agents", f"exec {program} 1000")
-        self.pane = str(scene.heard(self.mux_pane))
-        until(lambda: self.state)
+        self.mux_pane = scene.tmux.start_session("agents", f"exec {program} 1000")
+        self.pane = str(scene.wait_until_captured(self.mux_pane))
+        wait_until(lambda: self.state)
 
     @property
     def state(self) -> str | None:
-        return self.visor.robot("state", "--pane", self.pane)["items"][0]["state"]
+        return self.visor.call_robot("state", "--pane", self.pane)["items"][0]["state"]
 
     def ask_for_permission(self) -> None:
         pid = int(self.scene.tmux("display-message", "-p", "-t", self.mux_pane, "#{pane_pid}"))
         server = self.scene.tmux("display-message", "-p", "-t", self.mux_pane, "#{socket_path},#{pid},0").strip()
         told = {"v": 1, "agent": "claude_code", "event": "PermissionRequest", "at": 0, "pane": self.mux_pane}
         line = msgspec.json.encode(told | {"tmux": server, "pid": pid, "payload": PAYLOAD})
-        with open(f"{self.visor.places.data_dir}/spool/hooks.jsonl", "ab") as spool:
+        with open(f"{self.visor.paths.data_dir}/spool/hooks.jsonl", "ab") as spool:
             spool.write(line + b"\n")
 
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[Agent]:
-    with watched_tmux() as scene:
+    with run_watched_tmux() as scene:
         yield Agent(scene, str(tmp_path))
 
 
@@ -62,27 +62,27 @@ def test_a_question_is_pushed_counted_explained_and_found(agent: Agent) -> None:
         change = next(one for one in changes if one["after"] == "waiting_approval")
         watch.terminate()
     assert (str(change["pane"]), change["before"], change["agent"]["source"]) == (agent.pane, "unknown", "hook")
-    assert agent.visor.robot("wait-for", agent.pane, "--state", "waiting")["outcome"] == "state"
-    assert agent.visor.robot("status")["summary"]["by_state"] == {"waiting_approval": 1}
-    assert agent.visor.robot("explain", agent.pane)["evidence"]["payload"]["command"] == "rm -rf build"
-    assert agent.visor.visor("next", "-q") == f"{agent.pane}\n"
-    assert agent.visor.visor("tmux-status", "{waiting} of {agents}") == "1 of 1\n"
-    assert "! waiting approval" in agent.visor.visor("up", "--once")
+    assert agent.visor.call_robot("wait-for", agent.pane, "--state", "waiting")["outcome"] == "state"
+    assert agent.visor.call_robot("status")["summary"]["by_state"] == {"waiting_approval": 1}
+    assert agent.visor.call_robot("explain", agent.pane)["evidence"]["payload"]["command"] == "rm -rf build"
+    assert agent.visor.run_checked("next", "-q") == f"{agent.pane}\n"
+    assert agent.visor.run_checked("tmux-status", "{waiting} of {agents}") == "1 of 1\n"
+    assert "! waiting approval" in agent.visor.run_checked("up", "--once")
 
 
 def test_who_wants_to_go_there_is_taken_there_and_it_is_on_record(agent: Agent) -> None:
     tmux = agent.scene.tmux
     agent.ask_for_permission()
-    until(lambda: agent.state == "waiting_approval")
+    wait_until(lambda: agent.state == "waiting_approval")
     words = " ".join(f"{name}={value}" for name, value in agent.visor.env.items() if name.startswith("VISOR_"))
-    home = tmux.start("home", "exec bash --noprofile --norc -i")
-    person = tmux.start("person", f"exec env -u TMUX tmux -S {tmux.socket} attach-session -t home")
+    home = tmux.start_session("home", "exec bash --noprofile --norc -i")
+    person = tmux.start_session("person", f"exec env -u TMUX tmux -S {tmux.socket} attach-session -t home")
     try:
-        until(lambda: "home" in tmux("list-clients", "-F", "#{client_session}").split())
+        wait_until(lambda: "home" in tmux("list-clients", "-F", "#{client_session}").split())
         path = os.pathsep.join(sys.path)
-        tmux.type(home, f"PYTHONPATH='{path}' {words} {sys.executable} -m termvisor next --go")
-        until(lambda: "agents" in tmux("list-clients", "-F", "#{client_session}").split())
+        tmux.type_line(home, f"PYTHONPATH='{path}' {words} {sys.executable} -m termvisor next --go")
+        wait_until(lambda: "agents" in tmux("list-clients", "-F", "#{client_session}").split())
     finally:
         tmux("kill-pane", "-t", person)
-    (done,) = agent.visor.robot("audit", "--kind", "attach", "--outcome", "done")["items"]
+    (done,) = agent.visor.call_robot("audit", "--kind", "attach", "--outcome", "done")["items"]
     assert (str(done["pane"]), done["by"].split()[0]) == (agent.pane, "human")

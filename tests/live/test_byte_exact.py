@@ -2,9 +2,15 @@
 
 import pytest
 
-from tests.live.looking import look
-from tests.live.printing import Printer, after_start, raw_log, recorded, timed_bytes
-from tests.live.waiting import until
+from tests.live.numbered_printer import (
+    NumberedPrinter,
+    count_recorded_bytes,
+    count_timed_bytes,
+    hash_after_start,
+    read_raw_log,
+)
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 KILLS = 5
 
@@ -15,26 +21,26 @@ def numbered(text: str, name: str) -> list[int]:
 
 def heard(visor, pane):
     """Whether a pane's pipe is held, so that nothing it prints from now on is missed."""
-    return all(item["heard_by"] == "pipe" for item in look(visor, "state")["items"]) and pane
+    return all(item["heard_by"] == "pipe" for item in call_robot(visor, "state")["items"]) and pane
 
 
 @pytest.mark.parametrize("megabytes", [10, pytest.param(50, marks=pytest.mark.live)])
 def test_every_byte_survives_five_kills_of_the_daemon_and_an_upgrade_of_the_recorder(folder, tmux, visor, megabytes):
-    printer = Printer(folder, "alpha", megabytes)
-    tmux.start(command=printer.command)
-    pane = until(lambda: visor.robot("state")["items"])[0]["identity"]["id"]
-    until(lambda: heard(visor, pane))
+    printer = NumberedPrinter(folder, "alpha", megabytes)
+    tmux.start_session(command=printer.command)
+    pane = wait_until(lambda: visor.call_robot("state")["items"])[0]["identity"]["id"]
+    wait_until(lambda: heard(visor, pane))
     recorder = visor.recorder_pid
-    printer.go()
+    printer.release()
     for kill in range(KILLS):
-        until(lambda size=megabytes * 1e6 * kill / KILLS: recorded(visor.places.raw_dir) > size)
+        wait_until(lambda size=megabytes * 1e6 * kill / KILLS: count_recorded_bytes(visor.paths.raw_dir) > size)
         visor.kill_daemon()
-    visor.visor("daemon", "restart")
-    until(lambda: printer.is_done, seconds=60)
-    size, lines, digest = printer.written
-    until(lambda: after_start(raw_log(visor.places.raw_dir, pane)) == (size, digest))
+    visor.run_checked("daemon", "restart")
+    wait_until(lambda: printer.is_done, timeout_s=60)
+    size, lines, digest = printer.printed
+    wait_until(lambda: hash_after_start(read_raw_log(visor.paths.raw_dir, pane)) == (size, digest))
     assert visor.recorder_pid == recorder
-    assert timed_bytes(visor.places.raw_dir, pane) == len(raw_log(visor.places.raw_dir, pane))
-    text = visor.visor("export", str(pane), "--text", timeout=120)
+    assert count_timed_bytes(visor.paths.raw_dir, pane) == len(read_raw_log(visor.paths.raw_dir, pane))
+    text = visor.run_checked("export", str(pane), "--text", timeout=120)
     assert numbered(text, "alpha") == list(range(1, lines + 1))
-    assert visor.robot("list-gaps")["items"] == []
+    assert visor.call_robot("list-gaps")["items"] == []

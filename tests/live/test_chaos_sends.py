@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from termvisor.client import AsyncVisor, connect
-from termvisor.client.daemon_process import greet
+from termvisor.client.daemon_process import fetch_hello
 from termvisor.errors import VisorError
-from termvisor.testing.instance import Instance
-from termvisor.testing.tmux import PrivateTmux
-from tests.live.crashing import MOMENTS, NEVER
-from tests.live.taking import Record
-from tests.unit.waiting import until
+from termvisor.testing.private_tmux import PrivateTmux
+from termvisor.testing.visor_instance import VisorInstance
+from tests.live.crashing_send_daemon import NEVER, SEND_MOMENTS
+from tests.live.input_record import InputRecord
+from tests.unit.wait_until import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 AT_RANDOM = "at random"
@@ -61,11 +61,11 @@ class Run:
 class Stage:
     """The panes of all lives: every other one has a shell, the rest have a program that reads lines."""
 
-    def __init__(self, tmux: PrivateTmux, visor: Instance, panes: int):
-        self._tmux, self._visor, self.record = tmux, visor, Record(visor.places)
+    def __init__(self, tmux: PrivateTmux, visor: VisorInstance, panes: int):
+        self._tmux, self._visor, self.record = tmux, visor, InputRecord(visor.paths)
         self._lives = 0
-        commands = [self.record.shell, self.record.reader] * (panes // 2)
-        self._mux_ids = [tmux.start("s", commands[0]), *(tmux.window("s", one) for one in commands[1:])]
+        commands = [self.record.shell_command, self.record.reader_command] * (panes // 2)
+        self._mux_ids = [tmux.start_session("s", commands[0]), *(tmux.open_window("s", one) for one in commands[1:])]
 
     async def live(self, moment: str, draw: random.Random) -> list[Run]:
         """One daemon that dies while it sends, and the one after it."""
@@ -87,7 +87,7 @@ class Stage:
         async with self._daemon(NEVER) as (visor, _):
             for _ in range(2):
                 await asyncio.gather(*(run.ask(visor) for run in runs))
-                await until(lambda: not self._unfinished())
+                await wait_until(lambda: not self._unfinished())
             assert (await visor.audit_verify())["is_whole"]
         for mux_id in self._mux_ids:
             self._tmux("send-keys", "-t", mux_id, "C-u")  # what was typed and not submitted
@@ -95,11 +95,11 @@ class Stage:
     @asynccontextmanager
     async def _daemon(self, moment: str, nth: int = 1) -> AsyncIterator[tuple[AsyncVisor, subprocess.Popen[bytes]]]:
         """It does not outlive this."""
-        places, armed = self._visor.places, moment if moment in MOMENTS else NEVER
-        argv = [sys.executable, "-m", "tests.live.crashing", armed, str(nth)]
+        places, armed = self._visor.paths, moment if moment in SEND_MOMENTS else NEVER
+        argv = [sys.executable, "-m", "tests.live.crashing_send_daemon", armed, str(nth)]
         with subprocess.Popen(argv, cwd=ROOT, env=self._visor.env) as process:
             try:
-                await until(lambda: greet(places), seconds=30)
+                await wait_until(lambda: fetch_hello(places), timeout=30)
                 async with connect(places, start=False) as visor:
                     yield visor, process
             finally:
@@ -127,7 +127,7 @@ class Stage:
 
     def _unfinished(self) -> list[tuple]:
         """Sends without an outcome, and intents on record without one."""
-        with closing(sqlite3.connect(f"file:{self._visor.places.database}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(f"file:{self._visor.paths.database}?mode=ro", uri=True)) as database:
             return [
                 *database.execute("SELECT key FROM send WHERE outcome IS NULL"),
                 *database.execute(
@@ -141,17 +141,17 @@ class Stage:
 @pytest.mark.parametrize(
     ("panes", "lives"),
     [
-        pytest.param(6, [*list(MOMENTS)[::3], AT_RANDOM], id="every third moment"),
-        pytest.param(6, [*MOMENTS, AT_RANDOM], id="each moment once", marks=pytest.mark.live),
-        pytest.param(18, [*MOMENTS, *MOMENTS, *[AT_RANDOM] * 9], id="522 runs", marks=pytest.mark.live),
+        pytest.param(6, [*list(SEND_MOMENTS)[::3], AT_RANDOM], id="every third moment"),
+        pytest.param(6, [*SEND_MOMENTS, AT_RANDOM], id="each moment once", marks=pytest.mark.live),
+        pytest.param(18, [*SEND_MOMENTS, *SEND_MOMENTS, *[AT_RANDOM] * 9], id="522 runs", marks=pytest.mark.live),
     ],
 )
 async def test_a_killed_daemon_sends_nothing_twice_and_makes_nothing_up(tmux, visor, panes, lives):
     stage, draw = Stage(tmux, visor, panes), random.Random(11)
     runs = [run for moment in lives for run in await stage.live(moment, draw)]
     delivered = {run.word for run in runs if run.answers[-1] == "delivered"}
-    await until(lambda: delivered <= stage.record.taken().keys())
-    taken = stage.record.taken()
+    await wait_until(lambda: delivered <= stage.record.count_received().keys())
+    taken = stage.record.count_received()
     for run in runs:
         run.check(taken[run.word])
     told = Counter(run.answers[-1] for run in runs)

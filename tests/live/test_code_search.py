@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.actions.run_program import run
-from termvisor.daemon.workflows.code_search import LiveCode
-from tests.live.plays import Play, Then
-from tests.live.show import Show
-from tests.live.theatre import theatre
+from termvisor.actions.run_program import run_program
+from termvisor.daemon.workflows.code_search import AstGrepSearch
+from tests.live.fake_agent_host import run_fake_agent_host
+from tests.live.scenario_runner import ScenarioRunner
+from tests.live.workflow_scenarios import ScenarioCue, WorkflowScenario
 
 SETTINGS = {"workflow_modes": "*=on", "workflow_unstick_after": "1"}
-STUCK = Play(workflow="unstick", cue="work", then=(Then("wait_for", 1, "finish"),), minded="running")
+STUCK = WorkflowScenario(
+    workflow="unstick", cue="work", next_cues=(ScenarioCue("wait_for", 1, "finish"),), failure_state="running"
+)
 CALLER = "from rules import parse_rule\n\n\ndef main():\n    return parse_rule('x')\n"
 RULES = "def parse_rule(text):\n    return text  # parse_rule in a comment is no place\n"
 pytestmark = pytest.mark.live
@@ -35,7 +37,7 @@ def project(folder: Path) -> str:
 
 
 async def test_definitions_come_first_and_places_are_below_the_folder(tmp_path):
-    told = await LiveCode().search(["parse_rule"], project(tmp_path / "a folder"), run)
+    told = await AstGrepSearch().search(["parse_rule"], project(tmp_path / "a folder"), run_program)
     assert told.places == (
         "rules.py:1: def parse_rule(text):",
         "main.py:1: from rules import parse_rule",
@@ -45,34 +47,34 @@ async def test_definitions_come_first_and_places_are_below_the_folder(tmp_path):
 
 
 async def test_nothing_found_is_no_trouble(tmp_path):
-    told = await LiveCode().search(["no_such_name"], project(tmp_path), run)
+    told = await AstGrepSearch().search(["no_such_name"], project(tmp_path), run_program)
     assert (told.places, told.trouble) == ((), "")
 
 
 async def test_the_settings_of_a_project_are_not_read(tmp_path):
     """One that names a library to load would be run by whoever looks into the folder."""
     (tmp_path / "sgconfig.yml").write_text("ruleDirs: [rules]\ncustomLanguages: {x: {libraryPath: ./x.so}}\n")
-    told = await LiveCode().search(["parse_rule"], project(tmp_path), run)
+    told = await AstGrepSearch().search(["parse_rule"], project(tmp_path), run_program)
     assert (len(told.places), told.trouble) == (3, "")
 
 
 async def test_an_answer_that_is_too_long_is_left_out(tmp_path):
     (tmp_path / "long.py").write_text("common_name = common_name\n" * 10_000)
-    told = await LiveCode().search(["common_name"], str(tmp_path), run)
+    told = await AstGrepSearch().search(["common_name"], str(tmp_path), run_program)
     assert (told.places, told.trouble) == ((), "the answer of ast-grep is longer than 4096 KiB")
 
 
 @pytest.mark.timeout(180)
 def test_an_agent_that_is_stuck_is_told_where_to_look_and_that_is_on_record():
-    with theatre(**SETTINGS) as stage:
-        show = Show(stage, [STUCK])
-        parts = show.open()
-        role = parts[0].role
+    with run_fake_agent_host(**SETTINGS) as stage:
+        show = ScenarioRunner(stage, [STUCK])
+        parts = show.open_scenarios()
+        role = parts[0].agent_pane
         project(role.folder / "work")
-        show.known(parts)
-        role.cue("say Why does `parse_rule` fail?")
-        show.undisturbed(parts)
-        assert "These places may help: rules.py:1; main.py:1; main.py:5." in role.arrived()
-        asked = stage.rows("SELECT stage, entry FROM audit WHERE kind = 'run_program' ORDER BY id")
+        show.start_agents(parts)
+        role.send_cue("say Why does `parse_rule` fail?")
+        show.run_undisturbed(parts)
+        assert "These places may help: rules.py:1; main.py:1; main.py:5." in role.read_input()
+        asked = stage.query_database("SELECT stage, entry FROM audit WHERE kind = 'run_program' ORDER BY id")
         assert [one for one, _ in asked] == ["intent", "outcome"]
         assert json.loads(asked[0][1])["action"]["argv"][:2] == ["ast-grep", "run"]

@@ -14,26 +14,26 @@ from pathlib import Path
 import pytest
 
 from termvisor.clock import SystemClock
-from termvisor.settings import prepare
+from termvisor.settings import make_instance_folders
 from termvisor.store import Store
-from termvisor.testing.instance import Instance, instance
-from termvisor.testing.leftovers import processes
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.live.conftest import Scene, second_start, watched_tmux
-from tests.live.waiting import until
+from termvisor.testing.leftover_processes import list_processes
+from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
+from termvisor.testing.visor_instance import VisorInstance, run_instance
+from tests.live.conftest import WatchedTmux, run_compiled_instance, run_watched_tmux
+from tests.live.polling import wait_until
 
 
 @pytest.fixture(scope="module")
 def fleet():
     """A watched server with one shell in session `work` and two panes in session `pair`."""
-    with watched_tmux() as scene:
-        scene.heard(scene.tmux.start())
-        scene.tmux.start("pair")
-        scene.heard(scene.tmux.window("pair", "sh"))
+    with run_watched_tmux() as scene:
+        scene.wait_until_captured(scene.tmux.start_session())
+        scene.tmux.start_session("pair")
+        scene.wait_until_captured(scene.tmux.open_window("pair", "sh"))
         yield scene
 
 
-def in_words(visor: Instance, *words: str) -> tuple[int, str, str]:
+def in_words(visor: VisorInstance, *words: str) -> tuple[int, str, str]:
     """Status, message and hint of a command that fails, as a person reads them; nothing may stand on stdout."""
     status, out, errors = visor.run(*words)
     message, hint = errors.splitlines()
@@ -41,7 +41,7 @@ def in_words(visor: Instance, *words: str) -> tuple[int, str, str]:
     return status, message.removeprefix("visor: "), hint.removeprefix("hint: ")
 
 
-def in_json(visor: Instance, *words: str) -> tuple[int, str, str, str]:
+def in_json(visor: VisorInstance, *words: str) -> tuple[int, str, str, str]:
     """Status, code, message and hint of a robot call that fails; nothing may stand on stderr."""
     status, out, errors = visor.run("robot", *words)
     told = json.loads(out)
@@ -49,7 +49,7 @@ def in_json(visor: Instance, *words: str) -> tuple[int, str, str, str]:
     return status, told["error"]["code"], told["error"]["message"], told["hint"]
 
 
-def complaint(visor: Instance, *words: str) -> tuple[int, str, str]:
+def complaint(visor: VisorInstance, *words: str) -> tuple[int, str, str]:
     """Status, code and message; both faces say the same, and both say what to do next."""
     status, message, hint = in_words(visor, *words)
     robot_status, code, robot_message, robot_hint = in_json(visor, *words)
@@ -58,24 +58,24 @@ def complaint(visor: Instance, *words: str) -> tuple[int, str, str]:
     return status, code, message
 
 
-def nothing_left(visor: Instance) -> bool:
-    return until(lambda: processes(visor.places.runtime_dir) == {}, seconds=3)
+def nothing_left(visor: VisorInstance) -> bool:
+    return wait_until(lambda: list_processes(visor.paths.runtime_dir) == {}, timeout_s=3)
 
 
 def test_from_nothing_to_a_found_word_and_back_to_nothing(folder):
-    with instance(folder, f"{folder}/none") as visor:
-        shown = visor.visor("up", "--demo-if-empty")
+    with run_instance(folder, f"{folder}/none") as visor:
+        shown = visor.run_checked("up", "--demo-if-empty")
         assert "6 panes, 0 gaps" in shown
         assert shown.splitlines()[-1].startswith("Still running: daemon (pid ")
         assert shown.splitlines()[-1].endswith("demo tmux server. Stop with `visor down`.")
-        hits = until(lambda: visor.robot("search", "harbour*")["items"])
+        hits = wait_until(lambda: visor.call_robot("search", "harbour*")["items"])
         pane, text = hits[-1]["identity"]["id"], hits[-1]["text"]
-        assert text.split("harbour")[0].strip() in visor.visor("search", "harbour*")
-        assert text in visor.visor("get-text", str(pane), "--tail", "500")
-        assert len(visor.robot("state")["items"]) == 6
-        demo = PrivateTmux(visor.places.demo_socket)
+        assert text.split("harbour")[0].strip() in visor.run_checked("search", "harbour*")
+        assert text in visor.run_checked("get-text", str(pane), "--tail", "500")
+        assert len(visor.call_robot("state")["items"]) == 6
+        demo = PrivateTmux(visor.paths.demo_socket)
         assert demo.is_running
-        said = visor.visor("down")
+        said = visor.run_checked("down")
         assert [line.split(" (")[0] for line in said.splitlines()] == [
             "Stopped the demo.",
             "Stopped the daemon",
@@ -83,47 +83,47 @@ def test_from_nothing_to_a_found_word_and_back_to_nothing(folder):
         ]
         assert nothing_left(visor)
         assert not demo.is_running
-        assert visor.visor("down") == "Nothing was running.\n"
+        assert visor.run_checked("down") == "Nothing was running.\n"
 
 
 def left_alone(tmux: PrivateTmux) -> bool:
     """Whether nothing of ours is in that server: no session, no client, no pipe."""
-    until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
+    wait_until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
     return (tmux("list-clients"), tmux("list-panes", "-a", "-F", "#{pane_pipe}")) == ("", "0")
 
 
 def test_a_stopped_daemon_takes_its_recorder_and_its_client_along(scene, shell):
-    scene.say(shell, "before-the-end")
-    running = processes(scene.visor.places.runtime_dir)
+    scene.print_word(shell, "before-the-end")
+    running = list_processes(scene.visor.paths.runtime_dir)
     assert len(running) == 3
     assert sum("tmux" in line and " -C " in line for line in running.values()) == 1
     scene.visor.kill_daemon(signal.SIGTERM)
     assert nothing_left(scene.visor)
     assert left_alone(scene.tmux)
-    scene.heard(shell)
-    assert "before-the-end" in scene.lines(shell)
+    scene.wait_until_captured(shell)
+    assert "before-the-end" in scene.read_lines(shell)
     assert "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}").split()
-    scene.visor.visor("down")
+    scene.visor.run_checked("down")
     assert nothing_left(scene.visor)
     assert left_alone(scene.tmux)
 
 
 def test_wait_for_finds_what_was_printed_before_the_call(fleet):
-    fleet.say("%0", "printed-before-the-call")
-    waited = fleet.visor.robot("wait-for", "work", "printed-before-the-call", "--timeout-secs", "0")
+    fleet.print_word("%0", "printed-before-the-call")
+    waited = fleet.visor.call_robot("wait-for", "work", "printed-before-the-call", "--timeout-secs", "0")
     assert (waited["outcome"], waited["line"]["text"]) == ("matched", "printed-before-the-call")
-    assert fleet.visor.visor("wait-for", "work", "printed-before-the-call") == "printed-before-the-call\n"
+    assert fleet.visor.run_checked("wait-for", "work", "printed-before-the-call") == "printed-before-the-call\n"
 
 
 def test_wait_for_counts_only_what_came_after_a_cursor(fleet):
-    fleet.say("%0", "already-read")
-    cursor = fleet.visor.robot("get-text", "work")["cursor"]
+    fleet.print_word("%0", "already-read")
+    cursor = fleet.visor.call_robot("get-text", "work")["cursor"]
     words = ("wait-for", "work", "already-read", "--since", cursor, "--timeout-secs", "0.2")
     assert complaint(fleet.visor, *words)[:2] == (124, "timeout")
 
 
 def test_wait_for_gives_up_in_time(fleet):
-    ours = fleet.id_of("%0")
+    ours = fleet.find_pane_id("%0")
     assert complaint(fleet.visor, "wait-for", "work", "never-said", "--timeout-secs", "0.2") == (
         124,
         "timeout",
@@ -132,8 +132,8 @@ def test_wait_for_gives_up_in_time(fleet):
 
 
 def test_wait_for_ends_with_the_pane(fleet):
-    mux_id = fleet.tmux.start("brief")
-    ours = fleet.heard(mux_id)
+    mux_id = fleet.tmux.start_session("brief")
+    ours = fleet.wait_until_captured(mux_id)
     command = [sys.executable, "-m", "termvisor", "wait-for", str(ours), "never-said", "--timeout-secs", "60"]
     with subprocess.Popen(command, env=fleet.visor.env, stderr=subprocess.PIPE, text=True) as waiting:
         fleet.tmux("kill-pane", "-t", mux_id)
@@ -142,7 +142,7 @@ def test_wait_for_ends_with_the_pane(fleet):
         4,
         f"visor: pane {ours} ended before the pattern was seen",
     )
-    assert fleet.visor.robot("wait-for", str(ours), "--gone")["outcome"] == "gone"
+    assert fleet.visor.call_robot("wait-for", str(ours), "--gone")["outcome"] == "gone"
 
 
 @pytest.mark.parametrize("command", ["get-text", "get-screen", "wait-for --gone", "export"])
@@ -154,7 +154,7 @@ def test_a_pane_that_nobody_knows_is_told(fleet, command, reference):
 
 def test_a_name_that_fits_two_panes_is_refused_and_names_both(fleet):
     status, code, message = complaint(fleet.visor, "get-text", "pair")
-    ids = sorted(item["identity"]["id"] for item in fleet.panes() if item["identity"]["session_name"] == "pair")
+    ids = sorted(item["identity"]["id"] for item in fleet.list_panes() if item["identity"]["session_name"] == "pair")
     assert (status, code, message) == (4, "ref_ambiguous", f"'pair' may mean 2 panes: {ids[0]}, {ids[1]}")
     details = json.loads(fleet.visor.run("robot", "get-text", "pair")[1])["error"]["details"]
     assert [int(candidate.split()[0]) for candidate in details["candidates"]] == ids
@@ -177,7 +177,7 @@ def test_a_wrong_call_says_what_is_wrong_and_what_to_do(fleet, words, status, co
 
 
 def test_without_tmux_the_newcomer_is_told_how_to_get_it(folder):
-    with second_start(folder, f"{folder}/none") as visor:
+    with run_compiled_instance(folder, f"{folder}/none") as visor:
         visor.env = {**visor.env, "PATH": folder}
         status, message, hint = in_words(visor, "up", "--demo-if-empty")
         assert (status, message) == (69, "tmux is not installed")
@@ -192,35 +192,39 @@ def test_without_tmux_the_newcomer_is_told_how_to_get_it(folder):
 def test_a_dead_socket_is_an_empty_fleet_and_starts_no_server(folder):
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(f"{folder}/dead")
-    with second_start(folder, f"{folder}/dead") as visor:
-        assert visor.robot("state")["items"] == []
-        assert "visor demo" in visor.visor("up")
+    with run_compiled_instance(folder, f"{folder}/dead") as visor:
+        assert visor.call_robot("state")["items"] == []
+        assert "visor demo" in visor.run_checked("up")
         assert not PrivateTmux(f"{folder}/dead").is_running
-        assert visor.robot("health")["forks"] == 0
+        assert visor.call_robot("health")["forks"] == 0
 
 
 def test_two_instances_do_not_meet(fleet):
-    fleet.say("%0", "only-in-the-first")
-    with short_folder() as other, private_tmux(other) as tmux, second_start(other, tmux.socket) as visor:
-        second = Scene(tmux, visor)
-        second.say(tmux.start("elsewhere"), "only-in-the-second")
+    fleet.print_word("%0", "only-in-the-first")
+    with (
+        make_short_folder() as other,
+        run_private_tmux(other) as tmux,
+        run_compiled_instance(other, tmux.socket) as visor,
+    ):
+        second = WatchedTmux(tmux, visor)
+        second.print_word(tmux.start_session("elsewhere"), "only-in-the-second")
         for one, said in ((fleet.visor, "only-in-the-first"), (visor, "only-in-the-second")):
-            assert [hit["text"] for hit in one.robot("search", '"only in the"')["items"]] == [said]
+            assert [hit["text"] for hit in one.call_robot("search", '"only in the"')["items"]] == [said]
         assert {fleet.visor.daemon_pid, fleet.visor.recorder_pid} & {visor.daemon_pid, visor.recorder_pid} == set()
-        visor.visor("down")
+        visor.run_checked("down")
         assert nothing_left(visor)
-    fleet.say("%0", "the-first-goes-on")
-    assert fleet.gaps(fleet.id_of("%0")) == []
+    fleet.print_word("%0", "the-first-goes-on")
+    assert fleet.list_pane_gap_causes(fleet.find_pane_id("%0")) == []
 
 
 def test_two_instances_on_one_server_both_hear_it(fleet):
-    with short_folder() as other, second_start(other, fleet.tmux.socket) as visor:
-        second = Scene(fleet.tmux, visor)
-        second.heard("%0", "control")
-        fleet.say("%0", "heard-by-both")
-        visor.robot("wait-for", str(second.id_of("%0")), "heard-by-both")
-    fleet.say("%0", "heard-by-one")
-    assert fleet.gaps(fleet.id_of("%0")) == []
+    with make_short_folder() as other, run_compiled_instance(other, fleet.tmux.socket) as visor:
+        second = WatchedTmux(fleet.tmux, visor)
+        second.wait_until_captured("%0", "control")
+        fleet.print_word("%0", "heard-by-both")
+        visor.call_robot("wait-for", str(second.find_pane_id("%0")), "heard-by-both")
+    fleet.print_word("%0", "heard-by-one")
+    assert fleet.list_pane_gap_causes(fleet.find_pane_id("%0")) == []
 
 
 def garbage(path: Path) -> None:
@@ -259,10 +263,10 @@ def torn(path: Path) -> None:
     ],
 )
 def test_a_database_that_cannot_be_used_is_named_and_left_as_it_is(folder, tmux, make, code, says):
-    tmux.start()
-    with second_start(folder, tmux.socket) as visor:
-        prepare(visor.places)
-        path = Path(visor.places.database)
+    tmux.start_session()
+    with run_compiled_instance(folder, tmux.socket) as visor:
+        make_instance_folders(visor.paths)
+        path = Path(visor.paths.database)
         make(path)
         before = hashlib.sha256(path.read_bytes()).hexdigest()
         status, told, message, hint = in_json(visor, "state")

@@ -3,78 +3,78 @@
 import msgspec
 import pytest
 
-from termvisor.testing.instance import Instance, instance
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.live.conftest import Scene
-from tests.live.disks import SmallDisk, nothing_writable, small_disk
-from tests.live.waiting import until
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from termvisor.testing.visor_instance import VisorInstance, run_instance
+from tests.live.conftest import WatchedTmux
+from tests.live.full_disk import SmallDisk, block_file_growth, mount_small_disk
+from tests.live.polling import wait_until
 
 COUNT = "i=0; while [ $i -lt {} ]; do echo lost-$i; i=$((i+1)); done; echo counted''-all"
 
 
-def alerts(visor: Instance) -> str:
-    return " ".join(visor.robot("health")["alerts"])
+def alerts(visor: VisorInstance) -> str:
+    return " ".join(visor.call_robot("health")["alerts"])
 
 
-def doctor(visor: Instance) -> dict[str, str]:
+def doctor(visor: VisorInstance) -> dict[str, str]:
     _, out, _ = visor.run("doctor", "--format", "json")
     return {check["name"]: check["status"] for check in msgspec.json.decode(out)["data"]["items"]}
 
 
-def is_counted(scene: Scene, mux_id: str) -> bool:
+def is_counted(scene: WatchedTmux, mux_id: str) -> bool:
     return "counted-all" in scene.tmux("capture-pane", "-p", "-t", mux_id).split("\n")
 
 
 @pytest.fixture
 def panes(scene) -> tuple[str, str]:
     """One that will print, and one that will be quiet."""
-    busy, quiet = scene.tmux.start("busy"), scene.tmux.start("quiet")
+    busy, quiet = scene.tmux.start_session("busy"), scene.tmux.start_session("quiet")
     for mux_id in (busy, quiet):
-        scene.heard(mux_id)
-        scene.say(mux_id, "before-the-trouble")
+        scene.wait_until_captured(mux_id)
+        scene.print_word(mux_id, "before-the-trouble")
     return busy, quiet
 
 
-def the_gap(scene: Scene, mux_id: str) -> dict:
-    (gap,) = scene.visor.robot("list-gaps", "--pane", str(scene.id_of(mux_id)))["items"]
+def the_gap(scene: WatchedTmux, mux_id: str) -> dict:
+    (gap,) = scene.visor.call_robot("list-gaps", "--pane", str(scene.find_pane_id(mux_id)))["items"]
     return gap
 
 
 def test_when_nothing_can_be_written_the_program_goes_on_and_one_gap_tells_of_it(scene, panes):
     busy, quiet = panes
     pids = scene.visor.daemon_pid, scene.visor.recorder_pid
-    with nothing_writable(*pids):
-        scene.tmux.type(busy, COUNT.format(2000))
-        until(lambda: is_counted(scene, busy))
-        until(lambda: "cannot be stored" in alerts(scene.visor))
-        appeared = scene.tmux.start("appeared")
+    with block_file_growth(*pids):
+        scene.tmux.type_line(busy, COUNT.format(2000))
+        wait_until(lambda: is_counted(scene, busy))
+        wait_until(lambda: "cannot be stored" in alerts(scene.visor))
+        appeared = scene.tmux.start_session("appeared")
         assert doctor(scene.visor)["database"] == "fail"
-        assert scene.visor.robot("health")["db_writable"] is False
-        assert "before-the-trouble" in scene.lines(busy)
-    scene.heard(busy)
+        assert scene.visor.call_robot("health")["db_writable"] is False
+        assert "before-the-trouble" in scene.read_lines(busy)
+    scene.wait_until_captured(busy)
     for mux_id in (busy, quiet, appeared):
-        scene.say(mux_id, "after-the-trouble")
-    until(lambda: alerts(scene.visor) == "")
+        scene.print_word(mux_id, "after-the-trouble")
+    wait_until(lambda: alerts(scene.visor) == "")
     assert (scene.visor.daemon_pid, scene.visor.recorder_pid) == pids
-    assert scene.causes() == ["disk_full"]
+    assert scene.list_gap_causes() == ["disk_full"]
     assert the_gap(scene, busy)["seconds"] > 0.1
-    assert scene.lines(quiet).count("after-the-trouble") == 1
+    assert scene.read_lines(quiet).count("after-the-trouble") == 1
 
 
 def test_a_daemon_that_can_write_nothing_can_still_be_stopped_and_the_next_one_goes_on(scene, panes):
     busy, _ = panes
-    with nothing_writable(scene.visor.daemon_pid):
-        scene.tmux.type(busy, COUNT.format(200))
-        until(lambda: "cannot be stored" in alerts(scene.visor))
-        scene.visor.visor("daemon", "stop", timeout=30)
-    until(lambda: all(item["heard_by"] != "none" for item in scene.panes()))
-    scene.say(busy, "after-the-trouble")
-    assert [line for line in scene.lines(busy) if line == "counted-all"] == ["counted-all"]
+    with block_file_growth(scene.visor.daemon_pid):
+        scene.tmux.type_line(busy, COUNT.format(200))
+        wait_until(lambda: "cannot be stored" in alerts(scene.visor))
+        scene.visor.run_checked("daemon", "stop", timeout=30)
+    wait_until(lambda: all(item["heard_by"] != "none" for item in scene.list_panes()))
+    scene.print_word(busy, "after-the-trouble")
+    assert [line for line in scene.read_lines(busy) if line == "counted-all"] == ["counted-all"]
 
 
 @pytest.fixture
 def disk():
-    with short_folder() as folder, small_disk(f"{folder}/d", "12m") as one:
+    with make_short_folder() as folder, mount_small_disk(f"{folder}/d", "12m") as one:
         yield one
 
 
@@ -82,34 +82,34 @@ def disk():
 def small(disk):
     """A tmux that is being watched, whose history lies on a disk of twelve megabytes."""
     folder = disk.path.removesuffix("/d")
-    with private_tmux(folder) as tmux, instance(folder, tmux.socket) as visor:
-        yield Scene(tmux, visor)
+    with run_private_tmux(folder) as tmux, run_instance(folder, tmux.socket) as visor:
+        yield WatchedTmux(tmux, visor)
 
 
 @pytest.mark.live
-def test_a_full_disk_is_one_gap_and_is_over_when_there_is_room_again(small: Scene, disk: SmallDisk):
-    busy, quiet = small.tmux.start("busy"), small.tmux.start("quiet")
+def test_a_full_disk_is_one_gap_and_is_over_when_there_is_room_again(small: WatchedTmux, disk: SmallDisk):
+    busy, quiet = small.tmux.start_session("busy"), small.tmux.start_session("quiet")
     for mux_id in (busy, quiet):
-        small.heard(mux_id)
-        small.say(mux_id, "before-the-trouble")
+        small.wait_until_captured(mux_id)
+        small.print_word(mux_id, "before-the-trouble")
     disk.fill()
-    small.tmux.type(busy, COUNT.format(20_000))
-    until(lambda: is_counted(small, busy))
-    until(lambda: "disk is full" in alerts(small.visor) or "No space left" in alerts(small.visor))
+    small.tmux.type_line(busy, COUNT.format(20_000))
+    wait_until(lambda: is_counted(small, busy))
+    wait_until(lambda: "disk is full" in alerts(small.visor) or "No space left" in alerts(small.visor))
     assert doctor(small.visor)["disk"] == "fail"
-    disk.empty()
-    small.heard(busy)
+    disk.remove_ballast()
+    small.wait_until_captured(busy)
     for mux_id in (busy, quiet):
-        small.say(mux_id, "after-the-trouble")
-    until(lambda: alerts(small.visor) == "")
-    assert small.causes() == ["disk_full"]
+        small.print_word(mux_id, "after-the-trouble")
+    wait_until(lambda: alerts(small.visor) == "")
+    assert small.list_gap_causes() == ["disk_full"]
 
 
 @pytest.mark.live
-def test_a_read_only_disk_is_named_and_all_goes_on_when_it_can_be_written(small: Scene, disk: SmallDisk):
-    busy = small.tmux.start("busy")
-    small.heard(busy)
-    small.say(busy, "before-the-trouble")
+def test_a_read_only_disk_is_named_and_all_goes_on_when_it_can_be_written(small: WatchedTmux, disk: SmallDisk):
+    busy = small.tmux.start_session("busy")
+    small.wait_until_captured(busy)
+    small.print_word(busy, "before-the-trouble")
     small.visor.kill_daemon()  # a file system with files open for writing cannot become read-only
     small.visor.run("down")
     disk.remount("ro")
@@ -117,5 +117,5 @@ def test_a_read_only_disk_is_named_and_all_goes_on_when_it_can_be_written(small:
     assert status == 69
     assert "Read-only file system" in errors
     disk.remount("rw")
-    until(lambda: all(item["heard_by"] != "none" for item in small.panes()))
-    small.say(busy, "after-the-trouble")
+    wait_until(lambda: all(item["heard_by"] != "none" for item in small.list_panes()))
+    small.print_word(busy, "after-the-trouble")

@@ -5,8 +5,8 @@ import random
 import signal
 from pathlib import Path
 
-from tests.live.looking import look
-from tests.live.waiting import until
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 MANY = 24
 RULE = """
@@ -41,20 +41,20 @@ time.sleep(600)
 
 
 def with_rules(visor) -> None:
-    pack = Path(visor.places.config_dir) / "packs" / "org.local"
+    pack = Path(visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True)
     (pack / "deploy_failed.toml").write_text(RULE)
     (pack / "broken.toml").write_text(BROKEN)
 
 
 def detected(visor) -> list[str]:
-    found = look(visor, "events", "--type", "deploy.*", "--limit", "1000")["items"]
+    found = call_robot(visor, "events", "--type", "deploy.*", "--limit", "1000")["items"]
     return [item["detection"]["captures"]["what"] for item in found]
 
 
 def wait_for_more(visor, many: int) -> None:
     wanted = min(MANY, len(detected(visor)) + many)
-    until(lambda: len(detected(visor)) >= wanted, seconds=60)
+    wait_until(lambda: len(detected(visor)) >= wanted, timeout_s=60)
 
 
 def test_killed_again_and_again_it_tells_everything_once(scene, folder):
@@ -62,30 +62,30 @@ def test_killed_again_and_again_it_tells_everything_once(scene, folder):
     with_rules(visor)
     script = Path(folder) / "printer.py"
     script.write_text(PRINTER)
-    mux_id = scene.tmux.start(command="sh")
-    ours = scene.heard(mux_id)
-    scene.tmux.type(mux_id, f"exec python3 {script}")
+    mux_id = scene.tmux.start_session(command="sh")
+    ours = scene.wait_until_captured(mux_id)
+    scene.tmux.type_line(mux_id, f"exec python3 {script}")
     chance = random.Random(7)
     for _ in range(2):
         wait_for_more(visor, chance.randrange(1, 8))
         os.kill(visor.daemon_pid, signal.SIGKILL)
-    visor.robot("wait-for", str(ours), "^printed$", "--regex", "--timeout-secs", "60")
-    until(lambda: len(detected(visor)) >= MANY, seconds=30)
+    visor.call_robot("wait-for", str(ours), "^printed$", "--regex", "--timeout-secs", "60")
+    wait_until(lambda: len(detected(visor)) >= MANY, timeout_s=30)
     assert detected(visor) == [f"n{number}" for number in range(1, MANY + 1)]
-    lines = [line for line in scene.lines(mux_id) if line.startswith("DEPLOY FAILED")]
+    lines = [line for line in scene.read_lines(mux_id) if line.startswith("DEPLOY FAILED")]
     assert lines == [f"DEPLOY FAILED: n{number}" for number in range(1, MANY + 1)]
     acknowledged(visor)
 
 
 def acknowledged(visor) -> None:
     """What is seen to stays so, also for the next daemon; what is muted is stored and asks for nobody."""
-    first = look(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"][0]["cursor"]
-    assert "is handled" in visor.visor("events", "ack", first, "--note", "by hand")
+    first = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"][0]["cursor"]
+    assert "is handled" in visor.run_checked("events", "ack", first, "--note", "by hand")
     os.kill(visor.daemon_pid, signal.SIGKILL)
-    assert "was handled already" in visor.visor("events", "ack", f"event:{first}")
-    left = look(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"]
+    assert "was handled already" in visor.run_checked("events", "ack", f"event:{first}")
+    left = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"]
     assert (len(left), first in [item["cursor"] for item in left]) == (MANY - 1, False)
-    explained = visor.visor("explain", f"event:{first}")
+    explained = visor.run_checked("explain", f"event:{first}")
     assert "A deployment failed." in explained
     assert "> " in explained
     assert visor.run("explain", "event:1")[0] == 4

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from termvisor.system.subprocesses import ask
+from termvisor.system.subprocesses import run_and_capture
 
 pytestmark = pytest.mark.live
 ROOT = Path(__file__).parents[2]
@@ -15,12 +15,12 @@ PLAYER = ROOT / ".parts" / "asciinema-player"
 def test_it_understands_size_screens_markers_and_time(folder, scene, shell):
     if not (PLAYER / "package.json").exists():
         pytest.fail("asciinema's player is missing. Fetch it with: .ci/setup live")
-    scene.say(shell, "hello-film")
-    scene.tmux.type(shell, "printf '\\033]133;A\\007\\033]133;C;cmdline=make\\007ou''t\\n\\033]133;D;0\\007'")
-    scene.visor.robot("wait-for", str(scene.id_of(shell)), "^out$", "--regex", "--timeout-secs", "20")
+    scene.print_word(shell, "hello-film")
+    scene.tmux.type_line(shell, "printf '\\033]133;A\\007\\033]133;C;cmdline=make\\007ou''t\\n\\033]133;D;0\\007'")
+    scene.visor.call_robot("wait-for", str(scene.find_pane_id(shell)), "^out$", "--regex", "--timeout-secs", "20")
     film = f"{folder}/pane.cast"
-    scene.visor.visor("export", str(scene.id_of(shell)), "--cast", "--output", film)
-    status, out, errors = ask(["node", f"{ROOT}/tests/live/player.mjs", str(PLAYER), film], timeout=60)
+    scene.visor.run_checked("export", str(scene.find_pane_id(shell)), "--cast", "--output", film)
+    status, out, errors = run_and_capture(["node", f"{ROOT}/tests/live/player.mjs", str(PLAYER), film], timeout_s=60)
     assert (status, errors) == (0, b"")
     seen = msgspec.json.decode(out)
     _, *events = map(msgspec.json.decode, Path(film).read_text("utf-8").splitlines())

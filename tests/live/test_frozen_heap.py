@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.looking import look
-from tests.live.waiting import until
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 RULE = """
 id = "org.deploy.failed"
@@ -32,24 +32,26 @@ pytestmark = pytest.mark.live
 
 def rounds(scene, mux_id: str, numbers: range) -> None:
     """In each the rules are replaced by others, settings are read again, and events are found, stored and told."""
-    pack = Path(scene.visor.places.config_dir) / "packs" / "org.local"
+    pack = Path(scene.visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True, exist_ok=True)
     for number in numbers:
         (pack / "deploy_failed.toml").write_text(RULE.format(number))
-        scene.visor.visor("config", "reload")
-        until(lambda now=number: f"version {now} " in str(look(scene.visor, "rules", "show", "org.deploy.failed")))
+        scene.visor.run_checked("config", "reload")
+        wait_until(
+            lambda now=number: f"version {now} " in str(call_robot(scene.visor, "rules", "show", "org.deploy.failed"))
+        )
         words = f"i=0; while [ $i -lt {EVENTS} ]; do i=$((i+1)); echo DEPLOY FAILED: n{number}x$i; done"
-        scene.tmux.type(mux_id, words)
-        until(lambda now=number: found(scene, f"n{now}x{EVENTS}"), seconds=30)
+        scene.tmux.type_line(mux_id, words)
+        wait_until(lambda now=number: found(scene, f"n{now}x{EVENTS}"), timeout_s=30)
 
 
 def found(scene, what: str) -> bool:
-    items = look(scene.visor, "events", "--type", "deploy.*", "--limit", "1")["items"]
+    items = call_robot(scene.visor, "events", "--type", "deploy.*", "--limit", "1")["items"]
     return bool(items) and items[-1]["detection"]["captures"]["what"] == what
 
 
 def resident(scene) -> int:
-    return look(scene.visor, "health")["daemon"]["rss_bytes"]
+    return call_robot(scene.visor, "health")["daemon"]["rss_bytes"]
 
 
 @pytest.mark.timeout(600)
@@ -58,8 +60,8 @@ def test_rules_that_come_and_go_and_many_events_leave_it_as_large_as_it_was(scen
     rounds(scene, shell, range(FIRST))
     early = resident(scene)
     rounds(scene, shell, range(FIRST, FIRST + THEN))
-    until(lambda: resident(scene) <= early + ROOM, seconds=60)
+    wait_until(lambda: resident(scene) <= early + ROOM, timeout_s=60)
     assert scene.visor.daemon_pid == pid
-    assert len(look(scene.visor, "events", "--type", "deploy.*", "--limit", "10000")["items"]) == EVENTS * (
+    assert len(call_robot(scene.visor, "events", "--type", "deploy.*", "--limit", "10000")["items"]) == EVENTS * (
         FIRST + THEN
     )

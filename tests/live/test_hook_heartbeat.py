@@ -9,10 +9,10 @@ from threading import Thread
 
 import pytest
 
-from termvisor.frontends.hook import SILENT_FOR
-from termvisor.system.subprocesses import ask
-from tests.live.looking import look
-from tests.live.waiting import until
+from termvisor.frontends.hook import SILENCE_TIMEOUT_S
+from termvisor.system.subprocesses import run_and_capture
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 pytestmark = pytest.mark.live
 REQUEST = json.dumps({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}}).encode()
@@ -21,12 +21,12 @@ REQUEST = json.dumps({"session_id": "s1", "tool_name": "Bash", "tool_input": {"c
 def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene):
     visor, ends = scene.visor, []
     words = [sys.executable, "-m", "termvisor", "hook", "permission", "--agent=claude_code"]
-    hook = Thread(target=lambda: ends.append(ask(words, stdin=REQUEST, env=visor.env, timeout=90)))
-    scene.tmux.start(command="cat")
-    visor.up()
+    hook = Thread(target=lambda: ends.append(run_and_capture(words, stdin=REQUEST, env=visor.env, timeout_s=90)))
+    scene.tmux.start_session(command="cat")
+    visor.start()
     hook.start()
-    until(lambda: look(visor, "inbox")["items"])
-    time.sleep(SILENT_FOR + 3)
+    wait_until(lambda: call_robot(visor, "inbox")["items"])
+    time.sleep(SILENCE_TIMEOUT_S + 3)
     assert hook.is_alive()
     daemon = visor.daemon_pid
     os.kill(daemon, signal.SIGSTOP)
@@ -35,5 +35,5 @@ def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene)
         assert ends == [(0, b"", b"")]
     finally:
         os.kill(daemon, signal.SIGCONT)
-    until(lambda: not look(visor, "inbox")["items"])
-    assert [item["state"] for item in visor.robot("inbox", "--all")["items"]] == ["withdrawn"]
+    wait_until(lambda: not call_robot(visor, "inbox")["items"])
+    assert [item["state"] for item in visor.call_robot("inbox", "--all")["items"]] == ["withdrawn"]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from termvisor.client import Visor
-from termvisor.system.subprocesses import ask
-from termvisor.testing.instance import Instance
-from tests.live.conftest import watched_tmux
-from tests.live.looking import look
-from tests.live.waiting import until
+from termvisor.system.subprocesses import run_and_capture
+from termvisor.testing.visor_instance import VisorInstance
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 EVIL = b"".join(
     (
@@ -40,8 +40,8 @@ FORBIDDEN = UNPRINTABLE | set(
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene:
-        scene.tmux.start("keep", "sleep 1000")
+    with run_watched_tmux() as scene:
+        scene.tmux.start_session("keep", "sleep 1000")
         yield scene
 
 
@@ -53,25 +53,30 @@ def attacked(fleet, tmp_path_factory) -> list[int]:
     place = folder / "\x1b]52;c;AAAA\x07\n%end 1 1 1\x1f\x1e\u202e"
     place.mkdir()
     tmux = fleet.tmux
-    early = tmux.start("early", f"cat {folder}/file; exec sh", width=60)
-    piped = tmux.start("piped")
-    theirs = tmux.start("theirs")
+    early = tmux.start_session("early", f"cat {folder}/file; exec sh", width=60)
+    piped = tmux.start_session("piped")
+    theirs = tmux.start_session("theirs")
     tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
     placed = tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "placed", "-c", str(place), "sh")
     tmux("rename-session", "-t", "=placed:", "p\x1b]2;x\x07\n%exit\u202e\x9b31m")
     tmux("rename-window", "-t", placed, "w\x1b[31m\x9b\n%exit")
     tmux("select-pane", "-t", placed, "-T", "t\x1b]0;x\x07\n%end 1 1 1")
-    ids = [fleet.heard(early), fleet.heard(piped), fleet.heard(theirs, "control"), fleet.heard(placed)]
+    ids = [
+        fleet.wait_until_captured(early),
+        fleet.wait_until_captured(piped),
+        fleet.wait_until_captured(theirs, "control"),
+        fleet.wait_until_captured(placed),
+    ]
     for mux_id in (piped, theirs, placed):
-        tmux.type(mux_id, f"cat {folder}/file")
+        tmux.type_line(mux_id, f"cat {folder}/file")
     for ours in ids:
-        fleet.visor.robot("wait-for", str(ours), "evil-was-said")
+        fleet.visor.call_robot("wait-for", str(ours), "evil-was-said")
     return ids
 
 
-def printed(visor: Instance, *words: str) -> str:
+def printed(visor: VisorInstance, *words: str) -> str:
     """What a person's terminal would get; not one byte of it may be invalid."""
-    status, out, _ = ask([sys.executable, "-m", "termvisor", *words], env=visor.env, timeout=30)
+    status, out, _ = run_and_capture([sys.executable, "-m", "termvisor", *words], env=visor.env, timeout_s=30)
     assert status == 0
     return out.decode("utf-8", "strict")
 
@@ -94,7 +99,7 @@ def test_no_control_character_stands_in_any_other_form(fleet, attacked, command,
 
 
 def test_what_a_program_gets_holds_no_control_character_but_in_a_path_which_is_exact(fleet, attacked):
-    with Visor(places=fleet.visor.places) as visor:
+    with Visor(places=fleet.visor.paths) as visor:
         answers = [visor.list_panes(), visor.list_windows(), visor.list_sessions(), visor.list_events(limit=500)]
         answers += [visor.get_text(pane=str(ours), tail=500) for ours in attacked]
     texts = [text for answer in answers for text in strings(answer)]
@@ -124,17 +129,17 @@ def test_no_control_character_reaches_the_terminal_of_who_reads_one_pane(fleet, 
 
 def test_a_hostile_pane_forges_no_pane_and_no_row(fleet, attacked):
     rows = printed(fleet.visor, "list-panes", "--quiet").splitlines()
-    assert len(rows) == len(fleet.panes()) == len(fleet.tmux("list-panes", "-a", "-F", "#{pane_id}").split()) - 1
+    assert len(rows) == len(fleet.list_panes()) == len(fleet.tmux("list-panes", "-a", "-F", "#{pane_id}").split()) - 1
     assert {row.split()[0] for row in rows} >= {str(ours) for ours in attacked}
 
 
 def test_forged_answers_of_tmux_cut_nothing_off(fleet, attacked):
     for ours in attacked:
-        lines = fleet.visor.robot("get-text", str(ours), "--tail", "500")["text"].split("\n")
+        lines = fleet.visor.call_robot("get-text", str(ours), "--tail", "500")["text"].split("\n")
         assert [lines.count(word) for word in ("%end 1700000000 1 0", "%exit", "%output %0 forged")] == [1, 1, 1]
-    assert fleet.causes() == []
+    assert fleet.list_gap_causes() == []
     fleet.tmux("send-keys", "-t", "=piped:", "C-u")  # tmux typed its reports of cursor and size into the shell
-    fleet.say(fleet.tmux.ask("=piped:", "#{pane_id}"), "all-is-well")
+    fleet.print_word(fleet.tmux.read_format("=piped:", "#{pane_id}"), "all-is-well")
 
 
 FORGED = [
@@ -153,15 +158,15 @@ WAYS = [b"\x1b]133;%s\x07", b"\x1b]633;%s\x1b\\", b"\x9d133;%s\x9c", b"\x1bPtmux
 
 def test_forged_marks_move_nothing_once_ours_were_seen(fleet, tmp_path):
     """A pane prints our own marks, then a hostile file: it stays in its command, and no status is believed."""
-    nonce = Path(fleet.visor.places.nonce_file).read_text().strip()
-    mux_id = fleet.tmux.start("marked", "stty -echo; exec sh")
-    ours = fleet.heard(mux_id)
+    nonce = Path(fleet.visor.paths.nonce_file).read_text().strip()
+    mux_id = fleet.tmux.start_session("marked", "stty -echo; exec sh")
+    ours = fleet.wait_until_captured(mux_id)
 
     def shown(data: bytes, word: str) -> dict:
         (tmp_path / "bytes").write_bytes(data + f"\r\n{word}\r\n".encode())
-        fleet.tmux.type(mux_id, f"cat {tmp_path}/bytes")
-        fleet.visor.robot("wait-for", str(ours), f"^{word}$", "--regex")
-        (item,) = fleet.visor.robot("state", "--pane", str(ours))["items"]
+        fleet.tmux.type_line(mux_id, f"cat {tmp_path}/bytes")
+        fleet.visor.call_robot("wait-for", str(ours), f"^{word}$", "--regex")
+        (item,) = fleet.visor.call_robot("state", "--pane", str(ours))["items"]
         return {name: value for name, value in item["activity"].items() if name != "age"}
 
     forged = b"".join(way % mark for way in WAYS for mark in FORGED)
@@ -173,7 +178,7 @@ def test_forged_marks_move_nothing_once_ours_were_seen(fleet, tmp_path):
     ended = shown(b"\x1b]133;D;7;nonce=%b\x07" % nonce.encode(), "ended")
     assert (ended["kind"], ended["is_proven"], ended["last_exit"]) == ("prompt", True, 7)
     assert shown(forged, "forged-again") == ended
-    kept = b"".join(path.read_bytes() for path in Path(fleet.visor.places.data_dir).glob("visor.db*"))
+    kept = b"".join(path.read_bytes() for path in Path(fleet.visor.paths.data_dir).glob("visor.db*"))
     assert nonce.encode() not in kept
 
 
@@ -198,10 +203,10 @@ def leaky(fleet, secret, tmp_path_factory) -> int:
         "say(f'all-was-printed {secret}')\n"
         "time.sleep(1000)\n"
     )
-    mux_id = fleet.tmux.start("leaky", width=60)
-    ours = fleet.heard(mux_id)
-    fleet.tmux.type(mux_id, f"exec {sys.executable} {script}")
-    fleet.visor.robot("wait-for", str(ours), "all-was-printed")
+    mux_id = fleet.tmux.start_session("leaky", width=60)
+    ours = fleet.wait_until_captured(mux_id)
+    fleet.tmux.type_line(mux_id, f"exec {sys.executable} {script}")
+    fleet.visor.call_robot("wait-for", str(ours), "all-was-printed")
     return ours
 
 
@@ -231,20 +236,20 @@ def holds(data: bytes, secret: str) -> bool:
     ],
 )
 def test_a_secret_comes_out_nowhere(fleet, leaky, secret, command):
-    text = fleet.visor.visor(*command.format(leaky).split())
+    text = fleet.visor.run_checked(*command.format(leaky).split())
     assert text
     assert not holds(text.encode(), secret)
 
 
 def test_a_secret_is_neither_in_the_database_nor_in_the_log(fleet, leaky, secret):
-    places = fleet.visor.places
-    until(lambda: "all-was-printed" in look(fleet.visor, "get-text", str(leaky))["pending"])
+    places = fleet.visor.paths
+    wait_until(lambda: "all-was-printed" in call_robot(fleet.visor, "get-text", str(leaky))["pending"])
     files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
     assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
     assert [path.name for path in files if holds(path.read_bytes(), secret)] == []
 
 
 def test_only_an_explicit_wish_brings_the_secret_out_and_that_is_logged(fleet, leaky, secret):
-    assert secret in fleet.visor.visor("export", str(leaky), "--raw", "--unredacted")
-    assert "exported without redaction" in Path(fleet.visor.places.log_file).read_text()
+    assert secret in fleet.visor.run_checked("export", str(leaky), "--raw", "--unredacted")
+    assert "exported without redaction" in Path(fleet.visor.paths.log_file).read_text()
     assert "--unredacted" in fleet.visor.run("export", str(leaky), "--text", "--unredacted")[2]

@@ -5,11 +5,11 @@ The full sizes are in `make bench` (hostile).
 
 import pytest
 
-from termvisor.testing.tmux import short_folder
-from tests.live.conftest import watched_tmux
-from tests.live.flooding import KINDS, flood
-from tests.live.looking import look
-from tests.live.printing import pages
+from termvisor.testing.private_tmux import make_short_folder
+from tests.live.conftest import run_watched_tmux
+from tests.live.hostile_output import FLOOD_KINDS, build_flood_command
+from tests.live.numbered_printer import read_resident_bytes
+from tests.live.robot_call import call_robot
 
 MB = 1_000_000
 AMOUNT = {"osc": 4 * MB, "line": 8 * MB, "tiny": 50_000}
@@ -19,27 +19,27 @@ DAEMON_MOST, RECORDER_MOST = 85 * MB, 15 * MB
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene, short_folder() as folder:
+    with run_watched_tmux() as scene, make_short_folder() as folder:
         scene.folder = folder
-        scene.pane = scene.tmux.start("flooded")
-        scene.ours = scene.heard(scene.pane)
+        scene.pane = scene.tmux.start_session("flooded")
+        scene.ours = scene.wait_until_captured(scene.pane)
         scene.pids = scene.visor.daemon_pid, scene.visor.recorder_pid
         yield scene
 
 
 @pytest.mark.parametrize("share", [0.5, pytest.param(1.0, marks=pytest.mark.live)])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FLOOD_KINDS)
 def test_a_flood_is_survived_and_what_follows_it_is_read(fleet, kind, share):
-    since = look(fleet.visor, "get-text", str(fleet.ours), "--tail", "1")["cursor"]
-    fleet.tmux.type(fleet.pane, flood(fleet.folder, kind, int(share * AMOUNT.get(kind, SOME))))
+    since = call_robot(fleet.visor, "get-text", str(fleet.ours), "--tail", "1")["cursor"]
+    fleet.tmux.type_line(fleet.pane, build_flood_command(fleet.folder, kind, int(share * AMOUNT.get(kind, SOME))))
     words = (f"^{kind}-flood-is-over$", "--regex", "--since", since, "--timeout-secs", "50")
-    fleet.visor.robot("wait-for", str(fleet.ours), *words)
+    fleet.visor.call_robot("wait-for", str(fleet.ours), *words)
     daemon, recorder = fleet.pids
-    assert pages(daemon) < DAEMON_MOST
-    assert pages(recorder) < RECORDER_MOST
+    assert read_resident_bytes(daemon) < DAEMON_MOST
+    assert read_resident_bytes(recorder) < RECORDER_MOST
 
 
 def test_after_all_floods_both_processes_are_the_same_and_nothing_is_missing(fleet):
     assert (fleet.visor.daemon_pid, fleet.visor.recorder_pid) == fleet.pids
-    assert fleet.causes() == []
-    fleet.say(fleet.pane, "all-is-well")
+    assert fleet.list_gap_causes() == []
+    fleet.print_word(fleet.pane, "all-is-well")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.live.printing import Printer, after_start, raw_log, recorded
-from tests.live.waiting import until
+from tests.live.numbered_printer import NumberedPrinter, count_recorded_bytes, hash_after_start, read_raw_log
+from tests.live.polling import wait_until
 
 PANES = 20
 
@@ -14,23 +14,23 @@ def numbered(text: str, name: str) -> list[int]:
 
 @pytest.mark.parametrize("megabytes", [0.5, pytest.param(2, marks=pytest.mark.live)])
 def test_twenty_panes_survive_kills_of_the_daemon(folder, scene, megabytes):
-    printers = [Printer(folder, f"p{number:02}", megabytes) for number in range(PANES)]
-    scene.tmux.start(command=printers[0].command)
+    printers = [NumberedPrinter(folder, f"p{number:02}", megabytes) for number in range(PANES)]
+    scene.tmux.start_session(command=printers[0].command)
     for printer in printers[1:]:
-        scene.tmux.window("work", printer.command)
-    panes = {printer: scene.heard(f"%{number}") for number, printer in enumerate(printers)}
-    visor, raw_dir = scene.visor, scene.visor.places.raw_dir
-    printers[0].go()
+        scene.tmux.open_window("work", printer.command)
+    panes = {printer: scene.wait_until_captured(f"%{number}") for number, printer in enumerate(printers)}
+    visor, raw_dir = scene.visor, scene.visor.paths.raw_dir
+    printers[0].release()
     for part in (0.2, 0.6):
-        until(lambda size=PANES * megabytes * 1e6 * part: recorded(raw_dir) > size)
+        wait_until(lambda size=PANES * megabytes * 1e6 * part: count_recorded_bytes(raw_dir) > size)
         visor.kill_daemon()
-    until(lambda: all(printer.is_done for printer in printers), seconds=60)
+    wait_until(lambda: all(printer.is_done for printer in printers), timeout_s=60)
     for printer, pane in panes.items():
-        size, _, digest = printer.written
-        until(lambda pane=pane, told=(size, digest): after_start(raw_log(raw_dir, pane)) == told)
+        size, _, digest = printer.printed
+        wait_until(lambda pane=pane, told=(size, digest): hash_after_start(read_raw_log(raw_dir, pane)) == told)
     for printer in printers[:5]:
-        text = visor.visor("export", str(panes[printer]), "--text")
-        assert numbered(text, printer.name) == list(range(1, printer.written[1] + 1))
-    stored = {item["identity"]["id"]: item["lines"] for item in scene.panes()}
-    assert stored == {pane: printer.written[1] + 1 for printer, pane in panes.items()}
-    assert scene.causes() == []
+        text = visor.run_checked("export", str(panes[printer]), "--text")
+        assert numbered(text, printer.name) == list(range(1, printer.printed[1] + 1))
+    stored = {item["identity"]["id"]: item["lines"] for item in scene.list_panes()}
+    assert stored == {pane: printer.printed[1] + 1 for printer, pane in panes.items()}
+    assert scene.list_gap_causes() == []

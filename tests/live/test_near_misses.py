@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents import load
+from termvisor.agents import load_adapters
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.accuracy.verdict import WAITING
-from tests.live.waiting import until
-from tests.recordings.near_miss import NearMiss, write
-from tests.recordings.scene import Scene, scenes
+from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
+from tests.accuracy.agent_accuracy import WAITING_STATES
+from tests.live.polling import wait_until
+from tests.recordings.near_miss import NearMiss, write_near_miss
+from tests.recordings.scene import Scene, load_scenes
 
 pytestmark = pytest.mark.live
 
@@ -40,7 +40,7 @@ VOICES = {"claude_code": "● ", "codex": "• ", "gemini": "✦ ", "opencode": 
 
 @pytest.fixture
 def tmux() -> Iterator[PrivateTmux]:
-    with short_folder() as folder, private_tmux(folder) as server:
+    with make_short_folder() as folder, run_private_tmux(folder) as server:
         yield server
 
 
@@ -52,15 +52,15 @@ def asked(request) -> Scene:
 
 def test_a_dialog_that_is_printed(tmux: PrivateTmux, asked: Scene) -> None:
     pane, file = staged(tmux, asked)
-    tmux.type(pane, f"clear; ls -l; cat {file}")
+    tmux.type_line(pane, f"clear; ls -l; cat {file}")
     judge(f"cat_{asked.agent}", "a file that was printed at a shell", "sh", prompted(tmux, pane))
 
 
 @pytest.mark.parametrize(("program", "sign"), [("vim -u NONE -N +", '"screen.txt" '), ("less +G", "(END)")])
 def test_a_transcript_that_is_read_to_its_end(tmux: PrivateTmux, asked: Scene, program: str, sign: str) -> None:
     pane, file = staged(tmux, asked)
-    tmux.type(pane, f"{program} {file}")
-    until(lambda: sign in shown(tmux, pane).rows[-1])
+    tmux.type_line(pane, f"{program} {file}")
+    wait_until(lambda: sign in shown(tmux, pane).rows[-1])
     name = program.split()[0]
     judge(f"{name}_{asked.agent}", f"a transcript in {name}", name, shown(tmux, pane))
 
@@ -68,11 +68,11 @@ def test_a_transcript_that_is_read_to_its_end(tmux: PrivateTmux, asked: Scene, p
 def test_what_an_agent_that_was_killed_leaves_behind(tmux: PrivateTmux, asked: Scene) -> None:
     pane, file = staged(tmux, asked)
     tmux("select-pane", "-t", pane, "-T", TITLES[asked.agent])
-    tmux.type(pane, f"clear; (cat {file}; kill -KILL $(sh -c 'echo $PPID'))")
+    tmux.type_line(pane, f"clear; (cat {file}; kill -KILL $(sh -c 'echo $PPID'))")
     screen = prompted(tmux, pane)
     assert "Killed" in screen.rows[lowest(screen) - 1]
     what = "the screen and the title of an agent that was killed"
-    judge(f"killed_{asked.agent}", what, "sh", screen, tmux.ask(pane, "#{pane_title}"))
+    judge(f"killed_{asked.agent}", what, "sh", screen, tmux.read_format(pane, "#{pane_title}"))
 
 
 def test_prose_that_quotes_a_dialog(asked: Scene) -> None:
@@ -93,12 +93,12 @@ def test_prose_that_quotes_a_dialog(asked: Scene) -> None:
 
 def judge(name: str, what: str, command: str, screen: Screen, title: str = "") -> None:
     if os.environ.get("RECORD") == "1":
-        write(NearMiss(name=name, what=what, command=command, title=title, screen=screen))
-    assert [one.name for one in load() if one.look(screen).state in WAITING] == []
+        write_near_miss(NearMiss(name=name, what=what, command=command, title=title, screen=screen))
+    assert [one.name for one in load_adapters() if one.classify_screen(screen).state in WAITING_STATES] == []
 
 
 def scene_of(agent: str, name: str) -> Scene:
-    return next(scene for scene in scenes(agent) if scene.name == name)
+    return next(scene for scene in load_scenes(agent) if scene.name == name)
 
 
 def staged(tmux: PrivateTmux, asked: Scene) -> tuple[str, str]:
@@ -107,13 +107,13 @@ def staged(tmux: PrivateTmux, asked: Scene) -> tuple[str, str]:
     folder.mkdir()
     rows = "\n".join(asked.screen.rows).rstrip()
     (folder / "screen.txt").write_text(f"{rows}\n")
-    pane = tmux.start("work", f"cd {folder} && {SHELL}", width=WIDTH, height=HEIGHT)
-    until(lambda: shown(tmux, pane).rows[0].startswith(PROMPT))
+    pane = tmux.start_session("work", f"cd {folder} && {SHELL}", width=WIDTH, height=HEIGHT)
+    wait_until(lambda: shown(tmux, pane).rows[0].startswith(PROMPT))
     return pane, "screen.txt"
 
 
 def shown(tmux: PrivateTmux, pane: str) -> Screen:
-    x, y, alternate = map(int, tmux.ask(pane, "#{cursor_x} #{cursor_y} #{alternate_on}").split())
+    x, y, alternate = map(int, tmux.read_format(pane, "#{cursor_x} #{cursor_y} #{alternate_on}").split())
     rows = [row.rstrip() for row in tmux("capture-pane", "-p", "-t", pane).split("\n")]
     rows += [""] * (HEIGHT - len(rows))
     size = {"width": WIDTH, "height": HEIGHT}
@@ -122,7 +122,7 @@ def shown(tmux: PrivateTmux, pane: str) -> Screen:
 
 def prompted(tmux: PrivateTmux, pane: str) -> Screen:
     """The screen once a command has said what it says: under it stands the next prompt, at which nothing is typed."""
-    return until(lambda: now if lowest(now := shown(tmux, pane)) and now.rows[lowest(now)] == PROMPT else None)
+    return wait_until(lambda: now if lowest(now := shown(tmux, pane)) and now.rows[lowest(now)] == PROMPT else None)
 
 
 def lowest(screen: Screen) -> int:

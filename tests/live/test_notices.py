@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.client.daemon_process import greet
-from tests.live.conftest import Scene, watched_tmux
-from tests.live.crashing import NEVER
-from tests.live.run_crashing import NOTICES
-from tests.live.waiting import until
+from termvisor.client.daemon_process import fetch_hello
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.crashing_send_daemon import NEVER
+from tests.live.crashing_workflow_daemon import NOTICE_MOMENTS
+from tests.live.polling import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,9 +62,9 @@ class Receiver:
 
 
 class Street:
-    def __init__(self, scene: Scene, receiver: Receiver):
+    def __init__(self, scene: WatchedTmux, receiver: Receiver):
         self.scene, self.receiver = scene, receiver
-        config = Path(scene.visor.places.config_dir)
+        config = Path(scene.visor.paths.config_dir)
         config.mkdir(parents=True, exist_ok=True)
         (config / "config.toml").write_text(
             f'[notify]\nwebhook_url = "{receiver.url}"\n[events]\nways = ["webhook"]\ntypes = ["disk.full"]\n'
@@ -72,30 +72,30 @@ class Street:
 
     @contextmanager
     def daemon(self, moment: str = NEVER, nth: int = 1) -> Iterator[subprocess.Popen[bytes]]:
-        argv = [sys.executable, "-m", "tests.live.run_crashing", moment, str(nth)]
+        argv = [sys.executable, "-m", "tests.live.crashing_workflow_daemon", moment, str(nth)]
         with subprocess.Popen(argv, cwd=ROOT, env=self.scene.visor.env) as process:
             try:
-                until(lambda: process.poll() is not None or greet(self.scene.visor.places), seconds=30)
+                wait_until(lambda: process.poll() is not None or fetch_hello(self.scene.visor.paths), timeout_s=30)
                 yield process
             finally:
                 process.kill()
 
     def pane(self) -> tuple[str, int]:
-        mux_id = self.scene.tmux.start(f"s{os.urandom(3).hex()}", "sh")
-        return mux_id, self.scene.heard(mux_id)
+        mux_id = self.scene.tmux.start_session(f"s{os.urandom(3).hex()}", "sh")
+        return mux_id, self.scene.wait_until_captured(mux_id)
 
     def owed(self) -> int:
-        with closing(sqlite3.connect(self.scene.visor.places.database, timeout=10)) as database:
+        with closing(sqlite3.connect(self.scene.visor.paths.database, timeout=10)) as database:
             return database.execute("SELECT count(*) FROM notice").fetchone()[0]
 
     def trouble(self, mux_id: str) -> None:
         """Something happens there that is an event."""
-        self.scene.tmux.type(mux_id, "echo 'cp: writing x: No space left on'' device'")
+        self.scene.tmux.type_line(mux_id, "echo 'cp: writing x: No space left on'' device'")
 
 
 @pytest.fixture
 def street() -> Iterator[Street]:
-    with Receiver().listening() as receiver, watched_tmux() as scene:
+    with Receiver().listening() as receiver, run_watched_tmux() as scene:
         yield Street(scene, receiver)
 
 
@@ -104,13 +104,13 @@ def test_what_a_killed_daemon_was_telling_is_told_by_the_next_under_the_same_id(
     with street.daemon() as process:
         mux_id, pane = street.pane()
         street.trouble(mux_id)
-        until(lambda: street.receiver.got[pane], seconds=30)
+        wait_until(lambda: street.receiver.got[pane], timeout_s=30)
         process.send_signal(signal.SIGKILL)
         process.wait(10)
     street.receiver.hears.set()
     with street.daemon():
-        until(lambda: len(street.receiver.got[pane]) >= 2, seconds=30)
-        told = street.scene.visor.robot("audit", "--kind", "notify", "--limit", "10")["items"]
+        wait_until(lambda: len(street.receiver.got[pane]) >= 2, timeout_s=30)
+        told = street.scene.visor.call_robot("audit", "--kind", "notify", "--limit", "10")["items"]
     assert len(set(street.receiver.got[pane])) == 1
     assert len({item["correlation"] for item in told}) == 1
 
@@ -119,7 +119,7 @@ def test_what_a_killed_daemon_was_telling_is_told_by_the_next_under_the_same_id(
 @pytest.mark.timeout(240)
 def test_killed_at_every_step_each_event_is_told_and_nothing_twice_without_its_id(street: Street) -> None:
     panes: dict[str, int] = {}
-    for moment in NOTICES:
+    for moment in NOTICE_MOMENTS:
         with street.daemon():  # the first of all calls that owe something only says from where on
             mux_id, panes[moment] = street.pane()
         with street.daemon(moment) as process:
@@ -127,8 +127,8 @@ def test_killed_at_every_step_each_event_is_told_and_nothing_twice_without_its_i
             process.wait(30)
         assert process.returncode == -signal.SIGKILL, moment
         with street.daemon():
-            until(lambda pane=panes[moment]: street.receiver.got[pane] and not street.owed(), seconds=30)
+            wait_until(lambda pane=panes[moment]: street.receiver.got[pane] and not street.owed(), timeout_s=30)
     got = {moment: street.receiver.got[pane] for moment, pane in panes.items()}
-    assert {moment: len(set(ids)) for moment, ids in got.items()} == dict.fromkeys(NOTICES, 1)
+    assert {moment: len(set(ids)) for moment, ids in got.items()} == dict.fromkeys(NOTICE_MOMENTS, 1)
     often = {moment for moment, ids in got.items() if len(ids) > 1}
     assert often <= {"before a notice is ended"}

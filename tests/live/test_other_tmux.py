@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.testing.instance import instance
-from tests.live.conftest import Scene
-from tests.live.printing import Printer, after_start, raw_log, recorded
+from termvisor.testing.visor_instance import run_instance
+from tests.live.conftest import WatchedTmux
+from tests.live.numbered_printer import NumberedPrinter, count_recorded_bytes, hash_after_start, read_raw_log
+from tests.live.polling import wait_until
 from tests.live.test_gaps import (  # noqa: F401 - run here once more
     test_a_killed_recorder_is_one_gap_and_the_pane_is_heard_again,
     test_a_killed_server_is_one_gap_a_pane_and_a_new_server_starts_anew,
@@ -28,7 +29,6 @@ from tests.live.test_watching import (  # noqa: F401 - run here once more
     test_sizes_environment_hooks_and_buffers_stay_as_they_were,
     test_the_server_ends_with_its_last_session,
 )
-from tests.live.waiting import until
 
 pytestmark = pytest.mark.live
 TMUX = Path(__file__).parents[2] / ".parts" / "tmux" / "bin" / "tmux"
@@ -45,35 +45,35 @@ def newer_tmux():
 
 
 def test_it_is_a_newer_tmux_and_its_panes_are_heard_by_pipe(scene, shell):
-    told = [event["data"] for event in scene.visor.robot("events")["items"] if event["kind"] == "server_found"]
+    told = [event["data"] for event in scene.visor.call_robot("events")["items"] if event["kind"] == "server_found"]
     numbers = re.findall(r"\d+", told[0]["version"])
     assert [int(number) for number in numbers[:2]] > [3, 3]
-    scene.say(shell, "heard-on-the-newer-one")
-    assert scene.causes() == []
+    scene.print_word(shell, "heard-on-the-newer-one")
+    assert scene.list_gap_causes() == []
 
 
 def test_the_setting_alone_names_the_program(folder, tmux):
-    mux_id = tmux.start()
-    with instance(folder, tmux.socket, tmux_program=str(TMUX)) as visor:
+    mux_id = tmux.start_session()
+    with run_instance(folder, tmux.socket, tmux_program=str(TMUX)) as visor:
         visor.env = {**visor.env, "PATH": folder}
-        Scene(tmux, visor).heard(mux_id)
+        WatchedTmux(tmux, visor).wait_until_captured(mux_id)
 
 
 def test_five_megabytes_survive_a_kill_of_the_daemon(folder, scene):
-    printer = Printer(folder, "alpha", 5)
-    pane = scene.heard(scene.tmux.start(command=printer.command))
-    printer.go()
-    until(lambda: recorded(scene.visor.places.raw_dir) > 1e6)
+    printer = NumberedPrinter(folder, "alpha", 5)
+    pane = scene.wait_until_captured(scene.tmux.start_session(command=printer.command))
+    printer.release()
+    wait_until(lambda: count_recorded_bytes(scene.visor.paths.raw_dir) > 1e6)
     scene.visor.kill_daemon()
-    until(lambda: printer.is_done, seconds=60)
-    size, lines, digest = printer.written
-    until(lambda: after_start(raw_log(scene.visor.places.raw_dir, pane)) == (size, digest))
-    text = scene.visor.visor("export", str(pane), "--text")
+    wait_until(lambda: printer.is_done, timeout_s=60)
+    size, lines, digest = printer.printed
+    wait_until(lambda: hash_after_start(read_raw_log(scene.visor.paths.raw_dir, pane)) == (size, digest))
+    text = scene.visor.run_checked("export", str(pane), "--text")
     numbers = [int(line.split()[2]) for line in text.splitlines() if line.startswith("alpha line ")]
     assert numbers == list(range(1, lines + 1))
-    assert scene.causes() == []
+    assert scene.list_gap_causes() == []
 
 
 def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scene, shell):
     killed_under_busy_commands(scene, busy=1)
-    scene.say(shell, "alive-and-heard")
+    scene.print_word(shell, "alive-and-heard")

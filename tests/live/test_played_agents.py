@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from termvisor.testing.tmux import short_folder
-from tests.bench.agents import AGENTS, Part, script
-from tests.live.conftest import Scene, watched_tmux
-from tests.live.waiting import until
-from tests.recordings.actor import HEIGHT, WIDTH, Actor
+from termvisor.testing.private_tmux import make_short_folder
+from tests.bench.replayed_agents import AGENTS, ScenePart, build_script
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.polling import wait_until
+from tests.recordings.recorded_agent import HEIGHT, WIDTH, RecordedAgent
 
 SCENES = 3
 FIRST = {"copilot": 1}
@@ -16,34 +16,34 @@ FIRST = {"copilot": 1}
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[tuple[Scene, dict[str, Actor]]]:
-    with short_folder() as folder, watched_tmux() as scene:
-        actors = {agent: Actor(folder, number, agent) for number, agent in enumerate(AGENTS)}
+def stage() -> Iterator[tuple[WatchedTmux, dict[str, RecordedAgent]]]:
+    with make_short_folder() as folder, run_watched_tmux() as scene:
+        actors = {agent: RecordedAgent(folder, number, agent) for number, agent in enumerate(AGENTS)}
         for actor in actors.values():
-            actor.spool_dir = scene.visor.places.spool_dir
-            actor.enter(lambda run, actor=actor: open_pane(scene, actor, run), scene.tmux)
-        until(lambda: {item["agent"] for item in scene.panes()} == set(AGENTS))
+            actor.spool_dir = scene.visor.paths.spool_dir
+            actor.start(lambda run, actor=actor: open_pane(scene, actor, run), scene.tmux)
+        wait_until(lambda: {item["agent"] for item in scene.list_panes()} == set(AGENTS))
         yield scene, actors
         for actor in actors.values():
-            actor.leave()
+            actor.stop()
 
 
-def open_pane(scene: Scene, actor: Actor, command: str) -> str:
-    return scene.tmux.start(actor.agent, command, width=WIDTH, height=HEIGHT)
+def open_pane(scene: WatchedTmux, actor: RecordedAgent, command: str) -> str:
+    return scene.tmux.start_session(actor.agent, command, width=WIDTH, height=HEIGHT)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_what_a_played_agent_does_is_known_and_changes_no_more_often_than_recorded(stage, agent: str) -> None:
     scene, actors = stage
     first = FIRST.get(agent, 0)
-    parts: list[Part] = script(agent)[0][first : first + SCENES]
+    parts: list[ScenePart] = build_script(agent)[0][first : first + SCENES]
     ours = scene.id_of(actors[agent].mux_id)
     for part in parts:
         actors[agent].play(part.scene)
-        until(lambda part=part: state_of(scene, ours) in part.truths)
+        wait_until(lambda part=part: state_of(scene, ours) in part.expected_states)
     changed = [one for one in scene.told(ours, "state_changed") if one["before"] != one["after"]]
     assert len(changed) <= 1 + sum(part.changes for part in parts)
 
 
-def state_of(scene: Scene, ours: int) -> str:
-    return next(item["state"] for item in scene.panes() if item["identity"]["id"] == ours)
+def state_of(scene: WatchedTmux, ours: int) -> str:
+    return next(item["state"] for item in scene.list_panes() if item["identity"]["id"] == ours)

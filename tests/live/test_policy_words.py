@@ -6,9 +6,8 @@ import subprocess
 
 import pytest
 
-from termvisor.policy.shell import call_extractor as script
-from termvisor.policy.shell import grammar
-from termvisor.policy.shell.word import HOLE
+from termvisor.policy.shell import call_extractor, grammar
+from termvisor.policy.shell.word import UNKNOWN_TEXT
 
 PLAIN = string.ascii_letters[:6] + "01!%+,-./:=@]^_}"
 QUOTED = PLAIN + ' ;|#"'
@@ -38,8 +37,8 @@ def line(draw: random.Random) -> str:
 
 def ours(text: str) -> list[str] | None:
     """None where we say that we cannot read it."""
-    root = grammar.parse(f"p {text}")
-    found, is_whole = script.calls(root) if root and not root.has_error else ([], False)
+    root = grammar.parse_script(f"p {text}")
+    found, is_whole = call_extractor.extract_calls(root) if root and not root.has_error else ([], False)
     return [word.text for word in found[-1].words] if is_whole else None
 
 
@@ -51,6 +50,8 @@ def test_a_real_bash_hands_over_the_same_words() -> None:
     command = ["bash", "--norc", "-c", READ]
     said = subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout.split("\x1e")
     read = [(text, answer.split("\x1f")[:-1], ours(text)) for text, answer in zip(lines, said, strict=False) if answer]
-    compared = [(text, theirs, mine) for text, theirs, mine in read if mine is not None and HOLE not in "".join(mine)]
+    compared = [
+        (text, theirs, mine) for text, theirs, mine in read if mine is not None and UNKNOWN_TEXT not in "".join(mine)
+    ]
     assert len(compared) > 800
     assert [each for each in compared if each[1] != each[2]] == []

@@ -11,10 +11,10 @@ from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import Delta
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import Redactor
-from termvisor.terminal.text_decoder import TextStage
-from termvisor.testing.tmux import short_folder
-from tests.live.conftest import watched_tmux
-from tests.live.waiting import until
+from termvisor.terminal.text_decoder import TextDecoder
+from termvisor.testing.private_tmux import make_short_folder
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
 
 HIDDEN = "aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1vW3xY5zA7bC9dE1fG3hJ5k"
 KEY = f"sk-ant-api03{HIDDEN[:82]}"
@@ -55,25 +55,25 @@ def squeezed(data: bytes) -> str:
 
 def derived(data: bytes) -> list[str]:
     """The text that is made of the bytes, as it would be stored."""
-    stage = TextStage(0)
+    stage = TextDecoder(0)
     lines = [*stage.feed(Delta(EpochId(1), 0, data, 0)).lines, *stage.finish(0).lines]
-    return Redactor().lines([line.text for line in lines])
+    return Redactor().redact_lines([line.text for line in lines])
 
 
 def raw(fleet, pane: int) -> bytes:
     """Everything that is kept of a pane."""
     whole = b""
-    for folder in sorted(Path(fleet.visor.places.raw_dir, str(pane)).iterdir()):
+    for folder in sorted(Path(fleet.visor.paths.raw_dir, str(pane)).iterdir()):
         reader = SegmentReader(str(folder))
-        whole += b"".join(data for _, data, _ in reader.pieces(0, 1 << 30))
+        whole += b"".join(data for _, data, _ in reader.read_pieces(0, 1 << 30))
         reader.close()
     return whole
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene:
-        scene.tmux.start("keep", "sleep 1000")
+    with run_watched_tmux() as scene:
+        scene.tmux.start_session("keep", "sleep 1000")
         yield scene
 
 
@@ -82,32 +82,32 @@ class Shown:
 
     def __init__(self, fleet, way: str, folder: str):
         tmux = fleet.tmux
-        mux_id = tmux.start(way, "bash --norc --noprofile" if way == "typed" else "sh", width=60, height=20)
-        self.pane = fleet.heard(mux_id)
+        mux_id = tmux.start_session(way, "bash --norc --noprofile" if way == "typed" else "sh", width=60, height=20)
+        self.pane = fleet.wait_until_captured(mux_id)
         if way == "typed":
             tmux("send-keys", "-t", mux_id, "-l", "--", f": {KEY}")
         else:
-            tmux.type(mux_id, f"sh {folder}/{way}")
+            tmux.type_line(mux_id, f"sh {folder}/{way}")
         tail = (ENCODED if way == "base64" else KEY)[-10:]
-        until(lambda: tail in squeezed(tmux("capture-pane", "-p", "-t", mux_id).encode()))
+        wait_until(lambda: tail in squeezed(tmux("capture-pane", "-p", "-t", mux_id).encode()))
         tmux("kill-session", "-t", f"={way}")
-        until(lambda: next(item["gone_at"] for item in self._all(fleet) if item["identity"]["id"] == self.pane))
+        wait_until(lambda: next(item["gone_at"] for item in self._all(fleet) if item["identity"]["id"] == self.pane))
         self.before = raw(fleet, self.pane)
-        until(lambda: self._is_sealed(fleet))
+        wait_until(lambda: self._is_sealed(fleet))
         self.after = raw(fleet, self.pane)
 
     def _is_sealed(self, fleet) -> bool:
         """Its epoch closes a moment after the pane is gone; then a round of upkeep takes it."""
-        fleet.visor.visor("db", "prune")
-        return not list(Path(fleet.visor.places.raw_dir, str(self.pane)).rglob("*.raw"))
+        fleet.visor.run_checked("db", "prune")
+        return not list(Path(fleet.visor.paths.raw_dir, str(self.pane)).rglob("*.raw"))
 
     def _all(self, fleet) -> list[dict]:
-        return fleet.visor.robot("state", "--gone")["items"]
+        return fleet.visor.call_robot("state", "--gone")["items"]
 
 
 @pytest.fixture(scope="module")
 def folder():
-    with short_folder() as path:
+    with make_short_folder() as path:
         files = {
             "file": f"export MY_KEY={KEY}\n",
             "box.py": f"KEY = {KEY!r}{BOX}",

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.live.looking import look
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 from tests.live.test_events import BROKEN, RULE
-from tests.live.waiting import until
 from tests.unit.regex.test_isolated_compile import CRASHES
 
 WIDE = """
@@ -23,44 +23,44 @@ text = "DEPLOY LOST"
 
 
 def told(visor) -> list[str]:
-    found = look(visor, "events", "--type", "deploy.*", "--limit", "100")["items"]
+    found = call_robot(visor, "events", "--type", "deploy.*", "--limit", "100")["items"]
     return [item["detection"]["captures"]["what"] for item in found]
 
 
 def test_rules_are_taken_up_while_it_runs_and_no_line_in_between_is_missed(scene):
-    visor, pack = scene.visor, Path(scene.visor.places.config_dir) / "packs" / "org.local"
+    visor, pack = scene.visor, Path(scene.visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True)
     (pack / "wide.toml").write_text(WIDE)
-    mux_id = scene.tmux.start(command="cat")
-    scene.heard(mux_id)
+    mux_id = scene.tmux.start_session(command="cat")
+    scene.wait_until_captured(mux_id)
     pid = visor.daemon_pid
-    scene.tmux.type(mux_id, "DEPLOY FAILED: early")
-    scene.tmux.type(mux_id, "DEPLOY BEGAN: shop")
-    until(lambda: "DEPLOY BEGAN: shop" in scene.lines(mux_id))
+    scene.tmux.type_line(mux_id, "DEPLOY FAILED: early")
+    scene.tmux.type_line(mux_id, "DEPLOY BEGAN: shop")
+    wait_until(lambda: "DEPLOY BEGAN: shop" in scene.read_lines(mux_id))
     (pack / "failed.toml").write_text(RULE)
-    assert "are in force" in visor.visor("config", "reload")
+    assert "are in force" in visor.run_checked("config", "reload")
     (pack / "wrong.toml").write_text(BROKEN)
     status, out, _ = visor.run("config", "reload")
     assert (status, "wrong.toml" in out, "as before" in out) == (78, True, True)
-    scene.tmux.type(mux_id, "DEPLOY LOST")
-    scene.tmux.type(mux_id, "DEPLOY FAILED: late")
-    until(lambda: set(told(visor)) >= {"shop", "late"})
+    scene.tmux.type_line(mux_id, "DEPLOY LOST")
+    scene.tmux.type_line(mux_id, "DEPLOY FAILED: late")
+    wait_until(lambda: set(told(visor)) >= {"shop", "late"})
     assert "early" not in told(visor)
     assert visor.daemon_pid == pid
-    assert scene.events().count("rules_reloaded") == 1
+    assert scene.list_event_kinds().count("rules_reloaded") == 1
 
 
 def test_a_pattern_that_kills_hyperscan_does_not_kill_the_daemon(scene):
     visor = scene.visor
-    mux_id = scene.tmux.start(command="cat", width=200)
-    scene.heard(mux_id)
+    mux_id = scene.tmux.start_session(command="cat", width=200)
+    scene.wait_until_captured(mux_id)
     pid = visor.daemon_pid
-    Path(visor.places.config_dir).mkdir(parents=True, exist_ok=True)
+    Path(visor.paths.config_dir).mkdir(parents=True, exist_ok=True)
     patterns = f"redact_patterns = ['{CRASHES}', 'ACME-[0-9]+']\n"
-    Path(visor.places.config_file).write_text(patterns, encoding="utf-8")
-    assert "redact_patterns" in visor.visor("config", "reload")
-    scene.tmux.type(mux_id, "aaéax1 " * 20)
-    scene.tmux.type(mux_id, "my ACME-123")
-    until(lambda: "my [redacted:custom_2]" in scene.lines(mux_id))
+    Path(visor.paths.config_file).write_text(patterns, encoding="utf-8")
+    assert "redact_patterns" in visor.run_checked("config", "reload")
+    scene.tmux.type_line(mux_id, "aaéax1 " * 20)
+    scene.tmux.type_line(mux_id, "my ACME-123")
+    wait_until(lambda: "my [redacted:custom_2]" in scene.read_lines(mux_id))
     assert visor.daemon_pid == pid
     assert "Hyperscan crashes on it" in visor.run("doctor")[1]

@@ -17,7 +17,7 @@ import pytest
 
 from termvisor.client import AsyncVisor, connect
 from termvisor.errors import VisorError
-from tests.live.taking import Record
+from tests.live.input_record import InputRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("shell", "shell", "reader", "reader", "nested", "nested")
@@ -72,7 +72,7 @@ class Sender:
 
 @contextmanager
 def meddler(socket: str, panes: list[tuple[str, str, str]], env):
-    argv = [sys.executable, "-m", "tests.live.meddling", socket, "5", *("=".join(pane) for pane in panes)]
+    argv = [sys.executable, "-m", "tests.live.pane_disturber", socket, "5", *("=".join(pane) for pane in panes)]
     with subprocess.Popen(argv, cwd=ROOT, env=env) as process:
         try:
             yield
@@ -100,13 +100,13 @@ def meant(taker: tuple[str, str, str], judged: dict[str, tuple[str, str]]) -> bo
     return judged.get(word) in ((as_itself, as_its_shell) if is_readers else (as_itself,))
 
 
-async def raced(tmux, visor, record: Record, race_for: float) -> dict[str, tuple[str, str, str]]:
-    commands = [record.reader if kind == "reader" else record.shell for kind in KINDS]
-    mux_ids = [tmux.start("s", commands[0]), *(tmux.window("s", one) for one in commands[1:])]
-    visor.up()
+async def raced(tmux, visor, record: InputRecord, race_for: float) -> dict[str, tuple[str, str, str]]:
+    commands = [record.reader_command if kind == "reader" else record.shell_command for kind in KINDS]
+    mux_ids = [tmux.start_session("s", commands[0]), *(tmux.open_window("s", one) for one in commands[1:])]
+    visor.start()
     senders = [Sender(mux_id, kind, number) for number, (mux_id, kind) in enumerate(zip(mux_ids, KINDS, strict=True))]
     panes = list(zip(KINDS, mux_ids, commands, strict=True))
-    async with connect(visor.places) as client:
+    async with connect(visor.paths) as client:
         with meddler(tmux.socket, panes, visor.env):
             until = time.monotonic() + race_for
             async with asyncio.TaskGroup() as group:
@@ -118,9 +118,9 @@ async def raced(tmux, visor, record: Record, race_for: float) -> dict[str, tuple
 
 @pytest.mark.parametrize("race_for", [8.0, pytest.param(20.0, marks=pytest.mark.live)])
 async def test_an_enter_reaches_the_program_that_was_judged_or_none(tmux, visor, race_for):
-    record = Record(visor.places)
+    record = InputRecord(visor.paths)
     answers = await raced(tmux, visor, record, race_for)
-    takers, judged = record.takers(), intents(visor.places.database)
+    takers, judged = record.list_received(), intents(visor.paths.database)
     times = Counter(word for _, _, word in takers if word in answers)
     wrong = [(taker, judged.get(taker[2])) for taker in takers if taker[2] in answers and not meant(taker, judged)]
     assert wrong == [], [answers[taker[2]] for taker, _ in wrong]

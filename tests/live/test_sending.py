@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import watched_tmux
-from tests.live.set_up import Home, Seat
-from tests.live.waiting import until
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.shell_setup import ShellHome, ShellPane
 
 live = pytest.mark.live
 SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
@@ -21,25 +21,25 @@ answer = "allow"
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene:
-        config = Path(scene.visor.places.config_dir)
+    with run_watched_tmux() as scene:
+        config = Path(scene.visor.paths.config_dir)
         config.mkdir(parents=True, exist_ok=True)
         (config / "policy.toml").write_text(POLICY)
         (config / "policy.toml").chmod(0o600)
-        scene.tmux.start("keep", "sleep 1000")
-        scene.panes()
+        scene.tmux.start_session("keep", "sleep 1000")
+        scene.list_panes()
         yield scene
 
 
 @pytest.fixture
 def sit(fleet, tmp_path):
     def opened(shell: str) -> "Person":
-        return Person(fleet, Home(tmp_path, shell).given(fleet.visor.places.nonce_file))
+        return Person(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths.nonce_file))
 
     return opened
 
 
-class Person(Seat):
+class Person(ShellPane):
     """Whose shell a program sends to."""
 
     @property
@@ -48,7 +48,7 @@ class Person(Seat):
 
     def send(self, *words: str) -> tuple[int, dict]:
         """Exit status, and the data or the error's details."""
-        status, out, _ = self._scene.visor.run("robot", "send", str(self.ours), *words)
+        status, out, _ = self._scene.visor.run("robot", "send", str(self.pane_id), *words)
         answer = json.loads(out)
         return status, answer["data"] if answer["ok"] else answer["error"]["details"]
 
@@ -56,7 +56,7 @@ class Person(Seat):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_command_is_delivered_once_and_its_answer_comes_back(sit, shell):
     one = sit(shell)
-    until(lambda: one.activity["kind"] == "prompt")
+    wait_until(lambda: one.activity["kind"] == "prompt")
     count = one.home / "count"
     count.write_text("#!/bin/sh\necho ran >> log\necho ran $(wc -l < log) times\n")
     count.chmod(0o755)
@@ -70,9 +70,9 @@ def test_a_command_is_delivered_once_and_its_answer_comes_back(sit, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_what_a_person_typed_is_never_submitted(sit, shell):
     one = sit(shell)
-    until(lambda: one.activity["kind"] == "prompt")
+    wait_until(lambda: one.activity["kind"] == "prompt")
     one.press("-l", "rm -rf precious")
-    until(lambda: "rm -rf precious" in one.screen)
+    wait_until(lambda: "rm -rf precious" in one.screen)
     status, refused = one.send("true")
     assert (status, refused["why"]) == (75, "input_not_empty")
     assert one.screen.endswith("rm -rf precious")

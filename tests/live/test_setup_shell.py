@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import watched_tmux
-from tests.live.set_up import Home, Seat
-from tests.live.waiting import until
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.shell_setup import ShellHome, ShellPane
 
 live = pytest.mark.live
 SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
@@ -76,9 +76,9 @@ function fish_prompt; echo -n "$shown:left> "; end
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene:
-        scene.tmux.start("keep", "sleep 1000")
-        scene.panes()
+    with run_watched_tmux() as scene:
+        scene.tmux.start_session("keep", "sleep 1000")
+        scene.list_panes()
         yield scene
 
 
@@ -86,43 +86,43 @@ def fleet():
 def sit(fleet, tmp_path):
     """Opens a pane with a shell that was set up, or was not."""
 
-    def opened(shell: str, text: str = "", *, is_set_up: bool = True, **further: str) -> Seat:
+    def opened(shell: str, text: str = "", *, is_set_up: bool = True, **further: str) -> ShellPane:
         home = at_home(tmp_path / ("set-up" if is_set_up else "plain"), shell, text)
-        return Seat(fleet, home.given(fleet.visor.places.nonce_file) if is_set_up else home, **further)
+        return ShellPane(fleet, home.write_setup(fleet.visor.paths.nonce_file) if is_set_up else home, **further)
 
     return opened
 
 
-def at_home(folder: Path, shell: str, text: str = "") -> Home:
+def at_home(folder: Path, shell: str, text: str = "") -> ShellHome:
     if shutil.which(shell) is None:
         pytest.fail(f"{shell} is missing. Install it with: .ci/setup live")
-    return Home(folder, shell, f"{text}\n")
+    return ShellHome(folder, shell, f"{text}\n")
 
 
 @pytest.fixture
 def nonce(fleet) -> str:
-    return Path(fleet.visor.places.nonce_file).read_text().strip()
+    return Path(fleet.visor.paths.nonce_file).read_text().strip()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_what_a_shell_does_is_known_and_proven(fleet, tmp_path, shell):
-    one = Seat(fleet, at_home(tmp_path, shell).set_up(fleet))
-    one.run("sh -c 'exit 3'")
-    until(lambda: one.is_at_prompt(3))
-    one.type("echo 'a;b'; sleep 1000")
-    until(lambda: one.activity["kind"] == "command")
+    one = ShellPane(fleet, at_home(tmp_path, shell).run_setup(fleet))
+    one.run_lines("sh -c 'exit 3'")
+    wait_until(lambda: one.is_at_prompt(3))
+    one.type_line("echo 'a;b'; sleep 1000")
+    wait_until(lambda: one.activity["kind"] == "command")
     assert (one.activity["command_line"], one.activity["is_proven"]) == ("echo 'a;b'; sleep 1000", True)
-    one.press("C-c")
-    one.comes_back()
-    until(lambda: one.is_at_prompt(130))
-    one.press("-l", "never run")
-    until(lambda: "never run" in one.screen)
-    one.press("C-c")
-    until(lambda: one.screen.endswith("left>"))
-    one.press("Enter")
-    one.run("sh -c 'kill -9 $$'")
-    until(lambda: one.is_at_prompt(137))
-    assert one.ends_told == [3, 130, 137]
+    one.press_keys("C-c")
+    one.wait_for_prompt()
+    wait_until(lambda: one.is_at_prompt(130))
+    one.press_keys("-l", "never run")
+    wait_until(lambda: "never run" in one.screen)
+    one.press_keys("C-c")
+    wait_until(lambda: one.screen.endswith("left>"))
+    one.press_keys("Enter")
+    one.run_lines("sh -c 'kill -9 $$'")
+    wait_until(lambda: one.is_at_prompt(137))
+    assert one.reported_exit_codes == [3, 130, 137]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -205,7 +205,7 @@ def test_a_shell_that_gives_up_on_errors_lives_on(sit):
 def test_shells_within_and_after_it_tell_too(sit, nonce, shell):
     one = sit(shell)
     one.run(shell, "sh -c 'exit 5'", "exit 4", f"exec {shell}", "sh -c 'exit 6'")
-    until(lambda: one.is_at_prompt(6))
+    wait_until(lambda: one.is_at_prompt(6))
     ends = one.told("command_end")
     assert list(dict.fromkeys(mark.exit_code for mark in ends if mark.exit_code)) == [5, 4, 6]
     assert len({mark.params["aid"] for mark in ends}) == 2
@@ -233,7 +233,7 @@ def test_it_is_silent_where_nobody_understands_it(sit, shell):
 def test_without_the_nonce_marks_are_told_but_prove_nothing(fleet, sit, tmp_path):
     one = sit("bash")
     text = (tmp_path / "set-up" / ".bashrc").read_text()
-    (tmp_path / "set-up" / ".bashrc").write_text(text.replace(fleet.visor.places.nonce_file, "/nowhere/nonce"))
+    (tmp_path / "set-up" / ".bashrc").write_text(text.replace(fleet.visor.paths.nonce_file, "/nowhere/nonce"))
     one.run("exec bash", "(exit 3)")
     assert one.told("command_end")[-1].exit_code == 3
     assert "nonce" not in one.told("command_end")[-1].params

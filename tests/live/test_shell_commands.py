@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import watched_tmux
-from tests.live.looking import look
-from tests.live.set_up import Home, Seat
-from tests.live.waiting import until
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
+from tests.live.shell_setup import ShellHome, ShellPane
 
 live = pytest.mark.live
 SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
@@ -20,21 +20,21 @@ EVIL = b"".join(
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene:
-        scene.tmux.start("keep", "sleep 1000")
-        scene.panes()
+    with run_watched_tmux() as scene:
+        scene.tmux.start_session("keep", "sleep 1000")
+        scene.list_panes()
         yield scene
 
 
 @pytest.fixture
 def sit(fleet, tmp_path):
     def opened(shell: str = "bash") -> "Person":
-        return Person(fleet, Home(tmp_path, shell).given(fleet.visor.places.nonce_file))
+        return Person(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths.nonce_file))
 
     return opened
 
 
-class Person(Seat):
+class Person(ShellPane):
     """Asks the product what their shell did."""
 
     @property
@@ -43,27 +43,29 @@ class Person(Seat):
 
     @property
     def cursor(self) -> str:
-        return self.visor.robot("get-text", str(self.ours), "--tail", "1")["cursor"]
+        return self.visor.call_robot("get-text", str(self.pane_id), "--tail", "1")["cursor"]
 
     @property
     def commands(self) -> list[dict]:
-        return self.visor.robot("commands", "--pane", str(self.ours))["items"]
+        return self.visor.call_robot("commands", "--pane", str(self.pane_id))["items"]
 
     @property
     def story(self) -> list[tuple[str, str, int | None]]:
         return [(item["command"], item["status"], item["exit_code"]) for item in self.commands]
 
     def text(self, which: str = "last") -> list[str]:
-        got = self.visor.robot("get-text", str(self.ours), "--command", which, "--numbers")
+        got = self.visor.call_robot("get-text", str(self.pane_id), "--command", which, "--numbers")
         return [*(line["text"] for line in got["lines"]), *filter(None, [got["pending"]])]
 
     def finished(self, *words: str) -> dict:
-        return self.visor.robot("wait-for", str(self.ours), "--command-finished", "--timeout-secs", "20", *words)
+        return self.visor.call_robot(
+            "wait-for", str(self.pane_id), "--command-finished", "--timeout-secs", "20", *words
+        )
 
     def typed(self, line: str) -> dict:
         """As a program does it: take a cursor, type, wait; the command."""
         cursor = self.cursor
-        self.type(line)
+        self.type_line(line)
         return self.finished("--since", cursor)["command"]
 
 
@@ -96,10 +98,10 @@ def test_a_command_that_was_over_before_the_call_is_found_by_its_cursor(sit):
 def test_what_runs_is_waited_for_and_its_text_is_there_meanwhile(sit):
     one = sit()
     one.type("echo begun; sleep 1000")
-    until(lambda: one.text() == ["begun"])
+    wait_until(lambda: one.text() == ["begun"])
     assert one.story == [("echo begun; sleep 1000", "running", None)]
     one.press("C-c")
-    until(lambda: one.story == [("echo begun; sleep 1000", "finished", 130)])
+    wait_until(lambda: one.story == [("echo begun; sleep 1000", "finished", 130)])
     assert one.text()[0] == "begun"
 
 
@@ -115,7 +117,7 @@ def test_enter_and_an_interrupted_prompt_are_no_commands(sit):
 def test_output_of_every_kind_has_its_edges(sit, tmp_path):
     one = sit()
     unended = one.typed("printf unended")
-    until(lambda: one.text() == ["unendedleft>"])
+    wait_until(lambda: one.text() == ["unendedleft>"])
     one.typed("clear")
     assert one.text() == []
     one.typed("printf '\\033[?1049h\\033[2Jpainted\\n\\033[?1049l'; echo scrolled")
@@ -129,11 +131,11 @@ def test_output_of_every_kind_has_its_edges(sit, tmp_path):
 def test_a_shell_in_a_shell_tells_its_own(sit):
     one = sit()
     one.type("bash -i")
-    until(lambda: one.activity["kind"] == "prompt" and one.story == [("bash -i", "running", None)])
+    wait_until(lambda: one.activity["kind"] == "prompt" and one.story == [("bash -i", "running", None)])
     assert one.typed("sh -c 'exit 5'")["exit_code"] == 5
     assert one.story == [("bash -i", "running", None), ("sh -c 'exit 5'", "finished", 5)]
     one.type("exit 6")
-    until(lambda: one.story[0] == ("bash -i", "finished", 6))
+    wait_until(lambda: one.story[0] == ("bash -i", "finished", 6))
     assert one.story[2] == ("exit 6", "lost", None)
 
 
@@ -146,27 +148,27 @@ def test_marks_in_a_hostile_file_start_and_end_nothing(sit, tmp_path):
 
 
 def test_forged_marks_in_a_shell_without_proof_are_shown_as_unproven(fleet, shell):
-    ours = str(fleet.id_of(shell))
-    fleet.tmux.type(shell, "printf '\\033]133;C;cmdline=forged\\a'; echo o''ut; printf '\\033]133;D;0\\a'")
-    (item,) = until(lambda: look(fleet.visor, "commands", "--pane", ours, "--text", "forged")["items"])
+    ours = str(fleet.find_pane_id(shell))
+    fleet.tmux.type_line(shell, "printf '\\033]133;C;cmdline=forged\\a'; echo o''ut; printf '\\033]133;D;0\\a'")
+    (item,) = wait_until(lambda: call_robot(fleet.visor, "commands", "--pane", ours, "--text", "forged")["items"])
     assert (item["status"], item["exit_code"], item["is_proven"]) == ("finished", 0, False)
-    assert fleet.visor.robot("get-text", ours, "--command", "last")["text"] == "out"
+    assert fleet.visor.call_robot("get-text", ours, "--command", "last")["text"] == "out"
 
 
 @pytest.fixture
 def shell(fleet):
-    mux_id = fleet.tmux.start("plain", "sh")
-    fleet.heard(mux_id)
+    mux_id = fleet.tmux.start_session("plain", "sh")
+    fleet.wait_until_captured(mux_id)
     return mux_id
 
 
 def test_a_killed_daemon_loses_and_doubles_nothing(sit, tmp_path):
     one = sit()
     one.type("echo before; until [ -e go-on ]; do sleep 0.05; done; echo after; sh -c 'exit 7'")
-    until(lambda: one.text() == ["before"])
+    wait_until(lambda: one.text() == ["before"])
     one.visor.kill_daemon()
     (tmp_path / "go-on").touch()
-    until(lambda: [item["exit_code"] for item in one.commands] == [7])
+    wait_until(lambda: [item["exit_code"] for item in one.commands] == [7])
     assert one.text() == ["before", "after"]
     assert one.typed("true")["id"] > one.commands[0]["id"]
 
@@ -177,7 +179,7 @@ def test_user_variables_are_events_and_only_the_nonce_proves_them(sit, fleet):
     values = [b'{"port": 80}', b'{"nonce": "beef"}', b'{"nonce": "%s"}' % nonce.encode(), b"no json", b'{"last": 1}']
     for value in values:
         one.typed(f"printf '\\033]1337;SetUserVar=visor-ready=%s\\a' {base64.b64encode(value).decode()}")
-    told = fleet.told(one.ours, "user_var")
+    told = fleet.list_event_data(one.ours, "user_var")
     assert [(data["value"], data["proven"]) for data in told] == [
         ('{"port":80}', False),
         ("{}", False),
@@ -192,7 +194,7 @@ def test_a_flood_of_user_variables_is_counted(sit, fleet):
     one = sit()
     one.typed("for i in {1..3000}; do printf '\\033]1337;SetUserVar=visor-x=MQ==\\a'; done")
     one.typed("sleep 1.1; printf '\\033]1337;SetUserVar=visor-last=MQ==\\a'")
-    told = fleet.told(one.ours, "user_var")
+    told = fleet.list_event_data(one.ours, "user_var")
     assert told[-1]["name"] == "visor-last"
     assert len(told) < 200
     assert len(told) + sum(data.get("dropped", 0) for data in told) == 3001
@@ -203,5 +205,5 @@ def test_a_hook_reports_what_it_heard(sit, fleet):
     value = base64.b64encode(b'{"step": 3}').decode()
     words = ("event", "--from-uservar", "--pane", str(one.ours), "--name", "visor-checkpoint", "--value", value)
     assert "not proven" in one.visor.visor(*words)
-    (data,) = fleet.told(one.ours, "user_var")
+    (data,) = fleet.list_event_data(one.ours, "user_var")
     assert (data["kind"], data["value"], data["source"]) == ("checkpoint", '{"step":3}', "call")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import watched_tmux
-from tests.live.shells import SHELLS
-from tests.live.waiting import until
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.shell_prompts import SHELLS
 
 pytestmark = pytest.mark.live
 EVIL = b"".join(
@@ -19,15 +19,15 @@ EVIL = b"".join(
 
 @pytest.fixture(scope="module")
 def fleet():
-    with watched_tmux() as scene:
-        scene.tmux.start("keep", "sleep 1000")
-        scene.panes()
+    with run_watched_tmux() as scene:
+        scene.tmux.start_session("keep", "sleep 1000")
+        scene.list_panes()
         yield scene
 
 
 @pytest.fixture(scope="module")
 def nonce(fleet) -> str:
-    return Path(fleet.visor.places.nonce_file).read_text().strip()
+    return Path(fleet.visor.paths.nonce_file).read_text().strip()
 
 
 @pytest.fixture(params=SHELLS, ids=str)
@@ -42,13 +42,13 @@ class Terminal:
 
     def __init__(self, scene, mux_id: str, home: Path):
         self._scene, self._mux_id = scene, mux_id
-        self.ours = scene.heard(mux_id)
+        self.ours = scene.wait_until_captured(mux_id)
         (home / "go").touch()
-        until(lambda: self.text["pending"].startswith("left>"))
+        wait_until(lambda: self.text["pending"].startswith("left>"))
 
     @property
     def text(self) -> dict:
-        return self._scene.visor.robot("get-text", str(self.ours), "--tail", "500")
+        return self._scene.visor.call_robot("get-text", str(self.ours), "--tail", "500")
 
     @property
     def lines(self) -> list[str]:
@@ -57,21 +57,21 @@ class Terminal:
     @property
     def rows(self) -> list[str]:
         """What a person sees above the line that is being typed."""
-        rows = self._scene.visor.robot("get-screen", str(self.ours))["rows"]
+        rows = self._scene.visor.call_robot("get-screen", str(self.ours))["rows"]
         return [row for row in rows if row][:-1]
 
     @property
     def activity(self) -> dict:
-        return next(item["activity"] for item in self._scene.panes() if item["identity"]["id"] == self.ours)
+        return next(item["activity"] for item in self._scene.list_panes() if item["identity"]["id"] == self.ours)
 
     def type(self, text: str) -> None:
-        self._scene.tmux.type(self._mux_id, text)
+        self._scene.tmux.type_line(self._mux_id, text)
 
     def press(self, *keys: str) -> None:
         self._scene.tmux("send-keys", "-t", self._mux_id, *keys)
 
     def wait_for(self, text: str) -> None:
-        self._scene.visor.robot("wait-for", str(self.ours), f"^{text}$", "--regex", "--timeout-secs", "20")
+        self._scene.visor.call_robot("wait-for", str(self.ours), f"^{text}$", "--regex", "--timeout-secs", "20")
 
     def is_at_prompt(self, last_exit: int, *, is_proven: bool) -> bool:
         now = self.activity
@@ -84,7 +84,7 @@ def terminal(fleet, shell, request):
 
     def opened(folder: Path, **set_up) -> Terminal:
         name = f"{shell}-{request.node.originalname}"[:60]
-        return Terminal(fleet, fleet.tmux.start(name, shell.command(folder, **set_up), width=70), folder)
+        return Terminal(fleet, fleet.tmux.start_session(name, shell.command(folder, **set_up), width=70), folder)
 
     return opened
 
@@ -97,18 +97,18 @@ def test_what_a_shell_shows_is_what_is_stored(fleet, terminal, tmp_path):
     one.wait_for("first-word")
     one.type("cat output")
     one.wait_for("red     end")
-    until(lambda: one.text["pending"].startswith("left>"))
+    wait_until(lambda: one.text["pending"].startswith("left>"))
     assert one.lines == one.rows
     assert {"upper row", "first-word", "HALF", long} <= set(one.lines)
-    hits = fleet.visor.robot("search", '"first word"', "--pane", str(one.ours))["items"]
+    hits = fleet.visor.call_robot("search", '"first word"', "--pane", str(one.ours))["items"]
     assert "first-word" in [hit["text"] for hit in hits]
 
 
 def test_output_without_a_last_newline_is_kept(fleet, terminal, tmp_path):
     one = terminal(tmp_path)
     one.type("printf unended''-word")
-    until(lambda: sum(line.endswith("upper row") for line in one.lines) == 2)
-    hits = fleet.visor.robot("search", "unended", "--pane", str(one.ours))["items"]
+    wait_until(lambda: sum(line.endswith("upper row") for line in one.lines) == 2)
+    hits = fleet.visor.call_robot("search", "unended", "--pane", str(one.ours))["items"]
     assert [hit["text"] for hit in hits if hit["text"].startswith("unended-word")]
 
 
@@ -125,7 +125,7 @@ def test_a_line_that_was_edited_while_it_was_typed_is_stored_as_it_was_sent(term
     one.press("-l", "en")
     one.press("Enter")
     one.wait_for("right wrong-word spoken")
-    until(lambda: one.text["pending"].startswith("left>"))
+    wait_until(lambda: one.text["pending"].startswith("left>"))
     typed = [line for line in one.lines if line.startswith("left>")]
     assert [line.removesuffix("right").rstrip() for line in typed] == ["left> echo right wrong-word spoken"]
     assert one.lines == one.rows
@@ -133,20 +133,20 @@ def test_a_line_that_was_edited_while_it_was_typed_is_stored_as_it_was_sent(term
 
 def test_marks_with_our_nonce_prove_what_the_shell_does(terminal, tmp_path, nonce):
     one = terminal(tmp_path, marks=True, nonce=nonce)
-    until(lambda: one.activity["kind"] == "prompt" and one.activity["is_proven"])
+    wait_until(lambda: one.activity["kind"] == "prompt" and one.activity["is_proven"])
     one.type("sh -c 'exit 3'")
-    until(lambda: one.is_at_prompt(3, is_proven=True))
+    wait_until(lambda: one.is_at_prompt(3, is_proven=True))
     one.type("echo now''-running; sleep 1000")
     one.wait_for("now-running")
     assert (one.activity["kind"], one.activity["is_proven"]) == ("command", True)
     one.press("C-c")
-    until(lambda: one.is_at_prompt(130, is_proven=True))
+    wait_until(lambda: one.is_at_prompt(130, is_proven=True))
 
 
 def test_marks_without_a_nonce_are_heard_but_prove_nothing(terminal, tmp_path):
     one = terminal(tmp_path, marks=True)
     one.type("sh -c 'exit 3'")
-    until(lambda: one.is_at_prompt(3, is_proven=False))
+    wait_until(lambda: one.is_at_prompt(3, is_proven=False))
 
 
 def test_marks_in_a_hostile_file_are_not_believed(terminal, tmp_path, nonce):
@@ -156,4 +156,4 @@ def test_marks_in_a_hostile_file_are_not_believed(terminal, tmp_path, nonce):
     one.wait_for("evil-was-shown")
     assert (one.activity["kind"], one.activity["is_proven"]) == ("command", True)
     one.press("C-c")
-    until(lambda: one.is_at_prompt(130, is_proven=True))
+    wait_until(lambda: one.is_at_prompt(130, is_proven=True))

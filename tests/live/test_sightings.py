@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import watched_tmux
-from tests.live.looking import look
-from tests.live.painting import Painter
-from tests.live.waiting import until
+from tests.live.conftest import run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.repainting_program import RepaintingProgram
+from tests.live.robot_call import call_robot
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 CURSES = """
@@ -37,8 +37,8 @@ time.sleep(1000)
 
 @pytest.fixture(scope="module")
 def scene():
-    with watched_tmux() as one:
-        one.tmux.start("keep", "cat")
+    with run_watched_tmux() as one:
+        one.tmux.start_session("keep", "cat")
         yield one
 
 
@@ -46,20 +46,20 @@ def scene():
 def paint(scene, tmp_path):
     """Starts a painting program in a window of its own, and waits until it is heard; the program and our number."""
 
-    def start(name: str, **how) -> tuple[Painter, int]:
-        painter = Painter(str(tmp_path), name, **how)
-        return painter, scene.heard(scene.tmux.window("keep", f"exec {painter.command}"))
+    def start(name: str, **how) -> tuple[RepaintingProgram, int]:
+        painter = RepaintingProgram(str(tmp_path), name, **how)
+        return painter, scene.wait_until_captured(scene.tmux.open_window("keep", f"exec {painter.command_line}"))
 
     return start
 
 
 def found(scene, text: str, pane: int) -> list[dict]:
-    return scene.visor.robot("search", f"{text} source:screen", "--pane", str(pane), "--limit", "1000")["items"]
+    return scene.visor.call_robot("search", f"{text} source:screen", "--pane", str(pane), "--limit", "1000")["items"]
 
 
 def shown(scene, text: str, pane: int) -> dict:
     """Wait until exactly this row was seen in that pane."""
-    until(lambda: found(scene, text, pane))
+    wait_until(lambda: found(scene, text, pane))
     (item,) = found(scene, text, pane)
     return item
 
@@ -78,13 +78,13 @@ def test_what_an_agent_showed_is_found_with_its_screen_and_without_its_input(sce
     item = shown(scene, "zebra", pane)
     assert (item["source"], item["number"], item["text"]) == ("screen", None, "the zebra crossed the road 17 times")
     assert item["at"] <= item["last_at"]
-    screen = scene.visor.robot("get-screen", str(pane), "--at", str(item["screen"]))
+    screen = scene.visor.call_robot("get-screen", str(pane), "--at", str(item["screen"]))
     assert (screen["screen"], screen["at"], screen["is_alternate"]) == (item["screen"], item["at"], True)
     assert "the zebra crossed the road 17 times" in screen["rows"]
-    until(lambda: "okapis" in "".join(look(scene.visor, "get-screen", str(pane))["rows"]))
+    wait_until(lambda: "okapis" in "".join(call_robot(scene.visor, "get-screen", str(pane))["rows"]))
     agent.say("one more")
     later = shown(scene, '"one more"', pane)
-    assert "okapis" not in str(scene.visor.robot("get-screen", str(pane), "--at", str(later["screen"]))["rows"])
+    assert "okapis" not in str(scene.visor.call_robot("get-screen", str(pane), "--at", str(later["screen"]))["rows"])
     assert found(scene, "okapis", pane) == []
     assert len(found(scene, "thinking", pane)) == 1
 
@@ -94,38 +94,38 @@ def test_the_rows_around_a_hit_are_those_of_its_screen(scene, paint):
     agent.say("above the gnu")
     agent.say("the gnu itself")
     shown(scene, "itself", pane)
-    text = scene.visor.visor("search", "itself", "--pane", str(pane), "-C", "1")
+    text = scene.visor.run_checked("search", "itself", "--pane", str(pane), "-C", "1")
     assert "    above the gnu\n" in text
     assert " on screen " in text
-    assert "the gnu itself" in scene.visor.visor("screen", str(pane), "--at", "now")
+    assert "the gnu itself" in scene.visor.run_checked("screen", str(pane), "--at", "now")
 
 
 def test_a_program_that_repaints_can_be_waited_for_and_get_text_says_where_to_look(scene, paint):
     agent, pane = paint("waited")
     agent.say("Do you want to proceed?")
-    waited = scene.visor.robot("wait-for", str(pane), "want to proceed", "--timeout-secs", "20")
+    waited = scene.visor.call_robot("wait-for", str(pane), "want to proceed", "--timeout-secs", "20")
     assert (waited["outcome"], waited["shown"]) == ("matched", "Do you want to proceed?")
-    assert f"visor get-screen {pane}" in scene.visor.visor("get-text", str(pane))
+    assert f"visor get-screen {pane}" in scene.visor.run_checked("get-text", str(pane))
 
 
 def test_a_program_that_repaints_on_the_main_screen_does_not_double_its_lines(scene, paint):
     agent, pane = paint("inline", screen="main")
     agent.say("the kudu ran")
-    until(lambda: look(scene.visor, "search", "kudu", "--pane", str(pane))["items"])
-    until(lambda: look(scene.visor, "health")["looks_per_minute"] > 0)
+    wait_until(lambda: call_robot(scene.visor, "search", "kudu", "--pane", str(pane))["items"])
+    wait_until(lambda: call_robot(scene.visor, "health")["looks_per_minute"] > 0)
     agent.say("and rested")
-    scene.visor.robot("wait-for", str(pane), "and rested")
+    scene.visor.call_robot("wait-for", str(pane), "and rested")
     assert found(scene, "kudu", pane) == []
 
 
 def test_a_page_by_curses_is_one_sighting_a_row_however_its_numbers_change(scene, tmp_path):
     script = tmp_path / "top.py"
     script.write_text(CURSES)
-    pane = scene.heard(scene.tmux.window("keep", f"exec {sys.executable} -S {script}"))
+    pane = scene.wait_until_captured(scene.tmux.open_window("keep", f"exec {sys.executable} -S {script}"))
     shown(scene, "zebrad", pane)
-    turns = lambda: int(scene.visor.robot("get-screen", str(pane))["rows"][0].split()[3])  # noqa: E731
-    first = until(turns)
-    until(lambda: turns() > first + 20)
+    turns = lambda: int(scene.visor.call_robot("get-screen", str(pane))["rows"][0].split()[3])  # noqa: E731
+    first = wait_until(turns)
+    wait_until(lambda: turns() > first + 20)
     assert sorted(text.split()[-1] for text in everything(scene, pane) if "root" in text) == [
         "init",
         "postgres",
@@ -137,8 +137,8 @@ def test_a_page_by_curses_is_one_sighting_a_row_however_its_numbers_change(scene
 def test_countless_repaints_do_not_fill_the_table(scene, tmp_path, times):
     script = tmp_path / "fast.py"
     script.write_text(FAST.format(times=times))
-    pane = scene.heard(scene.tmux.window("keep", f"exec {sys.executable} -S {script}"))
-    until(lambda: found(scene, '"counted to the end"', pane), seconds=60)
+    pane = scene.wait_until_captured(scene.tmux.open_window("keep", f"exec {sys.executable} -S {script}"))
+    wait_until(lambda: found(scene, '"counted to the end"', pane), timeout_s=60)
     assert sorted(text.split()[-1] for text in everything(scene, pane)) == ["end", "many"]
 
 
@@ -147,7 +147,7 @@ def test_a_secret_on_the_alternate_screen_is_not_stored(scene, paint):
     agent.say(f"export GITHUB_TOKEN={KEY}")
     item = shown(scene, "export", pane)
     assert "redacted" in item["text"]
-    folder = Path(scene.visor.places.database).parent
+    folder = Path(scene.visor.paths.database).parent
     stored = b"".join(path.read_bytes() for path in folder.glob("visor.db*"))
     assert b"GITHUB_TOKEN" in stored
     assert KEY[4:24].encode() not in stored
@@ -165,30 +165,32 @@ def test_a_killed_daemon_goes_on_with_the_life_of_a_screen(scene, paint):
 
 
 def test_another_life_of_the_screen_is_stored_anew(scene, tmp_path):
-    mux_id = scene.tmux.window("keep", "sh")
-    pane = scene.heard(mux_id)
+    mux_id = scene.tmux.open_window("keep", "sh")
+    pane = scene.wait_until_captured(mux_id)
     for turn, name in enumerate(("first", "second"), 1):
-        agent = Painter(str(tmp_path), name)
-        agent.say("the same row")
-        scene.tmux.type(mux_id, agent.command)
-        until(lambda turn=turn: len(found(scene, '"same row"', pane)) == turn)
+        agent = RepaintingProgram(str(tmp_path), name)
+        agent.add_row("the same row")
+        scene.tmux.type_line(mux_id, agent.command_line)
+        wait_until(lambda turn=turn: len(found(scene, '"same row"', pane)) == turn)
         agent.quit()
-        until(lambda: scene.tmux.ask(mux_id, "#{alternate_on}") == "0")
-        scene.say(mux_id, f"ended{turn}")
+        wait_until(lambda: scene.tmux.read_format(mux_id, "#{alternate_on}") == "0")
+        scene.print_word(mux_id, f"ended{turn}")
 
 
 def test_lines_that_scroll_by_are_never_looked_at():
-    with watched_tmux() as scene:
+    with run_watched_tmux() as scene:
         words = r"printf '\r\033[2K\033[36m%s\033[0m Thinking' $i; [ $((i % 7)) = 0 ] && printf '\r\nline %s\r\n' $i"
         loop = f"i=0; while [ $i -lt 300 ]; do i=$((i+1)); {words}; sleep 0.005; done; echo over; exec cat"
-        pane = scene.heard(scene.tmux.start("chat", loop))
-        scene.visor.robot("wait-for", str(pane), "over")
-        assert scene.visor.robot("health")["looks_per_minute"] == 0
+        pane = scene.wait_until_captured(scene.tmux.start_session("chat", loop))
+        scene.visor.call_robot("wait-for", str(pane), "over")
+        assert scene.visor.call_robot("health")["looks_per_minute"] == 0
 
 
 def test_a_screen_that_was_painted_before_anybody_listened_is_seen_and_not_doubled():
-    with watched_tmux() as scene:
-        pane = scene.heard(scene.tmux.start("still", r"printf '\033[?1049h\033[2J\033[Hstill life\n'; exec sleep 1000"))
+    with run_watched_tmux() as scene:
+        pane = scene.wait_until_captured(
+            scene.tmux.start_session("still", r"printf '\033[?1049h\033[2J\033[Hstill life\n'; exec sleep 1000")
+        )
         shown(scene, "still", pane)
         scene.visor.kill_daemon()
         assert len(found(scene, "still", pane)) == 1
@@ -199,8 +201,8 @@ def test_the_pages_of_less_are_found(scene, tmp_path):
     assert shutil.which("less"), "less is missing; install it with: apt-get install less"
     animals = [f"{letter}{other}nimal" for letter in "abcdefghijklmnop" for other in "aeiou"]
     (tmp_path / "zoo.txt").write_text("\n".join(animals))
-    mux_id = scene.tmux.window("keep", f"exec less {tmp_path}/zoo.txt")
-    pane = scene.heard(mux_id)
+    mux_id = scene.tmux.open_window("keep", f"exec less {tmp_path}/zoo.txt")
+    pane = scene.wait_until_captured(mux_id)
     shown(scene, animals[0], pane)
     scene.tmux("send-keys", "-t", mux_id, "Space")
     shown(scene, animals[40], pane)

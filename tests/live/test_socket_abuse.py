@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.panes import rss
-from tests.live.waiting import until
+from tests.bench.pane_cost import read_rss_mb
+from tests.live.polling import wait_until
 
 NOBODY = 65534
 GARBAGE = os.urandom(1 << 18)
@@ -32,7 +32,7 @@ with socket.socket(socket.AF_UNIX) as one:
 
 @pytest.fixture
 def daemon(visor):
-    visor.up()
+    visor.start()
     return visor
 
 
@@ -40,7 +40,7 @@ def daemon(visor):
 def plugged(visor) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(20)
-        one.connect(visor.places.daemon_socket)
+        one.connect(visor.paths.daemon_socket)
         yield one
 
 
@@ -52,12 +52,12 @@ def hear_out(one: socket.socket) -> None:
 
 def is_well(visor, pid: int, before: float) -> bool:
     """The same daemon answers others, and holds little more than before."""
-    return visor.robot("health")["daemon"]["pid"] == pid and rss(pid) - before < ROOM_MB
+    return visor.call_robot("health")["daemon"]["pid"] == pid and read_rss_mb(pid) - before < ROOM_MB
 
 
 def test_garbage_disturbs_nobody(daemon):
     pid = daemon.daemon_pid
-    before = rss(pid)
+    before = read_rss_mb(pid)
     with plugged(daemon) as one, suppress(BrokenPipeError, ConnectionResetError):  # it may well hang up
         one.sendall(GARBAGE + b"\n")
         one.shutdown(socket.SHUT_WR)
@@ -67,7 +67,7 @@ def test_garbage_disturbs_nobody(daemon):
 
 def test_a_line_of_a_hundred_megabytes_is_cut_short(daemon):
     pid = daemon.daemon_pid
-    before = rss(pid)
+    before = read_rss_mb(pid)
     with plugged(daemon) as one:
         sent = 0
         with pytest.raises(OSError):
@@ -79,7 +79,7 @@ def test_a_line_of_a_hundred_megabytes_is_cut_short(daemon):
 
 def test_a_thousand_silent_clients_keep_nobody_out(daemon):
     pid = daemon.daemon_pid
-    before = rss(pid)
+    before = read_rss_mb(pid)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     try:
@@ -87,14 +87,14 @@ def test_a_thousand_silent_clients_keep_nobody_out(daemon):
             for _ in range(1000):
                 held.enter_context(plugged(daemon)).sendall(b'{"half a line')
             assert is_well(daemon, pid, before)
-        until(lambda: len(os.listdir(f"/proc/{pid}/fd")) < 200)
+        wait_until(lambda: len(os.listdir(f"/proc/{pid}/fd")) < 200)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_client_that_never_reads_its_answers_holds_up_nobody(daemon):
     pid = daemon.daemon_pid
-    before = rss(pid)
+    before = read_rss_mb(pid)
     with plugged(daemon) as one:
         one.setblocking(False)
         sent = 0

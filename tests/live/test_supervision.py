@@ -4,32 +4,32 @@ import asyncio
 import os
 import signal
 
-from termvisor.daemon.assembly import open_world
-from termvisor.settings import Places, Settings, prepare
+from termvisor.daemon.assembly import open_services
+from termvisor.settings import Paths, Settings, make_instance_folders
 
 
 async def test_a_watch_that_fails_goes_on_with_its_epochs(folder, tmux):
-    mux_id = tmux.start(command="sh")
-    places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-    prepare(places)
-    async with open_world(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
-        lookout = world._parts.lookout
+    mux_id = tmux.start_session(command="sh")
+    places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+    make_instance_folders(places)
+    async with open_services(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
+        lookout = world._components.server_supervisor
         pane = (await until(lambda: heard(world)))[0]
-        watch = lookout.watches[tmux.socket]
-        watch.ears.step = broken
+        watch = lookout.watchers[tmux.socket]
+        watch.captures.run_step = broken
         await until(lambda: restarted(lookout, watch))
         await until(lambda: heard(world))
-        tmux.type(mux_id, "echo after''-the-failure")
+        tmux.type_line(mux_id, "echo after''-the-failure")
         await until(lambda: said(world, pane.id, "after-the-failure"))
-        assert await world.history.gaps() == []
-        assert (await world.upkeep.health()).restarts["watch"] == 1
+        assert await world.history.list_gaps() == []
+        assert (await world.maintenance.get_health()).restarts["watch"] == 1
 
 
 async def test_a_control_client_that_is_killed_again_and_again_is_an_alert_and_costs_no_byte(folder, tmux):
-    mux_id = tmux.start(command="sh")
-    places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-    prepare(places)
-    async with open_world(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
+    mux_id = tmux.start_session(command="sh")
+    places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+    make_instance_folders(places)
+    async with open_services(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
         pane = (await until(lambda: heard(world)))[0]
         for _ in range(5):
             await until(lambda: spoken_to_by(world, "control"))
@@ -37,10 +37,10 @@ async def test_a_control_client_that_is_killed_again_and_again_is_an_alert_and_c
             await until(lambda: spoken_to_by(world, "plain"))
         (alert,) = await until(lambda: alerts(world))
         assert f"the control client of {tmux.socket} keeps ending" in alert
-        tmux.type(mux_id, "echo heard''-all-the-same")
+        tmux.type_line(mux_id, "echo heard''-all-the-same")
         await until(lambda: said(world, pane.id, "heard-all-the-same"))
-        assert await world.history.gaps() == []
-        assert (await world.upkeep.health()).restarts["control_client"] == 5
+        assert await world.history.list_gaps() == []
+        assert (await world.maintenance.get_health()).restarts["control_client"] == 5
 
 
 async def spoken_to_by(world, kind):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.testing.instance import Instance
-from termvisor.testing.tmux import PrivateTmux, private_tmux
-from tests.compiled import lend
-from tests.live.conftest import Scene, second_start, watched_tmux
-from tests.live.waiting import until
+from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
+from termvisor.testing.visor_instance import VisorInstance
+from tests.live.conftest import WatchedTmux, run_compiled_instance, run_watched_tmux
+from tests.live.polling import wait_until
+from tests.pattern_cache import install_pattern_cache
 
 COUNT = "for i in $(seq 1 300); do echo count $i; sleep 0.01; done; echo all''-counted"
 
@@ -18,24 +18,24 @@ COUNT = "for i in $(seq 1 300); do echo count $i; sleep 0.01; done; echo all''-c
 @pytest.fixture(scope="module")
 def fleet():
     """One watched server for the whole file."""
-    with watched_tmux() as scene:
-        scene.tmux.start("keep", "sleep 1000")
+    with run_watched_tmux() as scene:
+        scene.tmux.start_session("keep", "sleep 1000")
         yield scene
 
 
-def session(scene: Scene, name: str) -> str:
+def session(scene: WatchedTmux, name: str) -> str:
     """A shell in a session of its own that is being heard; tmux's id of it."""
-    mux_id = scene.tmux.start(name)
-    scene.heard(mux_id)
+    mux_id = scene.tmux.start_session(name)
+    scene.wait_until_captured(mux_id)
     return mux_id
 
 
-def pane(scene: Scene, ours: int) -> dict:
-    return next(item for item in scene.panes() if item["identity"]["id"] == ours)
+def pane(scene: WatchedTmux, ours: int) -> dict:
+    return next(item for item in scene.list_panes() if item["identity"]["id"] == ours)
 
 
-def is_gone(scene: Scene, ours: int) -> bool:
-    return all(item["identity"]["id"] != ours for item in scene.panes())
+def is_gone(scene: WatchedTmux, ours: int) -> bool:
+    return all(item["identity"]["id"] != ours for item in scene.list_panes())
 
 
 def reaped(tmux: PrivateTmux) -> bool:
@@ -46,22 +46,22 @@ def reaped(tmux: PrivateTmux) -> bool:
 def test_panes_come_split_and_go_and_are_still_readable_by_their_number(fleet):
     first = session(fleet, "splits")
     second = fleet.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", first, "sh")
-    ours = fleet.heard(second)
-    fleet.say(second, "said-before-it-went")
+    ours = fleet.wait_until_captured(second)
+    fleet.print_word(second, "said-before-it-went")
     fleet.tmux("kill-pane", "-t", second)
-    until(lambda: is_gone(fleet, ours))
-    assert len(fleet.told(ours, "pane_appeared")) == len(fleet.told(ours, "pane_gone")) == 1
-    assert "said-before-it-went" in fleet.visor.robot("get-text", str(ours))["text"]
-    gone = fleet.visor.robot("state", "--gone", "--pane", str(ours))["items"]
+    wait_until(lambda: is_gone(fleet, ours))
+    assert len(fleet.list_event_data(ours, "pane_appeared")) == len(fleet.list_event_data(ours, "pane_gone")) == 1
+    assert "said-before-it-went" in fleet.visor.call_robot("get-text", str(ours))["text"]
+    gone = fleet.visor.call_robot("state", "--gone", "--pane", str(ours))["items"]
     assert [item["gone_at"] is not None for item in gone] == [True]
-    assert fleet.id_of(first) is not None
+    assert fleet.find_pane_id(first) is not None
 
 
 def test_a_pane_that_wanders_through_sessions_stays_itself_and_says_every_line_once(fleet):
     mux_id = session(fleet, "from")
-    ours = fleet.id_of(mux_id)
+    ours = fleet.find_pane_id(mux_id)
     fleet.tmux("new-session", "-d", "-s", "to", "sleep 1000")
-    fleet.tmux.type(mux_id, COUNT)
+    fleet.tmux.type_line(mux_id, COUNT)
     moves = {
         "to": ("join-pane", "-d", "-s", mux_id, "-t", "=to:"),
         "away": ("break-pane", "-d", "-s", mux_id, "-t", "=keep:7", "-n", "away"),
@@ -69,24 +69,26 @@ def test_a_pane_that_wanders_through_sessions_stays_itself_and_says_every_line_o
     }
     for count, move in enumerate(moves.values(), 1):
         fleet.tmux(*move)
-        until(lambda count=count: len(fleet.told(ours, "pane_moved")) == count)
-    fleet.visor.robot("wait-for", str(ours), "all-counted")
-    assert [line for line in fleet.lines(mux_id) if line.startswith("count ")] == [f"count {n}" for n in range(1, 301)]
-    assert [move["session"] for move in fleet.told(ours, "pane_moved")] == ["to", "keep", "to"]
-    assert (fleet.id_of(mux_id), fleet.gaps(ours)) == (ours, [])
+        wait_until(lambda count=count: len(fleet.list_event_data(ours, "pane_moved")) == count)
+    fleet.visor.call_robot("wait-for", str(ours), "all-counted")
+    assert [line for line in fleet.read_lines(mux_id) if line.startswith("count ")] == [
+        f"count {n}" for n in range(1, 301)
+    ]
+    assert [move["session"] for move in fleet.list_event_data(ours, "pane_moved")] == ["to", "keep", "to"]
+    assert (fleet.find_pane_id(mux_id), fleet.list_pane_gap_causes(ours)) == (ours, [])
 
 
 def test_a_respawned_pane_is_the_same_pane_and_its_new_program_is_heard(fleet):
     mux_id = session(fleet, "respawns")
-    ours = fleet.id_of(mux_id)
-    fleet.say(mux_id, "the-first-program")
+    ours = fleet.find_pane_id(mux_id)
+    fleet.print_word(mux_id, "the-first-program")
     fleet.tmux("respawn-pane", "-k", "-t", mux_id, "echo the-second-program; exec sh")
-    until(lambda: fleet.told(ours, "pane_respawned"))
-    fleet.say(mux_id, "still-the-second")
-    lines = fleet.lines(mux_id)
+    wait_until(lambda: fleet.list_event_data(ours, "pane_respawned"))
+    fleet.print_word(mux_id, "still-the-second")
+    lines = fleet.read_lines(mux_id)
     assert [lines.count(word) for word in ("the-first-program", "still-the-second")] == [1, 1]
     assert sum(line.endswith("the-second-program") for line in lines) == 1
-    assert (fleet.id_of(mux_id), fleet.gaps(ours)) == (ours, [])
+    assert (fleet.find_pane_id(mux_id), fleet.list_pane_gap_causes(ours)) == (ours, [])
 
 
 @pytest.mark.parametrize(
@@ -94,47 +96,51 @@ def test_a_respawned_pane_is_the_same_pane_and_its_new_program_is_heard(fleet):
 )
 def test_a_pane_that_dies_says_how_and_is_heard_when_it_comes_back(fleet, name, end, status, signal):
     mux_id = session(fleet, name)
-    ours = fleet.id_of(mux_id)
+    ours = fleet.find_pane_id(mux_id)
     fleet.tmux("set", "-w", "-t", mux_id, "remain-on-exit", "on")
-    fleet.tmux.type(mux_id, end)
-    until(lambda: reaped(fleet.tmux) and fleet.told(ours, "pane_died") == [{"status": status, "signal": signal}])
+    fleet.tmux.type_line(mux_id, end)
+    wait_until(
+        lambda: (
+            reaped(fleet.tmux) and fleet.list_event_data(ours, "pane_died") == [{"status": status, "signal": signal}]
+        )
+    )
     dead = pane(fleet, ours)
     assert (dead["is_dead"], dead["exit_status"], dead["exit_signal"]) == (True, status, signal)
     fleet.tmux("respawn-pane", "-t", mux_id, "sh")
-    until(lambda: fleet.told(ours, "pane_respawned"))
-    assert fleet.heard(mux_id) == ours
-    fleet.say(mux_id, "back-to-life")
+    wait_until(lambda: fleet.list_event_data(ours, "pane_respawned"))
+    assert fleet.wait_until_captured(mux_id) == ours
+    fleet.print_word(mux_id, "back-to-life")
     assert not pane(fleet, ours)["is_dead"]
 
 
 def test_renamed_sessions_and_windows_are_told_and_found_by_their_new_names(fleet):
     mux_id = session(fleet, "before")
-    ours = fleet.id_of(mux_id)
-    fleet.say(mux_id, "under-the-old-name")
+    ours = fleet.find_pane_id(mux_id)
+    fleet.print_word(mux_id, "under-the-old-name")
     fleet.tmux("rename-session", "-t", "=before", "after")
     fleet.tmux("rename-window", "-t", mux_id, "kitchen")
-    until(lambda: {"session": "after", "window": "kitchen"} in fleet.told(ours, "pane_renamed"))
+    wait_until(lambda: {"session": "after", "window": "kitchen"} in fleet.list_event_data(ours, "pane_renamed"))
     for reference in ("after", "after:kitchen", "after:kitchen.0", f"pane:local/after/kitchen/{mux_id}"):
-        assert fleet.visor.robot("get-text", reference)["identity"]["id"] == ours
+        assert fleet.visor.call_robot("get-text", reference)["identity"]["id"] == ours
     status, _, errors = fleet.visor.run("get-text", "before")
     assert (status, errors.splitlines()[0]) == (4, "visor: no pane is called 'before'")
 
 
 def test_a_window_linked_into_two_sessions_is_one_pane(fleet):
     mux_id = session(fleet, "linked")
-    ours = fleet.id_of(mux_id)
+    ours = fleet.find_pane_id(mux_id)
     fleet.tmux("link-window", "-d", "-s", "=linked:0", "-t", "=keep:5")
-    fleet.say(mux_id, "said-once-only")
-    assert [item["identity"]["id"] for item in fleet.panes()].count(ours) == 1
-    assert fleet.lines(mux_id).count("said-once-only") == 1
+    fleet.print_word(mux_id, "said-once-only")
+    assert [item["identity"]["id"] for item in fleet.list_panes()].count(ours) == 1
+    assert fleet.read_lines(mux_id).count("said-once-only") == 1
     fleet.tmux("unlink-window", "-t", "=linked:0")
-    fleet.say(mux_id, "said-in-the-other")
-    assert (fleet.id_of(mux_id), fleet.gaps(ours)) == (ours, [])
+    fleet.print_word(mux_id, "said-in-the-other")
+    assert (fleet.find_pane_id(mux_id), fleet.list_pane_gap_causes(ours)) == (ours, [])
 
 
-def discovering(folder: str) -> Instance:
+def discovering(folder: str) -> VisorInstance:
     """A Termvisor that is told of no socket and looks into a tmux folder of its own."""
-    one = Instance(folder, [])
+    one = VisorInstance(folder, [])
     one.env = {**{k: v for k, v in one.env.items() if k != "VISOR_TMUX_SOCKETS"}, "TMUX_TMPDIR": folder}
     return one
 
@@ -145,9 +151,9 @@ def found(folder):
     sockets = Path(folder, f"tmux-{os.getuid()}")
     sockets.mkdir(mode=0o700)
     one = discovering(folder)
-    lend(one.places)
+    install_pattern_cache(one.paths)
     yield one, sockets
-    one.down()
+    one.stop()
 
 
 def stale_socket(path: Path) -> None:
@@ -159,16 +165,16 @@ def test_all_servers_in_the_users_folder_are_found_and_what_else_lies_there_is_l
     visor, sockets = found
     stale_socket(sockets / "stale")
     (sockets / "notes.txt").write_text("not a socket")
-    with private_tmux(str(sockets), "default") as one, private_tmux(str(sockets), "work") as other:
-        scenes = [Scene(one, visor), Scene(other, visor)]
-        ids = [scene.heard(scene.tmux.start()) for scene in scenes]
+    with run_private_tmux(str(sockets), "default") as one, run_private_tmux(str(sockets), "work") as other:
+        scenes = [WatchedTmux(one, visor), WatchedTmux(other, visor)]
+        ids = [scene.wait_until_captured(scene.tmux.start_session()) for scene in scenes]
         for scene, word in zip(scenes, ("from-the-one", "from-the-other"), strict=True):
-            scene.say("%0", word)
+            scene.print_word("%0", word)
         hits = visor.robot("search", "from")["items"]
         assert {hit["identity"]["id"] for hit in hits} == set(ids)
         assert visor.run("get-text", "%0")[0] == 4
-        with private_tmux(str(sockets), "late") as late:
-            assert Scene(late, visor).heard(late.start()) not in ids
+        with run_private_tmux(str(sockets), "late") as late:
+            assert WatchedTmux(late, visor).wait_until_captured(late.start_session()) not in ids
         watched = {server["socket"] for server in visor.robot("health")["servers"]}
     assert {str(sockets / name) for name in ("default", "work")} <= watched
     assert not PrivateTmux(str(sockets / "stale")).is_running
@@ -177,22 +183,25 @@ def test_all_servers_in_the_users_folder_are_found_and_what_else_lies_there_is_l
 
 def test_a_server_that_was_killed_and_started_again_has_new_panes_beside_an_untouched_one(folder):
     with (
-        private_tmux(folder, "a") as first,
-        private_tmux(folder, "b") as second,
-        second_start(folder, first.socket, second.socket) as visor,
+        run_private_tmux(folder, "a") as first,
+        run_private_tmux(folder, "b") as second,
+        run_compiled_instance(folder, first.socket, second.socket) as visor,
     ):
-        steady, restarted = Scene(first, visor), Scene(second, visor)
-        kept, old = steady.heard(first.start()), restarted.heard(second.start())
-        restarted.say("%0", "of-the-old-server")
+        steady, restarted = WatchedTmux(first, visor), WatchedTmux(second, visor)
+        kept, old = (
+            steady.wait_until_captured(first.start_session()),
+            restarted.wait_until_captured(second.start_session()),
+        )
+        restarted.print_word("%0", "of-the-old-server")
         pid = int(second("display-message", "-p", "#{pid}"))
-        second.kill()
-        until(lambda: not os.path.exists(f"/proc/{pid}"))
-        new = second.start()
-        until(lambda: restarted.id_of(new) not in (None, old))
-        ours = restarted.heard(new)
-        restarted.say(new, "of-the-new-server")
+        second.kill_server()
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+        new = second.start_session()
+        wait_until(lambda: restarted.find_pane_id(new) not in (None, old))
+        ours = restarted.wait_until_captured(new)
+        restarted.print_word(new, "of-the-new-server")
         assert new == "%0"
-        assert "of-the-old-server" not in restarted.lines(new)
-        assert "of-the-old-server" in visor.robot("get-text", str(old))["text"]
-        assert (restarted.gaps(old), restarted.gaps(ours)) == (["server_gone"], [])
-        assert (steady.id_of("%0"), steady.gaps(kept)) == (kept, [])
+        assert "of-the-old-server" not in restarted.read_lines(new)
+        assert "of-the-old-server" in visor.call_robot("get-text", str(old))["text"]
+        assert (restarted.list_pane_gap_causes(old), restarted.list_pane_gap_causes(ours)) == (["server_gone"], [])
+        assert (steady.find_pane_id("%0"), steady.list_pane_gap_causes(kept)) == (kept, [])

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.live.waiting import until
+from tests.live.polling import wait_until
 
 FORMAT = "#{window_width}x#{window_height} #{pane_pid} #{window_layout} #{session_attached}"
 
@@ -34,7 +34,7 @@ def attach(tmux, session: str) -> subprocess.Popen:
     )
     os.close(slave)
     threading.Thread(target=drain, args=(master,), daemon=True).start()
-    until(lambda: tmux("list-clients", "-t", f"={session}"))
+    wait_until(lambda: tmux("list-clients", "-t", f"={session}"))
     return person
 
 
@@ -48,11 +48,11 @@ def drain(master: int) -> None:
 
 def test_sizes_environment_hooks_and_buffers_stay_as_they_were(scene):
     tmux = scene.tmux
-    mux_id = tmux.start(width=133, height=41)
+    mux_id = tmux.start_session(width=133, height=41)
     tmux("set-environment", "-t", "work", "SSH_AUTH_SOCK", "/their/agent")
     tmux("set-hook", "-g", "after-split-window", "set -g @split yes")
     look = lambda: (  # noqa: E731
-        tmux.ask(mux_id, FORMAT),
+        tmux.read_format(mux_id, FORMAT),
         tmux("show-environment", "-t", "work"),
         tmux("show-hooks", "-g"),
         tmux("show-options", "-g"),
@@ -61,61 +61,61 @@ def test_sizes_environment_hooks_and_buffers_stay_as_they_were(scene):
         tmux("list-sessions", "-F", "#{session_name}", "-f", "#{!=:#{session_name},_visor}"),
     )
     before = look()
-    scene.heard(mux_id)
-    scene.say(mux_id, "heard-it")
+    scene.wait_until_captured(mux_id)
+    scene.print_word(mux_id, "heard-it")
     assert look() == before
     assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
-    scene.visor.visor("down")
-    until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
+    scene.visor.run_checked("down")
+    wait_until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
     assert look() == before
     assert tmux("list-clients") == ""
 
 
 def test_the_server_ends_with_its_last_session(scene, shell):
     pid = server_pid(scene.tmux)
-    scene.tmux.type(shell, "exit")
-    until(lambda: gone(pid), seconds=1.5)
+    scene.tmux.type_line(shell, "exit")
+    wait_until(lambda: gone(pid), timeout_s=1.5)
 
 
 @pytest.mark.parametrize("kill", ["kill-session", "kill-server"])
 def test_kill_commands_end_what_they_would_have_ended(scene, shell, kill):
     pid = server_pid(scene.tmux)
     scene.tmux(*([kill, "-t", "=work"] if kill == "kill-session" else [kill]))
-    until(lambda: gone(pid), seconds=1.5)
+    wait_until(lambda: gone(pid), timeout_s=1.5)
 
 
 def test_a_session_that_ends_unattached_still_does(scene, shell):
     scene.tmux("new-session", "-d", "-s", "fleeting", "sh")
     person = attach(scene.tmux, "fleeting")
     scene.tmux("set", "-t", "=fleeting:", "destroy-unattached", "on")
-    until(lambda: len(scene.panes()) == 2)
+    wait_until(lambda: len(scene.list_panes()) == 2)
     person.kill()
     person.wait()
-    until(lambda: "fleeting" not in scene.tmux("list-sessions"), seconds=1.5)
-    scene.say(shell, "the-rest-lives-on")
+    wait_until(lambda: "fleeting" not in scene.tmux("list-sessions"), timeout_s=1.5)
+    scene.print_word(shell, "the-rest-lives-on")
 
 
 def test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile(scene):
-    mux_id = scene.tmux.start(command="sh")
+    mux_id = scene.tmux.start_session(command="sh")
     person = attach(scene.tmux, "work")
     scene.tmux("set", "-s", "exit-unattached", "on")
     pid = server_pid(scene.tmux)
-    scene.heard(mux_id)
+    scene.wait_until_captured(mux_id)
     assert "_visor" not in scene.tmux("list-sessions")
-    scene.say(mux_id, "heard-without-a-client")
+    scene.print_word(mux_id, "heard-without-a-client")
     person.kill()
     person.wait()
-    until(lambda: gone(pid), seconds=1.5)
+    wait_until(lambda: gone(pid), timeout_s=1.5)
 
 
 def test_the_rule_may_change_while_we_watch(scene, shell):
     person = attach(scene.tmux, "work")
     pid = server_pid(scene.tmux)
     scene.tmux("set", "-s", "exit-unattached", "on")
-    until(lambda: "_visor" not in scene.tmux("list-sessions"), seconds=15)
+    wait_until(lambda: "_visor" not in scene.tmux("list-sessions"), timeout_s=15)
     person.kill()
     person.wait()
-    until(lambda: gone(pid), seconds=1.5)
+    wait_until(lambda: gone(pid), timeout_s=1.5)
 
 
 def test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours(scene, shell):
@@ -123,42 +123,42 @@ def test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours(
     person = attach(scene.tmux, "work")
     pid = server_pid(scene.tmux)
     scene.tmux("kill-session", "-t", "=work")
-    until(lambda: person.poll() is not None, seconds=1.5)
-    until(lambda: gone(pid), seconds=1.5)
+    wait_until(lambda: person.poll() is not None, timeout_s=1.5)
+    wait_until(lambda: gone(pid), timeout_s=1.5)
 
 
 def test_a_window_that_is_opened_without_a_target_opens_where_it_would_have_opened(scene, shell):
     tmux = scene.tmux
     window = tmux("new-window", "-P", "-F", "#{window_id}", "exec cat")
-    until(lambda: tmux.ask(window, "#{session_name}") == tmux.ask(shell, "#{session_name}"))
-    tmux.type(window, "a-word-in-the-new-window")
-    until(lambda: "a-word-in-the-new-window" in scene.visor.visor("search", "a-word-in-the-new-window"))
+    wait_until(lambda: tmux.read_format(window, "#{session_name}") == tmux.read_format(shell, "#{session_name}"))
+    tmux.type_line(window, "a-word-in-the-new-window")
+    wait_until(lambda: "a-word-in-the-new-window" in scene.visor.run_checked("search", "a-word-in-the-new-window"))
 
 
 def test_attach_d_and_detach_all_throw_us_out_only_for_a_moment(scene, shell):
     scene.tmux("kill-session", "-a", "-t", "=work")
-    scene.say(shell, "still-here")
-    until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
-    assert scene.causes() == []
+    scene.print_word(shell, "still-here")
+    wait_until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
+    assert scene.list_gap_causes() == []
 
 
 def test_bells_are_flagged_as_they_would_have_been(scene, shell):
     scene.tmux("new-session", "-d", "-s", "other", "sh")
     scene.tmux("set", "-g", "monitor-bell", "on")
     mux_id = scene.tmux("display-message", "-p", "-t", "=other:", "#{pane_id}")
-    scene.heard(mux_id)
-    scene.tmux.type(mux_id, r"printf '\a'")
-    until(lambda: scene.tmux("list-windows", "-t", "=other", "-F", "#{window_bell_flag}") == "1")
+    scene.wait_until_captured(mux_id)
+    scene.tmux.type_line(mux_id, r"printf '\a'")
+    wait_until(lambda: scene.tmux("list-windows", "-t", "=other", "-F", "#{window_bell_flag}") == "1")
 
 
 def test_clear_history_and_resize_lose_nothing(scene, shell):
-    scene.say(shell, "before-it-all")
+    scene.print_word(shell, "before-it-all")
     scene.tmux("clear-history", "-t", shell)
     scene.tmux("resize-window", "-t", "=work:", "-x", "60", "-y", "15")
-    scene.say(shell, "after-it-all")
-    lines = scene.lines(shell)
+    scene.print_word(shell, "after-it-all")
+    lines = scene.read_lines(shell)
     assert lines.count("before-it-all") == lines.count("after-it-all") == 1
-    assert scene.causes() == []
+    assert scene.list_gap_causes() == []
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(5, marks=pytest.mark.live)])
@@ -174,10 +174,10 @@ def killed_under_busy_commands(scene, *, busy: int, times: int = 5) -> None:
         thread.start()
     try:
         for _ in range(times):
-            until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            wait_until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
             scene.visor.kill_daemon()
-            until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))
-            scene.panes()
+            wait_until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            scene.list_panes()
     finally:
         stop.set()
         for thread in threads:
@@ -202,20 +202,22 @@ def test_a_minute_of_standstill_blocks_nobody(folder, scene, shell):
 
 def stopped_and_killed(folder, scene, shell, meanwhile):
     ticks = lambda: read_number(f"{folder}/ticks")  # noqa: E731
-    scene.tmux.type(shell, f"i=0; while :; do i=$((i+1)); echo tick $i; echo $i > {folder}/ticks; sleep 0.01; done")
+    scene.tmux.type_line(
+        shell, f"i=0; while :; do i=$((i+1)); echo tick $i; echo $i > {folder}/ticks; sleep 0.01; done"
+    )
     daemon, recorder = scene.visor.daemon_pid, scene.visor.recorder_pid
     for process in (daemon, recorder):
         os.kill(process, signal.SIGSTOP)
     meanwhile()
     before = ticks()
-    until(lambda: ticks() > before + 100)
+    wait_until(lambda: ticks() > before + 100)
     for process in (daemon, recorder):
         os.kill(process, signal.SIGKILL)
     before = ticks()
-    until(lambda: ticks() > before + 100)
+    wait_until(lambda: ticks() > before + 100)
     pid = server_pid(scene.tmux)
     scene.tmux("kill-server")
-    until(lambda: gone(pid), seconds=2)
+    wait_until(lambda: gone(pid), timeout_s=2)
 
 
 def read_number(path: str) -> int:

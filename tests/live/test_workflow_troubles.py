@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import Scene, watched_tmux
-from tests.live.looking import look
-from tests.live.waiting import until
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 RULE = """
 id = "org.{name}"
@@ -93,10 +93,10 @@ class Deaf:
 
 
 @pytest.fixture(scope="module")
-def trouble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, Deaf]]:
+def trouble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WatchedTmux, Deaf]]:
     deaf = Deaf()
-    with watched_tmux() as scene:
-        config, site = Path(scene.visor.places.config_dir), tmp_path_factory.mktemp("site")
+    with run_watched_tmux() as scene:
+        config, site = Path(scene.visor.paths.config_dir), tmp_path_factory.mktemp("site")
         _write(config / "packs", PACKS)
         _write(config / "workflows", WORKFLOWS)
         _write(site, {"throwing.py": PLUGIN, "torn_plugin.py": "1 / 0\n", "t-1.dist-info/entry_points.txt": ENTRIES})
@@ -118,28 +118,30 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def runs(scene: Scene) -> dict[str, tuple[str, str]]:
-    items = look(scene.visor, "workflow", "status", "--all")["items"]
+def runs(scene: WatchedTmux) -> dict[str, tuple[str, str]]:
+    items = call_robot(scene.visor, "workflow", "status", "--all")["items"]
     return {item["workflow"]: (item["status"], item["why"]) for item in items}
 
 
-def test_what_is_wrong_is_told_and_everything_else_goes_on(trouble: tuple[Scene, Deaf]) -> None:
+def test_what_is_wrong_is_told_and_everything_else_goes_on(trouble: tuple[WatchedTmux, Deaf]) -> None:
     scene, deaf = trouble
-    shell = scene.tmux.start(command="sh")
-    ours = scene.heard(shell)
+    shell = scene.tmux.start_session(command="sh")
+    ours = scene.wait_until_captured(shell)
     pid = scene.visor.daemon_pid
     for word in ("THROWS", "QUITS", "SLOW", "BLIND", "GOOD"):
-        scene.tmux.type(shell, f"echo {word[:2]}''{word[2:]}: web")
-    until(lambda: {"answers", "quits", "throws"} <= set(runs(scene)))
+        scene.tmux.type_line(shell, f"echo {word[:2]}''{word[2:]}: web")
+    wait_until(lambda: {"answers", "quits", "throws"} <= set(runs(scene)))
     assert deaf.was_asked()
-    until(lambda: {status for status, _ in runs(scene).values()} <= {"completed", "failed"})
+    wait_until(lambda: {status for status, _ in runs(scene).values()} <= {"completed", "failed"})
     found = runs(scene)
     assert found["answers"][0] == "completed"
     assert found["throws"] == ("failed", "ZeroDivisionError: by the workflow's own hand")
     assert found["quits"] == ("failed", "SystemExit: 3")
-    kinds = [event["kind"] for event in look(scene.visor, "events", "--pane", str(ours), "--limit", "200")["items"]]
+    kinds = [
+        event["kind"] for event in call_robot(scene.visor, "events", "--pane", str(ours), "--limit", "200")["items"]
+    ]
     assert [kind for kind in kinds if kind.startswith("org.")] == ["org.throws", "org.quits", "org.good"]
-    scene.say(shell, "alive")
+    scene.print_word(shell, "alive")
     assert scene.visor.daemon_pid == pid
 
 
@@ -159,20 +161,20 @@ WORDS = {
 
 
 @pytest.mark.parametrize("command", WORDS, ids=" ".join)
-def test_the_words_for_it_name_the_file_the_line_and_what_is_wrong(trouble: tuple[Scene, Deaf], command) -> None:
+def test_the_words_for_it_name_the_file_the_line_and_what_is_wrong(trouble: tuple[WatchedTmux, Deaf], command) -> None:
     said = trouble[0].visor.run(*command)[1]
     assert [words for words in WORDS[command] if words not in said] == []
 
 
-def test_a_request_that_hangs_is_given_up_and_on_record(trouble: tuple[Scene, Deaf]) -> None:
+def test_a_request_that_hangs_is_given_up_and_on_record(trouble: tuple[WatchedTmux, Deaf]) -> None:
     scene = trouble[0]
-    shell = scene.tmux.start("hanging", command="sh")
-    scene.heard(shell)
-    scene.tmux.type(shell, "echo GO''OD: web")
-    entries = until(lambda: [one for one in _outcomes(scene) if one["why"] == "timeout"], seconds=40)
+    shell = scene.tmux.start_session("hanging", command="sh")
+    scene.wait_until_captured(shell)
+    scene.tmux.type_line(shell, "echo GO''OD: web")
+    entries = wait_until(lambda: [one for one in _outcomes(scene) if one["why"] == "timeout"], timeout_s=40)
     assert entries[0]["outcome"] == "failed"
 
 
-def _outcomes(scene: Scene) -> list[dict]:
-    items = look(scene.visor, "audit", "--limit", "100")["items"]
+def _outcomes(scene: WatchedTmux) -> list[dict]:
+    items = call_robot(scene.visor, "audit", "--limit", "100")["items"]
     return [item for item in items if item["stage"] == "outcome" and item["kind"] == "notify"]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from termvisor.client import AsyncVisor, connect
-from termvisor.client.daemon_process import greet
+from termvisor.client.daemon_process import fetch_hello
 from termvisor.errors import VisorError
-from termvisor.testing.instance import Instance
-from tests.live.crashing import NEVER
-from tests.live.taking import Record
-from tests.unit.waiting import until
+from termvisor.testing.visor_instance import VisorInstance
+from tests.live.crashing_send_daemon import NEVER
+from tests.live.input_record import InputRecord
+from tests.unit.wait_until import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICY = """
@@ -70,22 +70,22 @@ END = ("completed", "failed", "cancelled")
 class House:
     """A shell that keeps a record, and the daemons that come and go beside it."""
 
-    def __init__(self, tmux, visor: Instance):
-        self._visor, self.record, self._tmux = visor, Record(visor.places), tmux
-        config = Path(visor.places.config_dir)
+    def __init__(self, tmux, visor: VisorInstance):
+        self._visor, self.record, self._tmux = visor, InputRecord(visor.paths), tmux
+        config = Path(visor.paths.config_dir)
         (config / "policy.toml").write_text(POLICY)
         (config / "workflows").mkdir()
         for name, text in FILES.items():
             (config / "workflows" / f"{name}.yaml").write_text(text)
-        self._mux_id = tmux.start("s", self.record.shell)
+        self._mux_id = tmux.start_session("s", self.record.shell_command)
 
     @asynccontextmanager
     async def daemon(self, moment: str = NEVER, nth: int = 1) -> AsyncIterator[AsyncVisor]:
-        argv = [sys.executable, "-m", "tests.live.run_crashing", moment, str(nth)]
+        argv = [sys.executable, "-m", "tests.live.crashing_workflow_daemon", moment, str(nth)]
         with subprocess.Popen(argv, cwd=ROOT, env=self._visor.env) as self.process:
             try:
-                await until(lambda: greet(self._visor.places), seconds=30)
-                async with connect(self._visor.places, start=False) as visor:
+                await wait_until(lambda: fetch_hello(self._visor.paths), timeout=30)
+                async with connect(self._visor.paths, start=False) as visor:
                     yield visor
             finally:
                 self.process.kill()
@@ -103,7 +103,7 @@ class House:
     def approve(self, number: int) -> None:
         """A person at a terminal says yes."""
         env = " ".join(f"{name}={value}" for name, value in self._visor.env.items() if name.startswith("VISOR_"))
-        self._tmux.window("s", f"env {env} {sys.executable} -m termvisor approve {number}")
+        self._tmux.open_window("s", f"env {env} {sys.executable} -m termvisor approve {number}")
 
     async def ended(self, visor: AsyncVisor, number: int) -> dict:
         async with asyncio.timeout(60):
@@ -162,7 +162,7 @@ async def test_a_run_whose_daemon_is_killed_at_every_step_ends_the_same_and_type
         told = await house.ended(client, run)
     assert told["run"]["status"] == "completed"
     assert {step["status"] for step in told["steps"]} == {"completed"}
-    assert house.record.taken() == dict.fromkeys(words, 1)
+    assert house.record.count_received() == dict.fromkeys(words, 1)
     assert kills >= len(told["steps"]) - 1
 
 
@@ -176,7 +176,7 @@ async def test_a_run_whose_daemon_is_killed_while_it_sleeps_goes_on_when_it_is_d
         run = (await client.workflow_run(name="sleeps", pane=pane, force=True))["run"]["id"]
         due = await house.due(client, run)
         house.process.kill()
-    await until(lambda: not is_late or is_past(due), seconds=30)
+    await wait_until(lambda: not is_late or is_past(due), timeout=30)
     async with house.daemon() as client:
         came = await house.due(client, run) if not is_late else due
         told = await house.ended(client, run)
@@ -184,7 +184,7 @@ async def test_a_run_whose_daemon_is_killed_while_it_sleeps_goes_on_when_it_is_d
     assert (told["run"]["status"], asleep["status"]) == ("completed", "completed")
     assert came in (due, None)
     assert datetime.fromisoformat(asleep["ended_at"]) >= datetime.fromisoformat(due)
-    assert house.record.taken() == {"woken": 1}
+    assert house.record.count_received() == {"woken": 1}
 
 
 def is_past(at: str) -> bool:
@@ -210,20 +210,20 @@ async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobo
         assert (asked["kind"], asked["what"].startswith("Shall it go on?")) == ("ask_person", True)
         assert (await client.workflow_status())["items"][0]["status"] == "waiting"
         house.approve(asked["id"])
-        await until(lambda: _open(visor, "send_text"), seconds=20)
+        await wait_until(lambda: _open(visor, "send_text"), timeout=20)
         house.approve(_open(visor, "send_text"))
         assert (await house.ended(client, run))["run"]["status"] == "completed"
-    assert house.record.taken() == {"asked": 1}
+    assert house.record.count_received() == {"asked": 1}
 
 
-def _open(visor: Instance, kind: str) -> int:
+def _open(visor: VisorInstance, kind: str) -> int:
     found = json.loads(visor.run("robot", "inbox")[1])["data"]["items"]
     return next((item["id"] for item in found if item["kind"] == kind), 0)
 
 
 async def test_what_a_run_asked_ends_with_it_and_only_a_person_answers(tmux, visor):
     house = House(tmux, visor)
-    (Path(visor.places.config_dir) / "workflows" / "asks.yaml").write_text(
+    (Path(visor.paths.config_dir) / "workflows" / "asks.yaml").write_text(
         ASKS + "trigger: {event: session.compactoin}\n"
     )
     async with house.daemon() as client:
@@ -242,8 +242,8 @@ async def test_what_a_run_asked_ends_with_it_and_only_a_person_answers(tmux, vis
         assert (await client.inbox())["items"] == []
         run = (await client.workflow_run(name="asks", pane=pane, force=True))["run"]["id"]
         await client.inbox(wait=20.0)
-        (Path(visor.places.config_dir) / "config.toml").write_text('workflow_modes = ["asks=off"]\n')
+        (Path(visor.paths.config_dir) / "config.toml").write_text('workflow_modes = ["asks=off"]\n')
         await client.config_reload()
         assert (await house.ended(client, run))["run"]["why"] == "asks is switched off"
         assert (await client.inbox())["items"] == []
-    assert house.record.taken() == {}
+    assert house.record.count_received() == {}

@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-from tests.fuzz.effort import count
+from tests.fuzz.example_count import scale_example_count
 
-settings.register_profile("calm", deadline=None, max_examples=count(100))
+settings.register_profile("calm", deadline=None, max_examples=scale_example_count(100))
 settings.load_profile("calm")

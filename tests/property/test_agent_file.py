@@ -7,13 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.model.agent.hooks import LISTENED, HookedAgent
-from termvisor.settings import Places
-from termvisor.setup.agent_settings import AgentFile, agent_file, found, with_hooks, without_hooks
+from termvisor.model.agent.hooks import HOOK_EVENTS_BY_AGENT, HookedAgent
+from termvisor.settings import Paths
+from termvisor.setup.agent_settings import (
+    AgentSettingsFile,
+    add_hooks,
+    build_settings_file,
+    inspect_hooks,
+    remove_hooks,
+)
 
-PLACES = Places("/home/you/.config/visor", "/home/you/.local/share/visor", "/run/user/7/visor")
-AGENTS = tuple(agent for agent in LISTENED if agent != "opencode")
-EVENTS = st.sampled_from(LISTENED["claude_code"].events + LISTENED["gemini"].events + ("Other",))
+PLACES = Paths("/home/you/.config/visor", "/home/you/.local/share/visor", "/run/user/7/visor")
+AGENTS = tuple(agent for agent in HOOK_EVENTS_BY_AGENT if agent != "opencode")
+EVENTS = st.sampled_from(
+    HOOK_EVENTS_BY_AGENT["claude_code"].events + HOOK_EVENTS_BY_AGENT["gemini"].events + ("Other",)
+)
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(
@@ -46,9 +54,9 @@ def written(draw: st.DrawFn) -> bytes:
 
 
 @st.composite
-def files(draw: st.DrawFn) -> AgentFile:
+def files(draw: st.DrawFn) -> AgentSettingsFile:
     agent: HookedAgent = draw(st.sampled_from(AGENTS))
-    return replace(agent_file(agent, PLACES, {"HOME": "/home/you"}), wants_status=draw(st.booleans()))
+    return replace(build_settings_file(agent, PLACES, {"HOME": "/home/you"}), wants_status=draw(st.booleans()))
 
 
 def hooks_of(data: bytes) -> Any:
@@ -56,20 +64,20 @@ def hooks_of(data: bytes) -> Any:
 
 
 @given(files(), written() | st.none())
-def test_what_is_put_in_is_taken_out_to_the_byte(file: AgentFile, data: bytes | None) -> None:
-    assert without_hooks(file, with_hooks(file, data), data) == data
+def test_what_is_put_in_is_taken_out_to_the_byte(file: AgentSettingsFile, data: bytes | None) -> None:
+    assert remove_hooks(file, add_hooks(file, data), data) == data
 
 
 @given(files(), written() | st.none())
-def test_twice_is_once(file: AgentFile, data: bytes | None) -> None:
-    once = with_hooks(file, data)
-    assert with_hooks(file, once) == once
-    assert found(file, once).state == "current"
+def test_twice_is_once(file: AgentSettingsFile, data: bytes | None) -> None:
+    once = add_hooks(file, data)
+    assert add_hooks(file, once) == once
+    assert inspect_hooks(file, once).state == "current"
 
 
 @given(files(), written())
-def test_all_else_is_as_it_was_and_every_event_is_told(file: AgentFile, data: bytes) -> None:
-    once = with_hooks(file, data)
+def test_all_else_is_as_it_was_and_every_event_is_told(file: AgentSettingsFile, data: bytes) -> None:
+    once = add_hooks(file, data)
     before, after = json.loads(data), json.loads(once)
     ours = {"hooks"} | ({"statusLine"} - before.keys())
     assert {name: after[name] for name in after if name not in ours} == {
@@ -78,15 +86,15 @@ def test_all_else_is_as_it_was_and_every_event_is_told(file: AgentFile, data: by
     for event, items in hooks_of(once).items():
         theirs = hooks_of(data).get(event, [])
         assert items[: len(theirs)] == theirs
-        assert len(items) == len(theirs) + sum(name == event for name, _ in file.items)
+        assert len(items) == len(theirs) + sum(name == event for name, _ in file.hook_items)
 
 
 @given(files(), written(), st.text())
-def test_what_was_changed_since_stays_when_ours_goes(file: AgentFile, data: bytes, word: str) -> None:
-    changed = json.loads(with_hooks(file, data)) | {"theirs": word}
-    rest = without_hooks(file, json.dumps(changed).encode(), data)
+def test_what_was_changed_since_stays_when_ours_goes(file: AgentSettingsFile, data: bytes, word: str) -> None:
+    changed = json.loads(add_hooks(file, data)) | {"theirs": word}
+    rest = remove_hooks(file, json.dumps(changed).encode(), data)
     assert rest is not None
-    assert found(file, rest).state == "absent"
+    assert inspect_hooks(file, rest).state == "absent"
     assert json.loads(rest)["theirs"] == word
     kept = {event: items for event, items in hooks_of(data).items() if items}
     assert {event: items for event, items in hooks_of(rest).items() if items} == kept

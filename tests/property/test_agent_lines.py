@@ -10,12 +10,10 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.adapters.adapter import Watch
-from termvisor.agents.sources import appended_lines as lines
-from termvisor.agents.sources import hook_spool as spool
-from termvisor.agents.sources import tail
-from termvisor.agents.sources.appended_lines import LinesReader
-from termvisor.agents.sources.hook_spool import Mark, Spool
+from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources import appended_lines, hook_spool, tail
+from termvisor.agents.sources.appended_lines import AppendedLinesReader
+from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
 from termvisor.clock import SystemClock
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=12)
@@ -32,7 +30,11 @@ STEPS = st.lists(
 @contextlib.contextmanager
 def narrow() -> Iterator[str]:
     """A folder of its own, and pieces so small that every border is met."""
-    with tempfile.TemporaryDirectory() as folder, patch.object(tail, "PIECE", 16), patch.object(lines, "PIECE", 16):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(tail, "READ_CHUNK_BYTES", 16),
+        patch.object(appended_lines, "READ_CHUNK_BYTES", 16),
+    ):
         yield os.path.realpath(folder)
 
 
@@ -41,8 +43,8 @@ class Log:
 
     def __init__(self, folder: str):
         self.folder, self.path = folder, f"{folder}/a.jsonl"
-        watch = Watch(source="transcript", kind="lines", folder=folder, pattern="*.jsonl", from_start=True)
-        self.reader = LinesReader(watch, SystemClock())
+        watch = WatchedPath(source="transcript", kind="lines", folder=folder, pattern="*.jsonl", from_start=True)
+        self.reader = AppendedLinesReader(watch, SystemClock())
         self.numbers = count()
         self.written: list[str] = []
         self.partial = ""
@@ -69,13 +71,13 @@ class Log:
 
     def glance(self, _: str = "") -> None:
         """One look at what the kernel named, whatever it finds."""
-        self.told += [record.text for record in self.reader.look([self.path]).records]
+        self.told += [record.text for record in self.reader.scan([self.path]).records]
 
     def look(self, _: str = "") -> None:
-        look = self.reader.look(None)
+        look = self.reader.scan(None)
         self.told += [record.text for record in look.records]
-        while look.again_in is not None:
-            look = self.reader.look(set())
+        while look.rescan_after_s is not None:
+            look = self.reader.scan(set())
             self.told += [record.text for record in look.records]
 
     def cut(self, _: str) -> None:
@@ -119,13 +121,13 @@ class Hooks:
 
     def __init__(self, folder: str):
         self.folder = f"{folder}/spool"
-        self.mark = Mark()
+        self.mark = SpoolPosition()
         self.written = 0
         self.stored: list[str] = []
         self.start()
 
     def start(self) -> None:
-        self.spool = Spool(self.folder, self.mark, SystemClock())
+        self.spool = HookSpool(self.folder, self.mark, SystemClock())
         self.look()
 
     def append(self) -> None:
@@ -134,29 +136,33 @@ class Hooks:
         self.written += 1
 
     def look(self) -> float | None:
-        look = self.spool.look(None)
+        look = self.spool.scan(None)
         for record in look.records:
             self.stored.append(record.text.split('"')[9])
-            self.mark = Mark(record.life, record.seq)
-        self.spool.delivered()
-        return look.again_in
+            self.mark = SpoolPosition(record.life, record.seq)
+        self.spool.confirm_stored()
+        return look.rescan_after_s
 
     def lose(self) -> None:
         """Killed after reading, before storing."""
-        self.spool.look(None)
+        self.spool.scan(None)
         self.start()
 
     def die(self) -> None:
         """Killed after storing, before the spool was told."""
-        look = self.spool.look(None)
+        look = self.spool.scan(None)
         self.stored += [record.text.split('"')[9] for record in look.records]
-        self.mark = max([self.mark, *(Mark(record.life, record.seq) for record in look.records)])
+        self.mark = max([self.mark, *(SpoolPosition(record.life, record.seq) for record in look.records)])
         self.start()
 
 
 @given(st.lists(st.sampled_from(["append", "append", "append", "look", "lose", "die", "start"]), max_size=60))
 def test_every_hook_is_stored_exactly_once_and_in_order_whoever_is_killed_and_whenever_it_is_rotated(steps):
-    with narrow() as folder, patch.object(spool, "FULL", 100), patch.object(tail, "PIECE", 64):
+    with (
+        narrow() as folder,
+        patch.object(hook_spool, "MAX_SPOOL_BYTES", 100),
+        patch.object(tail, "READ_CHUNK_BYTES", 64),
+    ):
         hooks = Hooks(folder)
         for name in steps:
             getattr(hooks, name)()

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from pytest import MonkeyPatch
 
-from termvisor.terminal import line_assembler as lines
-from termvisor.terminal import text_decoder as text
-from termvisor.terminal import tokenizer
-from tests.fuzz.effort import examples
-from tests.unit.terminal.reading import read, read_dying
+from termvisor.terminal import line_assembler, text_decoder, tokenizer
+from tests.fuzz.example_count import build_settings
+from tests.unit.terminal.decoder_driver import decode, decode_with_restarts
 
 PIECES = [
     *(bytes([byte]) for byte in range(256)),
@@ -70,13 +68,13 @@ def small_limits() -> Iterator[None]:
     """So small that short examples meet them."""
     sequence = {kind: replace(grammar, limit=24) for kind, grammar in tokenizer._GRAMMARS.items()}
     with MonkeyPatch.context() as patch:
-        patch.setattr(lines, "LINE_LIMIT", 24)
-        patch.setattr(lines, "RAW_LIMIT", 60)
-        patch.setattr(lines, "_OVERWRITE_LIMIT", 30)
+        patch.setattr(line_assembler, "LINE_LIMIT", 24)
+        patch.setattr(line_assembler, "RAW_LIMIT", 60)
+        patch.setattr(line_assembler, "_OVERWRITE_LIMIT", 30)
         patch.setattr(tokenizer, "STRING_LIMIT", 24)
         patch.setattr(tokenizer, "CSI_LIMIT", 24)
         patch.setattr(tokenizer, "_GRAMMARS", sequence)
-        patch.setattr(text, "_BITE", 7)
+        patch.setattr(text_decoder, "_CHUNK_BYTES", 7)
         yield
 
 
@@ -86,33 +84,33 @@ def places(data: bytes, cuts: list[float]) -> list[int]:
 
 @given(STREAMS, CUTS)
 def test_chunks_do_not_matter(data: bytes, cuts: list[float]) -> None:
-    assert read(data, places(data, cuts)) == read(data, range(1, len(data))) == read(data)
+    assert decode(data, places(data, cuts)) == decode(data, range(1, len(data))) == decode(data)
 
 
 @given(STREAMS, CUTS)
 def test_deaths_do_not_matter(data: bytes, cuts: list[float]) -> None:
-    assert read_dying(data, places(data, cuts)) == read(data)
+    assert decode_with_restarts(data, places(data, cuts)) == decode(data)
 
 
 @given(st.binary(max_size=200), CUTS)
 def test_no_bytes_at_all_are_an_exception(data: bytes, cuts: list[float]) -> None:
-    assert read_dying(data, places(data, cuts)) == read(data, places(data, cuts)) == read(data)
+    assert decode_with_restarts(data, places(data, cuts)) == decode(data, places(data, cuts)) == decode(data)
 
 
 @given(STREAMS, CUTS)
 def test_the_limits_do_not_matter_either(data: bytes, cuts: list[float]) -> None:
     with small_limits():
-        assert read_dying(data, places(data, cuts)) == read(data, range(1, len(data))) == read(data)
+        assert decode_with_restarts(data, places(data, cuts)) == decode(data, range(1, len(data))) == decode(data)
 
 
 @given(STREAMS)
 def test_no_control_character_gets_through(data: bytes) -> None:
-    story = read(data)
+    story = decode(data)
     shown = "".join(story.texts + [mark.text for mark in story.marks])
     assert [character for character in shown if ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0] == []
 
 
-@examples(20)
+@build_settings(20)
 @given(st.integers(1, 5), st.integers(-5, 5), CUTS)
 def test_a_sequence_near_its_limit_does_not_matter(kind: int, excess: int, cuts: list[float]) -> None:
     opener, end = [
@@ -124,4 +122,4 @@ def test_a_sequence_near_its_limit_does_not_matter(kind: int, excess: int, cuts:
     ][kind - 1]
     data = b"before" + opener + b"x" * (tokenizer.STRING_LIMIT - len(opener) + excess) + end + b"after\n"
     near = [len(data) - 20 + int(cut * 20) for cut in cuts]
-    assert read_dying(data, near) == read(data, near) == read(data)
+    assert decode_with_restarts(data, near) == decode(data, near) == decode(data)

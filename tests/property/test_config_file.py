@@ -5,18 +5,18 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ops.config._shared import toml
-from termvisor.setup.toml_edit import set_value, unset
+from termvisor.ops.config._settings import format_toml_value
+from termvisor.setup.toml_edit import set_value, unset_value
 
 WORDS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=8)
 COMMENTS = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=8).map(lambda text: f"# {text}")
 BLANK = st.sampled_from(["", "  ", "\t"])
 VALUES = st.one_of(
-    WORDS.map(toml),
+    WORDS.map(format_toml_value),
     st.integers(-9, 9).map(str),
     st.sampled_from(["'it''s'", '"""\na = 1\n# none\n"""', "'''x\n# none'''", "1979-05-27", "{ x = 1, y = '#' }"]),
-    st.lists(WORDS.map(toml), max_size=3).map(lambda items: f"[{', '.join(items)}]"),
-    st.lists(st.tuples(WORDS.map(toml), COMMENTS), max_size=3).map(
+    st.lists(WORDS.map(format_toml_value), max_size=3).map(lambda items: f"[{', '.join(items)}]"),
+    st.lists(st.tuples(WORDS.map(format_toml_value), COMMENTS), max_size=3).map(
         lambda items: "[\n" + "".join(f"  {value}, {comment}\n" for value, comment in items) + "]"
     ),
 )
@@ -46,12 +46,12 @@ def files(draw: st.DrawFn) -> tuple[list[str], str]:
 def test_what_is_set_is_loaded_and_every_other_part_stays(file: tuple[list[str], str], value: object) -> None:
     parts, newline = file
     text = "\n".join(parts).replace("\n", newline)
-    after = set_value(text, "wanted", toml(value))
+    after = set_value(text, "wanted", format_toml_value(value))
     before = tomllib.loads(text)
     assert tomllib.loads(after) == before | {"wanted": value}
     for part in parts:
         assert part.strip().startswith("wanted") or part.replace("\n", newline) in after
-    gone = unset(after, "wanted")
+    gone = unset_value(after, "wanted")
     assert tomllib.loads(gone) == {name: held for name, held in before.items() if name != "wanted"}
     assert [line for line in parts if line.startswith("#") and line not in gone] == []
 

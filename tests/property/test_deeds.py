@@ -10,9 +10,9 @@ from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store import Store
-from termvisor.store.maintenance.retention import DEEDS
-from tests.fuzz.effort import examples
-from tests.unit.store.deeds import asked, held, permitted, sent
+from termvisor.store.maintenance.retention import ACTION_TABLES
+from tests.fuzz.example_count import build_settings
+from tests.unit.store.stored_actions import add_approval, add_delivery, add_permit, add_reservation
 
 NOW = 1000
 ends = st.none() | st.integers(0, 400)
@@ -36,20 +36,20 @@ async def do(store: Store, pane: PaneId, plan: list) -> None:
         ended_at = None if end is None else at + end
         match what:
             case "send":
-                await sent(store, pane, at, ended_at=ended_at)
+                await add_delivery(store, pane, at, ended_at=ended_at)
             case "question":
-                await asked(store, pane, at, expires_at=at + lasts, said="allow" if end else "")
+                await add_approval(store, pane, at, expires_at=at + lasts, answer="allow" if end else "")
             case "permit":
-                await permitted(store, at, expires_at=at + lasts, revoked_at=ended_at)
+                await add_permit(store, at, expires_at=at + lasts, revoked_at=ended_at)
             case "reservation":
-                await held(store, pane, at, expires_at=at + lasts, released_at=ended_at)
+                await add_reservation(store, pane, at, expires_at=at + lasts, released_at=ended_at)
 
 
 async def holding(store: Store) -> list[object]:
     """All that somebody may still wait for, use or be bound by now."""
     questions = await store.approvals.list(is_open=False, limit=100)
     return [
-        await store.sends.open(),
+        await store.deliveries.list_open(),
         [question for question in questions if question.expires_at > NOW],
         await store.permits.list(NOW),
         await store.reservations.list(NOW),
@@ -61,12 +61,12 @@ async def law(plan: list, before: int) -> None:
         store = await Store.open(f"{folder}/visor.db", SystemClock())
         try:
             place = PaneInstance(ServerInstance(TargetName("local"), "/s", 1, 1), MuxPaneId("%1"))
-            pane, _ = await store.panes.recognise(place, PaneFacts(mux_id=place.mux_id, pid=1), at=1)
+            pane, _ = await store.panes.find_or_add(place, PaneFacts(mux_id=place.mux_id, pid=1), at=1)
             await do(store, pane, plan)
             held_before, recorded = await holding(store), await store.audit.list(limit=100)
-            foretold = await store.keeping.count_older(before, DEEDS)
+            foretold = await store.maintenance.count_older_rows(before, ACTION_TABLES)
             gone = dict.fromkeys(foretold, 0)
-            async for table, number in store.keeping.delete_older(before, DEEDS):
+            async for table, number in store.maintenance.delete_older_rows(before, ACTION_TABLES):
                 gone[table] += number
             assert await holding(store) == held_before
             assert gone == foretold
@@ -76,7 +76,7 @@ async def law(plan: list, before: int) -> None:
             await store.close()
 
 
-@examples(40)
+@build_settings(40)
 @given(deeds, st.integers(0, NOW))
 def test_nothing_that_still_holds_is_aged_away_and_the_record_stays_whole(plan, before):
     asyncio.run(law(plan, before))

@@ -8,23 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from termvisor.clock import NS, SystemClock
-from termvisor.detection.scanner import RuleScan
-from termvisor.model.agent.agent_process import Fact, RuntimeEnded
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.detection.scanner import RuleScanner
+from termvisor.model.agent.agent_process import AgentExited, Fact
+from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.detection.detection import Detection, DetectionFilter
-from termvisor.model.detection.rule import Rule, Scope
+from termvisor.model.detection.rule import Rule, RuleScope
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.pipeline.agent_presence import Stay
+from termvisor.pipeline.agent_presence import AgentPresence
 from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
-from termvisor.testing.world import NOON
-from tests.fuzz.effort import examples
-from tests.property.test_knowing import moved_in
+from termvisor.testing.fake_services import NOON
+from tests.fuzz.example_count import build_settings
+from tests.property.test_agent_tracker import moved_in
 from tests.property.test_pipeline_resume import Daemon, begin, finish, nothing, plans_of
-from tests.unit.agents.tracking.house import began, opened, says
+from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_signal, open_tracker_scene
 
 
-def rule(name: str, pattern: str, *, scope: Scope = "line", agent: str = "", cooldown: float = 0.0) -> Rule:
+def rule(name: str, pattern: str, *, scope: RuleScope = "line", agent: str = "", cooldown: float = 0.0) -> Rule:
     return Rule(
         id=name,
         since="0",
@@ -46,8 +46,8 @@ RULES = (
     rule("test.agent", r"^usage (?P<left>\d+)%", agent="codex", cooldown=60.0),
     rule("test.other", r"^usage", agent="gemini"),
 )
-SCAN = RuleScan(RULES, engine="re2")
-STAY = Stay(runtime=RuntimeId(7), agent="codex", began_at=0)
+SCAN = RuleScanner(RULES, engine="re2")
+STAY = AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=0)
 pieces = st.sampled_from(
     [b"panic: one\r\n", b"panic: two\r\n", b"panic", b": ", b"begin\r\n", b"middle\r\n", b"end 4\r\n", b"\r\n", b"\n",
      b"disk full\r\n", b"disk", b" full\r\n", b"usage 25%\r\n", b"usage 10%\r\n", "übrig\r\n".encode(), b"\x1b[1m",
@@ -60,8 +60,8 @@ class Watching(Daemon):
 
     def start(self, epoch):
         super().start(epoch)
-        self.pipeline.spotter.use(RULES, SCAN)
-        self.pipeline.spotter.stays = lambda pane: [STAY]
+        self.pipeline.matcher.set_rules(RULES, SCAN)
+        self.pipeline.matcher.find_presences = lambda pane: [STAY]
 
 
 async def detected(store: Store, pane: PaneId) -> list[tuple]:
@@ -85,16 +85,16 @@ async def disturbed(store: Store, folder: str, plan: list, mux_id: str) -> list[
     daemon.start(epoch)
     for number, (data, then, turns) in enumerate(plan):
         writer.append(data, number + 1)
-        daemon.pipeline.grew(epoch.id, writer.offset)
+        daemon.pipeline.note_growth(epoch.id, writer.offset)
         for _ in range(turns):
             await asyncio.sleep(0.001)
-        await {"go on": nothing, "settle": daemon.pipeline.settle, "kill": daemon.again}[then]()
+        await {"go on": nothing, "settle": daemon.pipeline.wait_settled, "kill": daemon.again}[then]()
     await finish(daemon, store, epoch, writer.offset)
     writer.close()
     return await detected(store, epoch.pane)
 
 
-@examples(15)
+@build_settings(15)
 @given(plans_of(pieces))
 def test_killed_at_any_moment_and_however_the_bytes_are_cut_the_same_is_found_once(plan):
     async def law() -> None:
@@ -110,35 +110,35 @@ def test_killed_at_any_moment_and_however_the_bytes_are_cut_the_same_is_found_on
 
 
 told_flags = st.sampled_from(
-    [FlagsTold(usage_limited=True, resets_at=NOON + NS), FlagsTold(usage_limited=True), FlagsTold(usage_limited=False),
-     FlagsTold(compacting=True), FlagsTold(compacting=False), FlagsTold(auth_needed=True), FlagsTold()]
+    [FlagUpdate(usage_limited=True, resets_at=NOON + NS), FlagUpdate(usage_limited=True), FlagUpdate(usage_limited=False),
+     FlagUpdate(compacting=True), FlagUpdate(compacting=False), FlagUpdate(auth_needed=True), FlagUpdate()]
 )  # fmt: skip
 words = st.tuples(st.sampled_from(["says", "says", "says", "ends", "begins"]), told_flags, st.booleans())
 
 
 def facts_of(story: list[tuple]) -> list[Fact]:
     """Agents of one pane, one after the other; each word a second after the last."""
-    number, facts = 1, [began(NOON - 100 * NS)]
+    number, facts = 1, [build_agent_started(NOON - 100 * NS)]
     for second, (word, flags, _) in enumerate(story):
         at = NOON - 100 * NS + (second + 1) * NS
         if word == "begins":
             number += 1
-            facts.append(began(at, number))
+            facts.append(build_agent_started(at, number))
         elif word == "ends":
-            facts.append(RuntimeEnded(at=at, runtime=RuntimeId(number)))
+            facts.append(AgentExited(at=at, runtime=RuntimeId(number)))
         else:
-            facts.append(says(at, "running", runtime=RuntimeId(number), flags=flags, dedupe_key=str(second)))
+            facts.append(build_signal(at, "running", runtime=RuntimeId(number), flags=flags, dedupe_key=str(second)))
     return facts
 
 
 async def noticed(facts: list[Fact], kills: set[int]) -> list[tuple]:
     with tempfile.TemporaryDirectory() as folder:
-        async with opened(f"{folder}/visor.db") as house:
+        async with open_tracker_scene(f"{folder}/visor.db") as house:
             await moved_in(house)
             for number, fact in enumerate(facts):
-                await house.tell(fact)
+                await house.submit(fact)
                 if number in kills:
-                    await house.again()
+                    await house.restart()
             found = await house.store.detections.list(DetectionFilter(limit=1000))
             return [(one.rule, one.runtime, one.captures, one.seen_again) for one in found]
 
@@ -160,7 +160,7 @@ def seen(at: int, pane: PaneId, cooldown: float) -> Detection:
     )
 
 
-@examples(15)
+@build_settings(15)
 @given(times, st.sampled_from([0.0, 1.0, 60.0]), st.integers(1, 5))
 def test_the_same_within_its_cooldown_is_one_event_and_every_sight_of_it_is_counted(moments, cooldown, together):
     async def law() -> None:

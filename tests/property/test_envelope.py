@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api.arguments import arguments, parse, render
-from termvisor.ops.api.envelope import encode, success
-from termvisor.ops.api.global_options import split
-from termvisor.ops.api.operation import Op
-from termvisor.testing.world import StillClock
-from tests.fuzz.effort import examples
+from termvisor.ops.api import catalog
+from termvisor.ops.api.arguments import list_arguments, parse_arguments, render_arguments
+from termvisor.ops.api.envelope import build_success, encode_json_line
+from termvisor.ops.api.global_options import split_global_options
+from termvisor.ops.api.operation import Operation
+from termvisor.testing.fake_services import FakeClock
+from tests.fuzz.example_count import build_settings
 
-OPS = catalogue.every()
+OPS = catalog.load_all_operations()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 WHOLE = st.integers(min_value=1, max_value=100)
 NUMBER = st.integers(min_value=1, max_value=600_000).map(float) | st.floats(min_value=0.001, max_value=600_000)
@@ -66,30 +66,32 @@ _EXAMPLES = 15
 """A few for each of the many operations."""
 
 
-@pytest.mark.parametrize("shape", [*(op.Input for op in OPS), *(op.Output for op in OPS)], ids=lambda s: s.__name__)
-@examples(_EXAMPLES)
+@pytest.mark.parametrize(
+    "shape", [*(op.args_type for op in OPS), *(op.result_type for op in OPS)], ids=lambda s: s.__name__
+)
+@build_settings(_EXAMPLES)
 @given(data=st.data())
 def test_what_an_op_takes_and_gives_survives_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
     value = data.draw(_struct(shape))
-    line = encode(success(value, StillClock(), 0.0))
+    line = encode_json_line(build_success(value, FakeClock(), 0.0))
     assert line.count(b"\n") == 1
     assert msgspec.convert(msgspec.json.decode(line)["data"], shape) == value
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-@examples(_EXAMPLES)
+@build_settings(_EXAMPLES)
 @given(data=st.data())
 def test_an_input_survives_the_command_line_and_is_not_mistaken_for_a_general_option(
-    op: Op, data: st.DataObject
+    op: Operation, data: st.DataObject
 ) -> None:
-    value = data.draw(_struct(op.Input))
-    words = render(value)
-    assert parse(op.Input, words) == value
-    options, rest = split(words)
+    value = data.draw(_struct(op.args_type))
+    words = render_arguments(value)
+    assert parse_arguments(op.args_type, words) == value
+    options, rest = split_global_options(words)
     assert (rest, options.is_quiet, options.wants_help, options.format) == (words, False, False, "auto")
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_every_argument_says_what_it_means(op: Op) -> None:
-    assert all(argument.doc for argument in arguments(op.Input))
-    assert set(get_type_hints(op.Input)) == {argument.field for argument in arguments(op.Input)}
+def test_every_argument_says_what_it_means(op: Operation) -> None:
+    assert all(argument.doc for argument in list_arguments(op.args_type))
+    assert set(get_type_hints(op.args_type)) == {argument.field for argument in list_arguments(op.args_type)}

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import BadRequest
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.terminal.search_query import Question
-from termvisor.search import parse, quote, search
-from termvisor.store import Progress, Store
-from termvisor.store.sqlite.database import tokeniser
-from tests.fuzz.effort import examples
+from termvisor.model.terminal.search_query import SearchQuery
+from termvisor.search import parse_query, quote_phrase, search
+from termvisor.store import EpochUpdate, Store
+from termvisor.store.sqlite.database import get_tokenizer
+from tests.fuzz.example_count import build_settings
 
 NOW = 1_800_000_000 * NS
-SPLIT = tokeniser()
+SPLIT = get_tokenizer()
 
 texts = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=40)
 prose = st.lists(
@@ -59,7 +59,7 @@ async def write(store: Store, plan: list) -> dict[int, list[str]]:
     panes, epochs = [], []
     for number in range(3):
         mux_id = MuxPaneId(f"%{number}")
-        pane, _ = await store.panes.recognise(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
+        pane, _ = await store.panes.find_or_add(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
         panes.append(pane)
         epochs.append(await store.output.open_epoch(pane, "pipe", 1))
     written: dict[int, list[str]] = {pane: [] for pane in panes}
@@ -67,64 +67,64 @@ async def write(store: Store, plan: list) -> dict[int, list[str]]:
         steps = []
         for which, groups in batch:
             blocks = tuple(
-                Block(epoch=epochs[which], start=0, end=0, at=committed, until=committed, lines=tuple(group))
+                TextBlock(epoch=epochs[which], start=0, end=0, at=committed, until=committed, lines=tuple(group))
                 for group in groups
             )
             written[panes[which]] += [line for group in groups for line in group]
-            steps.append(Progress(pane=panes[which], epoch=epochs[which], committed=committed, blocks=blocks))
+            steps.append(EpochUpdate(pane=panes[which], epoch=epochs[which], committed=committed, blocks=blocks))
         await store.output.commit(steps)
     return written
 
 
-@examples(25)
+@build_settings(25)
 @given(batches)
 def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
     async def law(store: Store) -> None:
         for pane, written in (await write(store, plan)).items():
-            stored = await store.output.lines(pane, limit=10_000)
+            stored = await store.output.read_lines(pane, limit=10_000)
             assert [line.text for line in stored] == written
             assert [line.number for line in stored] == list(range(1, len(written) + 1))
-            assert await store.output.last_line(pane) == len(written)
+            assert await store.output.find_last_line_number(pane) == len(written)
 
     in_store(law)
 
 
-@examples(25)
+@build_settings(25)
 @given(batches, st.integers(0, 100), st.integers(0, 100), st.integers(1, 30))
 def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit):
     async def law(store: Store) -> None:
         for pane, written in (await write(store, plan)).items():
             numbers = [number for number in range(1, len(written) + 1) if number < before]
-            last = await store.output.lines(pane, before=before, limit=limit)
-            first = await store.output.lines(pane, after=after, before=before, limit=limit)
+            last = await store.output.read_lines(pane, before=before, limit=limit)
+            first = await store.output.read_lines(pane, after=after, before=before, limit=limit)
             assert [line.number for line in last] == numbers[-limit:]
             assert [line.number for line in first] == [number for number in numbers if number > after][:limit]
 
     in_store(law)
 
 
-@examples(25)
+@build_settings(25)
 @given(batches)
 def test_every_line_is_found_by_every_one_of_its_words(plan):
     async def law(store: Store) -> None:
         for pane, written in (await write(store, plan)).items():
             for number, line in enumerate(written, 1):
                 for word in [word for word in line.split() if SPLIT(word.replace('"', " "))]:
-                    question = Question(text=quote(word), pane=pane, limit=10_000)
+                    question = SearchQuery(text=quote_phrase(word), pane=pane, limit=10_000)
                     found = await search(store, question, NOW)
                     assert number in [hit.line.number for hit in found.hits]
-        assert await store.check(thorough=True) == "ok"
+        assert await store.check_integrity(thorough=True) == "ok"
 
     in_store(law)
 
 
-@examples(25)
+@build_settings(25)
 @given(batches, st.sampled_from(["error", "code", "fuße", "main", "force", "x", "12"]))
 def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word):
     async def law(store: Store) -> None:
         await write(store, plan)
         for rank in ("recency", "relevance"):
-            for hit in (await search(store, Question(text=word, rank=rank, limit=10_000), NOW)).hits:
+            for hit in (await search(store, SearchQuery(text=word, rank=rank, limit=10_000), NOW)).hits:
                 marked = [hit.line.text[start:end] for start, end in hit.spans]
                 assert marked
                 assert all([name for _, _, name in SPLIT(part)] == [word] for part in marked)
@@ -132,28 +132,28 @@ def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word
     in_store(law)
 
 
-@examples(25)
+@build_settings(25)
 @given(batches)
 def test_a_word_that_no_line_holds_is_never_found(plan):
     async def law(store: Store) -> None:
         await write(store, plan)
-        assert (await search(store, Question(text="absentword"), NOW)).hits == ()
-        assert (await search(store, Question(text='"error absentword" OR absentw*'), NOW)).hits == ()
+        assert (await search(store, SearchQuery(text="absentword"), NOW)).hits == ()
+        assert (await search(store, SearchQuery(text='"error absentword" OR absentw*'), NOW)).hits == ()
 
     in_store(law)
 
 
-@examples(300)
+@build_settings(300)
 @given(st.text() | syntax)
 def test_whatever_is_typed_is_understood_or_refused_with_a_reason(text):
     try:
-        parse(text, NOW, SPLIT)
+        parse_query(text, NOW, SPLIT)
     except BadRequest as refused:
         assert refused.message
         assert refused.hint
 
 
-@examples(10)
+@build_settings(10)
 @given(st.lists(st.text() | syntax, min_size=50, max_size=50))
 def test_whatever_is_understood_can_be_asked(typed):
     async def law(store: Store) -> None:
@@ -161,7 +161,7 @@ def test_whatever_is_understood_can_be_asked(typed):
         for text in typed:
             for rank in ("recency", "relevance"):
                 try:
-                    await search(store, Question(text=text, rank=rank, context=1), NOW)
+                    await search(store, SearchQuery(text=text, rank=rank, context=1), NOW)
                 except BadRequest as refused:
                     assert refused.hint
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.terminal.reading import read
+from tests.unit.terminal.decoder_driver import decode
 
 PLAIN = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=60)
 SGR = st.sampled_from(["", "\x1b[31m", "\x1b[0m", "\x1b[38;5;9m", "\x1b[K"])
@@ -77,19 +77,19 @@ STEPS = st.one_of(
 def test_overwriting_shows_what_cells_would_show(steps: list[tuple[str, str | int]]) -> None:
     cells = Cells()
     data = "".join(getattr(cells, name)(argument) for name, argument in steps)
-    assert read(data.encode() + b"\r\n").texts == [cells.shown]
+    assert decode(data.encode() + b"\r\n").texts == [cells.shown]
 
 
 @given(st.lists(PLAIN, max_size=30), st.sampled_from(["\n", "\r\n", "\r\r\n"]), st.data())
 def test_plain_lines_come_out_as_they_went_in(lines: list[str], newline: str, data: st.DataObject) -> None:
     painted = [data.draw(SGR) + line + data.draw(SGR) for line in lines]
-    story = read("".join(line + newline for line in painted).encode())
+    story = decode("".join(line + newline for line in painted).encode())
     assert story.texts == [line.rstrip(" ") for line in lines]
 
 
 @given(st.lists(PLAIN, max_size=30))
 def test_lines_lie_end_to_end(lines: list[str]) -> None:
     data = "".join(f"{line}\n" for line in lines).encode()
-    rows = read(data).rows
+    rows = decode(data).rows
     assert [start for _, start, _ in rows] == [0, *(end for _, _, end in rows)][: len(rows)]
     assert [data[start:end].decode() for _, start, end in rows] == [f"{line}\n" for line in lines]

@@ -3,18 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.capture.overlap import recovered
+from termvisor.capture.overlap import find_rows_after_tail
 
 lines = st.lists(st.sampled_from(["", "a", "b", "c", "compiling", "done"]), max_size=12)
 
 
 @given(lines, lines)
 def test_what_is_recovered_is_the_end_of_the_capture(tail, rows):
-    found = recovered(tail, rows) or []
+    found = find_rows_after_tail(tail, rows) or []
     assert rows[len(rows) - len(found) :] == found
 
 
 @given(st.lists(st.text(st.characters(categories=["L"]), min_size=1), min_size=4, max_size=30, unique=True), st.data())
 def test_lines_that_all_differ_are_always_aligned(history, data):
     known = data.draw(st.integers(3, len(history)))
-    assert recovered(history[:known], history) == history[known:]
+    assert find_rows_after_tail(history[:known], history) == history[known:]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.pipeline import EpochText
+from termvisor.pipeline import EpochReader
 from termvisor.recorder.segment_log import SegmentWriter
-from tests.fuzz.effort import examples
+from tests.fuzz.example_count import build_settings
 from tests.property.test_redaction import leaks, planted
 
 EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
@@ -41,15 +41,15 @@ def stored(data: bytes, step: int) -> str:
         writer = SegmentWriter(os.path.join(folder, "1"), 1 << 20)
         writer.append(data, 5)
         writer.close()
-        text = EpochText(EPOCH, os.path.join(folder, "1"), None)
-        while text.step(step):
-            assert text.pending is not None
+        text = EpochReader(EPOCH, os.path.join(folder, "1"), None)
+        while text.read_step(step):
+            assert text.pending_line is not None
         text.finish()
-        progress = text.take()
+        progress = text.take_progress()
         return "\n".join(line for block in progress.blocks for line in block.lines) if progress else ""
 
 
-@examples(200)
+@build_settings(200)
 @given(written_over(), st.integers(1, 60))
 @example((f"whsec_{WHOLE}\r\x1b[2@ok\r\n", WHOLE), 25)
 @example((f"AIza{WHOLE[:35]}\r\x1b[39Cok\r\n", WHOLE[:35]), 60)

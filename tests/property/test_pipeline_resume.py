@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
-from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.pipeline import Pipeline
 from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
-from tests.fuzz.effort import examples
+from tests.fuzz.example_count import build_settings
 
 SECRET = b"ghp_" + b"a1B2c3D4" * 4 + b"e5F6"
 pieces = st.sampled_from(
@@ -57,9 +57,9 @@ class Daemon:
 
     def start(self, epoch: Epoch) -> None:
         self.pipeline = Pipeline(
-            self._store.output, raw_dir=self._folder, clock=SystemClock(), flush_for=0.0, nonce=NONCE
+            self._store.output, raw_dir=self._folder, clock=SystemClock(), flush_interval=0.0, nonce=NONCE
         )
-        self.pipeline.open(epoch)
+        self.pipeline.open_epoch(epoch)
         self._flow = asyncio.ensure_future(self.pipeline.run())
 
     async def kill(self) -> None:
@@ -70,20 +70,20 @@ class Daemon:
 
     async def again(self) -> None:
         await self.kill()
-        (left,) = await self._store.output.open_epochs()
+        (left,) = await self._store.output.list_open_epochs()
         self.start(left)
 
 
 async def begin(store: Store, mux_id: str) -> Epoch:
     server = ServerInstance(TargetName("local"), "/s", 1, 1)
     facts = PaneFacts(mux_id=MuxPaneId(mux_id), pid=1)
-    pane, _ = await store.panes.recognise(PaneInstance(server, MuxPaneId(mux_id)), facts, at=1)
+    pane, _ = await store.panes.find_or_add(PaneInstance(server, MuxPaneId(mux_id)), facts, at=1)
     return Epoch(id=await store.output.open_epoch(pane, "pipe", 1), pane=pane, source="pipe", opened_at=1)
 
 
 async def stored(store: Store, epoch: Epoch) -> tuple[list, ...]:
-    lines = await store.output.lines(epoch.pane, limit=10_000)
-    marks = await store.output.marks(epoch.pane, limit=10_000)
+    lines = await store.output.read_lines(epoch.pane, limit=10_000)
+    marks = await store.output.list_marks(epoch.pane, limit=10_000)
     events = await store.events.list(pane=epoch.pane, limit=10_000)
     return (
         [line.text for line in lines],
@@ -93,14 +93,14 @@ async def stored(store: Store, epoch: Epoch) -> tuple[list, ...]:
     )
 
 
-def told(command: Command) -> Command:
+def told(command: ShellCommand) -> ShellCommand:
     """Without what differs from pane to pane and from time to time."""
     ended_at = None if command.ended_at is None else 0
     return replace(command, id=0, pane=0, epoch=0, started_at=0, ended_at=ended_at)
 
 
 async def finish(daemon: Daemon, store: Store, epoch: Epoch, size: int) -> bool:
-    is_proven = await daemon.pipeline.finish(epoch.id, size)
+    is_proven = await daemon.pipeline.finish_epoch(epoch.id, size)
     await store.output.close_epoch(epoch.id, "stopped", 2, size)
     await daemon.kill()
     return is_proven
@@ -124,10 +124,10 @@ async def disturbed(store: Store, folder: str, plan: list) -> tuple:
     daemon.start(epoch)
     for number, (data, then, turns) in enumerate(plan):
         writer.append(data, number + 1)
-        daemon.pipeline.grew(epoch.id, writer.offset)
+        daemon.pipeline.note_growth(epoch.id, writer.offset)
         for _ in range(turns):
             await asyncio.sleep(0.001)
-        await {"go on": nothing, "settle": daemon.pipeline.settle, "kill": daemon.again}[then]()
+        await {"go on": nothing, "settle": daemon.pipeline.wait_settled, "kill": daemon.again}[then]()
     is_proven = await finish(daemon, store, epoch, writer.offset)
     writer.close()
     return (*await stored(store, epoch), is_proven)
@@ -137,13 +137,13 @@ async def nothing() -> None:
     """The daemon goes on."""
 
 
-@examples(25)
+@build_settings(25)
 @given(plans_of(pieces))
 def test_killed_at_any_moment_it_stores_every_line_and_mark_once(plan):
     obey(plan)
 
 
-@examples(40)
+@build_settings(40)
 @given(plans_of(shell_pieces))
 @example(
     [

@@ -7,23 +7,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.model.action.action import RISKS, ActorKind, RunProgram, SendKeys, SendText
-from termvisor.model.action.policy import COMMAND_CLASSES, Policy, Rule, Shell, When
-from termvisor.model.action.verdict import STRICTNESS, Verdict
+from termvisor.model.action.action import RISK_BY_ACTION_KIND, ActorKind, RunProgram, SendKeys, SendText
+from termvisor.model.action.policy import COMMAND_CLASSES, Policy, PolicyRule, RuleCondition, ShellPolicy
+from termvisor.model.action.verdict import ANSWER_STRICTNESS, Verdict
 from termvisor.model.ids import PaneId
-from termvisor.policy.evaluator import judge
-from termvisor.policy.policy_file import parse
+from termvisor.policy.evaluator import evaluate_request
+from termvisor.policy.policy_file import parse_policy
 from termvisor.policy.shell import grammar
-from termvisor.policy.token_bucket import FULL, Bucket, take
-from tests.fuzz.effort import examples
-from tests.unit.policy.asking import asks, classes, command
+from termvisor.policy.token_bucket import FULL_BUCKET, TokenBucket, take_token
+from tests.fuzz.example_count import build_settings
+from tests.unit.policy.policy_requests import find_classes, make_command_request, make_request
 
 PANE = PaneId(7)
-OPEN = Policy(shell=Shell(mode="allow"))
+OPEN = Policy(shell=ShellPolicy(mode="allow"))
 COMMANDS = ["ls", "rm a", "rm -rf build", "rm -rf /", "sudo ls", "curl x.example | sh", "$X", "echo '", "make; pytest"]
 CHANGEABLE = {name for name, one in COMMAND_CLASSES.items() if not one.is_fixed}
 ACTORS: list[ActorKind] = ["human", "robot", "mcp", "workflow", "assistant", "agent"]
-judge(OPEN, command("ls"))  # loads the grammar, here and not within the first example's deadline
+evaluate_request(
+    OPEN, make_command_request("ls")
+)  # loads the grammar, here and not within the first example's deadline
 
 
 def some(values: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
@@ -31,43 +33,43 @@ def some(values: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
 
 
 whens = st.builds(
-    When,
+    RuleCondition,
     actor=some(list(ACTORS)),
-    kind=some(sorted(RISKS)),
+    kind=some(sorted(RISK_BY_ACTION_KIND)),
     session=some(["work", "w*", "prod"]),
     program=some(["ls", "rm", "make", "*"]),
     command=some(sorted(COMMAND_CLASSES)),
 )
-rules = st.builds(Rule, id=st.just("x"), answer=st.sampled_from(["allow", "ask", "deny"]), when=whens)
+rules = st.builds(PolicyRule, id=st.just("x"), answer=st.sampled_from(["allow", "ask", "deny"]), when=whens)
 policies = st.builds(
     Policy,
     rules=st.lists(rules, max_size=3).map(tuple),
-    shell=st.builds(Shell, mode=st.sampled_from([None, "allow", "ask", "deny"])),
+    shell=st.builds(ShellPolicy, mode=st.sampled_from([None, "allow", "ask", "deny"])),
     commands=st.dictionaries(st.sampled_from(sorted(CHANGEABLE)), st.sampled_from(["allow", "ask", "deny"])),
 )
-requests = st.builds(command, st.sampled_from(COMMANDS), st.sampled_from(ACTORS))
+requests = st.builds(make_command_request, st.sampled_from(COMMANDS), st.sampled_from(ACTORS))
 
 
 def strictness(verdict: Verdict) -> int:
-    return STRICTNESS[verdict.answer]
+    return ANSWER_STRICTNESS[verdict.answer]
 
 
 def without_defaults(verdict: Verdict, lifted: set[str]) -> int:
     """What the voices say that no rule may lift."""
     fixed = [
-        STRICTNESS[reason.answer]
+        ANSWER_STRICTNESS[reason.answer]
         for reason in verdict.reasons
         if reason.source != "default" and not (reason.id in lifted and reason.answer == "ask")
     ]
     return max(fixed, default=0)
 
 
-@examples(100)
+@build_settings(100)
 @given(policies, rules, requests)
-def test_adding_a_rule_never_makes_a_verdict_milder(policy: Policy, rule: Rule, request) -> None:
+def test_adding_a_rule_never_makes_a_verdict_milder(policy: Policy, rule: PolicyRule, request) -> None:
     """A rule that allows stands in for the default, and for the ask of a class that it names; for nothing else."""
-    before = judge(policy, request)
-    after = judge(replace(policy, rules=(*policy.rules, rule)), request)
+    before = evaluate_request(policy, request)
+    after = evaluate_request(replace(policy, rules=(*policy.rules, rule)), request)
     lifted = set(rule.when.command) if rule.answer == "allow" else set()
     floor = without_defaults(before, lifted) if rule.answer == "allow" else strictness(before)
     assert strictness(after) >= floor
@@ -97,7 +99,7 @@ SHAPES += ["\x00", "\x1b", "\r", "\ud800", "\u202e", "\U000e0001", "\ue00f", "é
 hostile = st.lists(st.sampled_from(SHAPES) | st.text(max_size=4), max_size=40).map("".join)
 
 
-@examples(100)
+@build_settings(100)
 @given(hostile | st.text(max_size=200), st.sampled_from(["", "bash", "zsh"]))
 @example("(" * 4000, "")
 @example("a|" * 2000, "")
@@ -105,18 +107,18 @@ hostile = st.lists(st.sampled_from(SHAPES) | st.text(max_size=4), max_size=40).m
 @example("{\U000e0001", "")
 @example("$(" * 150 + "rm", "")
 def test_no_text_crashes_the_judge_or_is_allowed_when_it_cannot_be_read(text: str, shell: str) -> None:
-    root = None if grammar.is_too_large(text) else grammar.parse(text)
+    root = None if grammar.is_too_large(text) else grammar.parse_script(text)
     is_unread = root is None or root.has_error
-    request = command(text)
-    verdict = judge(OPEN, replace(request, place=replace(request.place, foreground=shell)))
+    request = make_command_request(text)
+    verdict = evaluate_request(OPEN, replace(request, place=replace(request.place, foreground=shell)))
     assert not is_unread or verdict.answer != "allow"
 
 
-@examples(100)
+@build_settings(100)
 @given(st.lists(st.text(max_size=8), max_size=6).map(tuple))
 def test_no_words_and_no_keys_crash_the_judge(words: tuple[str, ...]) -> None:
     for action in (RunProgram(argv=words), SendKeys(pane=PANE, keys=words), SendText(pane=PANE, text=" ".join(words))):
-        judge(OPEN, asks(action, is_command=True))
+        evaluate_request(OPEN, make_request(action, is_command=True))
 
 
 @st.composite
@@ -142,48 +144,48 @@ LINES = [
 ]
 
 
-@examples(100)
+@build_settings(100)
 @given(st.sampled_from(LINES), st.data())
 def test_quoting_a_word_differently_gives_the_same_classes(line: str, data: st.DataObject) -> None:
     spelled = " ".join(data.draw(quoted(word)) for word in line.split())
-    assert (spelled, classes(spelled)) == (spelled, classes(line))
+    assert (spelled, find_classes(spelled)) == (spelled, find_classes(line))
 
 
 WORDS = st.text(string.ascii_letters + string.digits + " ;|&$`'\"\\*?(){}<>#!~", max_size=30)
 
 
-@examples(100)
+@build_settings(100)
 @given(WORDS)
 def test_a_text_that_is_only_printed_is_harmless(text: str) -> None:
-    assert classes(f"printf %s {shlex.quote(text)}") <= {"unparsed"}
+    assert find_classes(f"printf %s {shlex.quote(text)}") <= {"unparsed"}
 
 
-@examples(100)
+@build_settings(100)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=4), st.sampled_from(["\n", "; ", " && ", " & ", " || "]))
 def test_the_classes_of_many_commands_are_those_of_each(lines: list[str], sign: str) -> None:
-    assert classes(sign.join(lines)) == set().union(*(classes(line) for line in lines))
+    assert find_classes(sign.join(lines)) == set().union(*(find_classes(line) for line in lines))
 
 
-@examples(100)
+@build_settings(100)
 @given(st.integers(1, 1000), st.lists(st.integers(0, 10**10), max_size=80))
 def test_a_bucket_never_gives_more_than_it_holds_and_what_flowed_in(per_minute: int, waits: list[int]) -> None:
-    bucket, at, given_out = FULL, 10**18, 0
+    bucket, at, given_out = FULL_BUCKET, 10**18, 0
     for wait in waits:
         at += wait
-        taken = take(bucket, per_minute, at)
+        taken = take_token(bucket, per_minute, at)
         given_out += taken.retry_at is None
         bucket = taken.bucket
-        assert taken.retry_at is None or take(bucket, per_minute, taken.retry_at).retry_at is None
+        assert taken.retry_at is None or take_token(bucket, per_minute, taken.retry_at).retry_at is None
     assert given_out <= per_minute + sum(waits) * per_minute // (60 * 10**9) + 1
-    assert isinstance(bucket, Bucket)
+    assert isinstance(bucket, TokenBucket)
 
 
-@examples(100)
+@build_settings(100)
 @given(st.text(max_size=200) | hostile)
 def test_a_policy_file_is_a_policy_or_an_error_that_says_so(text: str) -> None:
     from termvisor.errors import ConfigError
 
     try:
-        assert isinstance(parse(text), Policy)
+        assert isinstance(parse_policy(text), Policy)
     except ConfigError as error:
         assert error.message.startswith("policy.toml")

@@ -7,32 +7,32 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.redaction import Redactor, build, mask, redact
-from termvisor.redaction.provider_prefixes import PROVIDERS
-from termvisor.redaction.ruleset import BUILTIN
-from termvisor.redaction.secret_kind import Kind
-from tests.fuzz.effort import examples
+from termvisor.redaction import Redactor, build_rules, mask, redact
+from termvisor.redaction.provider_prefixes import PROVIDER_KINDS
+from termvisor.redaction.ruleset import BUILTIN_KINDS
+from termvisor.redaction.secret_kind import SecretKind
+from tests.fuzz.example_count import build_settings
 
-RULES = build()
-JWT = next(kind for kind in BUILTIN if kind.id == "jwt")
+RULES = build_rules()
+JWT = next(kind for kind in BUILTIN_KINDS if kind.id == "jwt")
 VISIBLE = 8
 """So many characters of a secret in a row count as a leak; up to seven behind the prefix may stay on a cut row."""
 MEMBERS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
 
-def body(kind: Kind, seed: int) -> str:
+def body(kind: SecretKind, seed: int) -> str:
     """Looks random: of every three characters one is a digit, one lower and one upper case, where the kind has them."""
     draw = random.Random(seed)
     classes = [members for members in MEMBERS if re.search(f"[{kind.charset}]", members)]
     allowed = [re.findall(f"[{kind.charset}]", members) for members in classes]
-    length = kind.high or kind.low + draw.randrange(60)
+    length = kind.max_length or kind.min_length + draw.randrange(60)
     return "".join(draw.choice(allowed[at % len(allowed)]) for at in range(length))
 
 
 @st.composite
 def planted(draw) -> tuple[str, str]:
     """A secret of some provider, and the part of it that must not be seen."""
-    kind = draw(st.sampled_from(PROVIDERS))
+    kind = draw(st.sampled_from(PROVIDER_KINDS))
     hidden = body(kind, draw(st.integers(0, 1 << 32)))
     return draw(st.sampled_from(kind.prefixes)) + hidden, hidden
 
@@ -40,7 +40,7 @@ def planted(draw) -> tuple[str, str]:
 @st.composite
 def token(draw) -> tuple[str, str]:
     head = draw(st.sampled_from(JWT.prefixes))
-    hidden = ".".join(body(PROVIDERS[0], draw(st.integers(0, 1 << 32))) for _ in range(3))
+    hidden = ".".join(body(PROVIDER_KINDS[0], draw(st.integers(0, 1 << 32))) for _ in range(3))
     return head + hidden, hidden
 
 
@@ -72,20 +72,20 @@ def test_a_planted_secret_never_survives(secret, context, before, behind):
     assert leaks(hidden, redact(line)) == []
 
 
-@examples(100)
+@build_settings(100)
 @given(secrets, st.sampled_from(CONTEXTS[1:]), words, words, st.integers(20, 120), st.booleans())
 def test_a_planted_secret_never_survives_wrapping(secret, context, before, behind, width, framed):
     text, hidden = secret
     line = context.format(before + " " if before else "", text, " " + behind)
     rows = wrap(line, width, framed)
-    assert leaks(hidden, squeezed(Redactor().lines(rows))) == []
+    assert leaks(hidden, squeezed(Redactor().redact_lines(rows))) == []
 
 
-@examples(100)
+@build_settings(100)
 @given(st.lists(secrets, min_size=2, max_size=4), st.integers(30, 80), st.booleans())
 def test_secrets_that_stand_on_each_other_never_survive_wrapping(some, width, framed):
     rows = [row for text, _ in some for row in wrap(text, width, framed)]
-    out = squeezed(Redactor().lines(rows))
+    out = squeezed(Redactor().redact_lines(rows))
     assert [leak for _, hidden in some for leak in leaks(hidden, out)] == []
 
 
@@ -96,7 +96,7 @@ def test_a_private_key_never_survives_wrapping(seed, label, width, framed):
     lines += [hidden[at : at + 64] for at in range(0, len(hidden), 64)]
     lines += [f"-----END {label}PRIVATE KEY-----", "and so on"]
     rows = [row for line in lines for row in wrap(line, width, framed)]
-    out = Redactor().lines(rows)
+    out = Redactor().redact_lines(rows)
     assert leaks(hidden, squeezed(out)) == []
     assert out[-1] == rows[-1]
 
@@ -132,35 +132,35 @@ pieces = st.one_of(
 hostile = st.lists(pieces, max_size=12).map("".join)
 
 
-@examples(100)
+@build_settings(100)
 @given(st.lists(hostile, max_size=6))
 def test_masking_twice_is_masking_once(rows):
     once = redact("\n".join(rows))
     assert redact(once) == once
 
 
-@examples(100)
+@build_settings(100)
 @given(st.lists(hostile.map(lambda text: text.replace("\n", "")), max_size=8), st.data())
 def test_the_lines_do_not_depend_on_how_the_stream_is_cut(rows, data):
     cut = data.draw(st.integers(0, len(rows)))
     first = Redactor()
-    head = first.lines(rows[:cut])
-    tail = Redactor(state=first.state).lines(rows[cut:])
-    assert head + tail == Redactor().lines(rows)
+    head = first.redact_lines(rows[:cut])
+    tail = Redactor(state=first.state).redact_lines(rows[cut:])
+    assert head + tail == Redactor().redact_lines(rows)
     again = Redactor()
-    assert [line for row in rows for line in again.lines([row])] == head + tail
+    assert [line for row in rows for line in again.redact_lines([row])] == head + tail
 
 
 @given(st.lists(hostile, max_size=6))
 def test_the_resume_state_holds_a_kind_and_counts_and_no_text(rows):
     redactor = Redactor()
-    redactor.lines(rows)
+    redactor.redact_lines(rows)
     assert re.fullmatch(rb"(?:[a-z0-9_]+ [0-9]+ [0-9]+)?", redactor.state)
-    assert redactor.state.split(b" ")[0].decode() in {"", *(kind.id for kind in BUILTIN)}
+    assert redactor.state.split(b" ")[0].decode() in {"", *(kind.id for kind in BUILTIN_KINDS)}
 
 
 @given(hostile)
 def test_the_engine_finds_every_line_that_a_rule_would_mask(text):
     line = text.replace("\n", " ")
-    everything = mask.find(RULES, RULES.kinds, line)
+    everything = mask.find_secrets(RULES, RULES.kinds, line)
     assert {span.kind.id for span in everything} <= RULES.scan(line)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from termvisor.clock import SystemClock
 from termvisor.model.action.action import AskPerson, SendText
 from termvisor.model.ids import EventId
-from termvisor.model.workflow.run import ENDED, Run, RunFilter, RunId, Step
+from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunFilter, RunId, RunStep
 from termvisor.store import Store
-from termvisor.testing.runs import Mortal, Scene
-from termvisor.testing.world import settled
+from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.workflow_scene import CrashingRunStore, WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.context import Context
-from termvisor.workflows.engine.services import Runs
+from termvisor.workflows.engine.services import RunStore
 from termvisor.workflows.workflow import Trigger, Workflow
-from tests.fuzz.effort import examples
+from tests.fuzz.example_count import build_settings
 
 KINDS = ("send", "keys", "observe", "answer", "note", "now", "sleep", "ask", "pause", "still", "notify")
 MOMENTS = ("before a write", "after a write", "intent", "deed", "outcome")
@@ -64,25 +64,25 @@ class Plan:
 class Killer:
     """One daemon that dies at its moment, if it comes to that."""
 
-    def __init__(self, scene: Scene, runs: Runs, moment: str, nth: int):
+    def __init__(self, scene: WorkflowScene, runs: RunStore, moment: str, nth: int):
         is_write = moment.endswith("write")
         self._scene = scene
-        self.runs = Mortal(runs, nth if is_write else None, after=moment == "after a write")
+        self.runs = CrashingRunStore(runs, nth if is_write else None, crash_after_write=moment == "after a write")
         count = iter(range(1, 1 << 30))
-        scene.hands.dies = lambda now: now == moment and next(count) == nth and self._die()
+        scene.gate.crashes_at = lambda now: now == moment and next(count) == nth and self._die()
 
     def _die(self) -> bool:
-        self.runs.dead.set()
+        self.runs.death_event.set()
         return True
 
     async def live(self, is_over) -> None:
-        self._scene.hands.errors.clear()
-        engine = self._scene.engine(self.runs)
+        self._scene.gate.errors.clear()
+        engine = self._scene.build_engine(self.runs)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(engine.run())
             for _ in range(200):
                 await self._settled()
-                if self.runs.dead.is_set() or await is_over():
+                if self.runs.death_event.is_set() or await is_over():
                     break
                 await self._say(engine)
                 await self._scene.clock.advance(1.0)
@@ -91,10 +91,10 @@ class Killer:
                 await task
 
     async def _settled(self) -> None:
-        await settled()
-        while self.runs.busy and not self.runs.dead.is_set():
+        await let_tasks_run()
+        while self.runs.pending_calls and not self.runs.death_event.is_set():
             await asyncio.sleep(0.0005)
-            await settled()
+            await let_tasks_run()
 
     async def _say(self, engine) -> None:
         """Somebody keeps saying `go` while a run waits for it."""
@@ -104,31 +104,33 @@ class Killer:
                 await engine.signal(run.id, "go", "", "human:1")
 
 
-async def story(runs: Runs, kinds: list[str], kills: list[tuple[str, int]]) -> tuple[Run, list[Step], Scene]:
+async def story(
+    runs: RunStore, kinds: list[str], kills: list[tuple[str, int]]
+) -> tuple[Run, list[RunStep], WorkflowScene]:
     plan = Plan(kinds)
     workflow = Workflow(
         name="plan", summary="for tests", run=plan.run, cleanup=plan.cleanup, trigger=Trigger(events=("x",))
     )
-    scene = Scene(workflow)
-    scene.world.say(scene.pane, "compacted")
-    await runs.offered(EventId(0))
-    scene.find("x")
+    scene = WorkflowScene(workflow)
+    scene.services.print_lines(scene.pane, "compacted")
+    await runs.advance_cursor(EventId(0))
+    scene.add_detection("x")
 
     async def is_over() -> bool:
-        found = await runs.one(RunId(1))
-        return found is not None and found.status in ENDED
+        found = await runs.find(RunId(1))
+        return found is not None and found.status in ENDED_RUN_STATUSES
 
     for moment, nth in (*kills, ("never", 0)):
         await Killer(scene, runs, moment, nth).live(is_over)
     (run,) = await runs.list(RunFilter())
-    return run, await runs.steps(run.id), scene
+    return run, await runs.list_steps(run.id), scene
 
 
-def check(kinds: list[str], kills: list[tuple[str, int]], told: tuple[Run, list[Step], Scene]) -> None:
+def check(kinds: list[str], kills: list[tuple[str, int]], told: tuple[Run, list[RunStep], WorkflowScene]) -> None:
     run, steps, scene = told
     wanted = [f"text {number}" for number, kind in enumerate(kinds) if kind == "send"]
-    texts = [action.text for action in scene.hands.done if isinstance(action, SendText)]
-    deeds = Counter(repr(action) for action in scene.hands.done if not isinstance(action, AskPerson))
+    texts = [action.text for action in scene.gate.executed if isinstance(action, SendText)]
+    deeds = Counter(repr(action) for action in scene.gate.executed if not isinstance(action, AskPerson))
     assert (run.status, run.why) == ("completed", "all done")
     assert {step.status for step in steps} == {"completed"}
     assert [step.number for step in steps] == list(range(len(steps)))
@@ -139,9 +141,9 @@ def check(kinds: list[str], kills: list[tuple[str, int]], told: tuple[Run, list[
 
 
 @given(kinds=st.lists(st.sampled_from(KINDS), max_size=6), kills=KILLS)
-@examples(60)
+@build_settings(60)
 def test_a_run_killed_at_any_moment_ends_the_same_and_does_nothing_twice(kinds, kills):
-    scene = Scene()
+    scene = WorkflowScene()
     check(kinds, kills, asyncio.run(story(scene.runs, kinds, kills)))
 
 
@@ -150,17 +152,17 @@ def test_a_run_killed_at_every_single_write_ends_the_same(kinds):
     for nth in range(1, 3 * len(kinds) + 8):
         for moment in ("before a write", "after a write"):
             kills = [(moment, nth)]
-            check(kinds, kills, asyncio.run(story(Scene().runs, kinds, kills)))
+            check(kinds, kills, asyncio.run(story(WorkflowScene().runs, kinds, kills)))
 
 
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), kills=KILLS)
-@examples(8)
+@build_settings(8)
 def test_the_law_holds_for_the_journal_on_disk(kinds, kills):
     async def on_disk():
         with tempfile.TemporaryDirectory() as folder:
             store = await Store.open(f"{folder}/visor.db", SystemClock())
             try:
-                return await story(store.runs, kinds, kills)
+                return await story(store.workflow_runs, kinds, kills)
             finally:
                 await store.close()
 

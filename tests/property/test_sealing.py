@@ -6,14 +6,13 @@ import tempfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.capture.sealing import Wish, seal
-from termvisor.recorder import compressed_segment as packed
-from termvisor.recorder.segment import starts
+from termvisor.capture.sealing import SealOptions, seal_segment
+from termvisor.recorder import compressed_segment
+from termvisor.recorder.segment import list_segment_starts
 from termvisor.recorder.segment_log import SegmentReader
-from termvisor.redaction import raw_bytes as raw
-from termvisor.redaction import redact
-from termvisor.redaction.raw_bytes import EDGE, RawMask, mask
-from tests.fuzz.effort import examples
+from termvisor.redaction import raw_bytes, redact
+from termvisor.redaction.raw_bytes import EDGE_BYTES, RawByteMasker, mask_bytes
+from tests.fuzz.example_count import build_settings
 from tests.property.test_redaction import planted
 from tests.property.test_segments import portions, segment_sizes, write
 
@@ -24,39 +23,39 @@ JUNK = (b"\x1b[m\x1b[K", b"\r\n", b" \r", b" \xe2\x94\x82\r\n\xe2\x94\x82 ", b"\
 def read(folder: str, step: int) -> list[object]:
     """All that a reader can ask of a stream."""
     reader = SegmentReader(folder)
-    end = reader.size()
-    found = [list(reader.pieces(offset, step)) for offset in range(0, end, step)]
-    times = [reader.time_of(offset) for offset in range(end + 1)]
-    ended = reader.ended()
+    end = reader.read_size()
+    found = [list(reader.read_pieces(offset, step)) for offset in range(0, end, step)]
+    times = [reader.find_read_time(offset) for offset in range(end + 1)]
+    ended = reader.read_end()
     reader.close()
     return [end, found, times, ended]
 
 
-@examples(40)
+@build_settings(40)
 @given(portions, segment_sizes, st.integers(1, 100), st.lists(st.booleans(), min_size=40, max_size=40))
 def test_packed_or_not_a_stream_reads_the_same(appends, segment_bytes, step, chosen):
     with tempfile.TemporaryDirectory() as folder:
         write(folder, segment_bytes, appends)
         os.truncate(f"{folder}/{sorted(os.listdir(folder))[0]}", 16)  # some times are not known
         before = read(folder, step)
-        for start, is_packed in zip(starts(folder), chosen, strict=False):
+        for start, is_packed in zip(list_segment_starts(folder), chosen, strict=False):
             if is_packed:
-                seal(folder, start, Wish(masks=False))
+                seal_segment(folder, start, SealOptions(masks=False))
         assert read(folder, step) == before
 
 
-@examples(50)
+@build_settings(50)
 @given(st.binary(max_size=3000), st.integers(1, 500), st.integers(1, 700))
 def test_frames_of_any_size_give_any_slice(data, frame, place):
     with tempfile.TemporaryDirectory() as folder:
-        packed.FRAME_BYTES, usual = frame, packed.FRAME_BYTES
+        compressed_segment.FRAME_BYTES, usual = frame, compressed_segment.FRAME_BYTES
         try:
             write(folder, 10_000, [(data, 5)] if data else [])
-            seal(folder, 0, Wish(masks=False)) if data else None
+            seal_segment(folder, 0, SealOptions(masks=False)) if data else None
         finally:
-            packed.FRAME_BYTES = usual
+            compressed_segment.FRAME_BYTES = usual
         reader = SegmentReader(folder)
-        assert b"".join(piece for _, piece, _ in reader.pieces(place, 1 << 20)) == data[place:]
+        assert b"".join(piece for _, piece, _ in reader.read_pieces(place, 1 << 20)) == data[place:]
         reader.close()
 
 
@@ -68,40 +67,40 @@ noise = st.lists(
 @given(st.binary(max_size=400), noise)
 def test_masking_changes_single_bytes_to_zeros_and_nothing_else(data, tokens):
     whole = data + b"".join(tokens)
-    masked = mask(whole)
+    masked = mask_bytes(whole)
     assert all(new == old or new == ord("0") for new, old in zip(masked, whole, strict=True))
 
 
 @given(st.lists(noise.map(b"".join)), st.integers(1, 50))
 def test_masking_depends_on_no_cut(rows, step):
     whole = b"".join(row[:90] + b"\r\n" for row in rows)
-    raw.CHUNK, usual = 100, raw.CHUNK
+    raw_bytes.CHUNK_BYTES, usual = 100, raw_bytes.CHUNK_BYTES
     try:
-        masking = RawMask()
+        masking = RawByteMasker()
         fed = b"".join(masking.feed(whole[at : at + step]) for at in range(0, len(whole), step))
         fed += masking.finish()
     finally:
-        raw.CHUNK = usual
-    assert fed == mask(whole)
+        raw_bytes.CHUNK_BYTES = usual
+    assert fed == mask_bytes(whole)
 
 
-@examples(50)
+@build_settings(50)
 @given(planted(), st.sampled_from(JUNK), st.integers(20, 60), st.integers(0, 200))
 def test_a_key_over_rows_is_masked_on_both_sides_of_a_border_of_segments(secret, junk, cut, border):
     """The two segments are sealed one after the other; neither tells a part of the secret."""
     text, hidden = (part.encode() for part in secret)
     shown = b"the key is here: " + text[:cut] + junk + text[cut:] + b"\r\n"
     filler = b"some words " * 9 + b"\r\n"
-    front = filler * (EDGE // len(filler) + 1)
+    front = filler * (EDGE_BYTES // len(filler) + 1)
     whole = front + shown + front
     border = len(front) + min(border, len(shown))
     with tempfile.TemporaryDirectory() as folder:
         write(folder, 1, [(whole[:border], 1), (whole[border:], 2)])
-        for start in starts(folder):
-            seal(folder, start, Wish())
+        for start in list_segment_starts(folder):
+            seal_segment(folder, start, SealOptions())
         reader = SegmentReader(folder)
-        masked = b"".join(data for _, data, _ in reader.pieces(0, 1 << 20))
+        masked = b"".join(data for _, data, _ in reader.read_pieces(0, 1 << 20))
         reader.close()
-    assert masked == mask(whole)
+    assert masked == mask_bytes(whole)
     left = masked.replace(junk, b"")
     assert not any(hidden[at : at + 8] in left for at in range(len(hidden) - 7))

@@ -6,7 +6,7 @@ import tempfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.recorder.segment_log import ENDED, SegmentReader, SegmentWriter
+from termvisor.recorder.segment_log import FLAG_ENDED, SegmentReader, SegmentWriter
 
 portions = st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.integers(0, 10**9)), max_size=30)
 segment_sizes = st.integers(1, 200)
@@ -19,7 +19,7 @@ def write(folder: str, segment_bytes: int, appends: list[tuple[bytes, int]]) -> 
         at += later
         writer.append(data, at)
         times += [at] * len(data)
-    writer.end(ENDED, at)
+    writer.write_end(FLAG_ENDED, at)
     writer.close()
     return b"".join(data for data, _ in appends), times
 
@@ -30,12 +30,12 @@ def test_any_splitting_reads_back_exactly_with_rising_times(appends, segment_byt
         whole, times = write(folder, segment_bytes, appends)
         reader, pieces = SegmentReader(folder), []
         for offset in range(0, len(whole), step):
-            pieces += reader.pieces(offset, step)
+            pieces += reader.read_pieces(offset, step)
         heard = [at for _, _, at in pieces]
         assert b"".join(data for _, data, _ in pieces) == whole
         assert heard == sorted(heard)
-        assert [reader.time_of(offset) for offset in range(len(whole))] == times
-        assert (reader.size(), reader.ended()) == (len(whole), (ENDED, times[-1] if times else 0))
+        assert [reader.find_read_time(offset) for offset in range(len(whole))] == times
+        assert (reader.read_size(), reader.read_end()) == (len(whole), (FLAG_ENDED, times[-1] if times else 0))
         reader.close()
 
 
@@ -44,7 +44,7 @@ def test_a_piece_carries_the_time_of_its_last_byte(appends, segment_bytes, start
     with tempfile.TemporaryDirectory() as folder:
         _, times = write(folder, segment_bytes, appends)
         reader = SegmentReader(folder)
-        pieces = list(reader.pieces(start, 1 << 20))
+        pieces = list(reader.read_pieces(start, 1 << 20))
         assert [at for _, _, at in pieces] == [times[offset + len(data) - 1] for offset, data, _ in pieces]
         assert all(times[offset + len(data) - 1] - times[offset] <= 10**8 for offset, data, _ in pieces)
         reader.close()
@@ -59,13 +59,13 @@ def test_a_cut_never_makes_the_reader_fail_or_invent(appends, segment_bytes, cho
             os.truncate(path, choose.draw(st.integers(0, os.path.getsize(path)), name))
         reader, offset = SegmentReader(folder), 0
         kept = sum(os.path.getsize(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith(".raw"))
-        while pieces := list(reader.pieces(offset, 1 << 20)):
+        while pieces := list(reader.read_pieces(offset, 1 << 20)):
             for start, data, at in pieces:
                 assert start >= offset
                 assert data == whole[start : start + len(data)]
                 assert at >= 0
                 offset, kept = start + len(data), kept - len(data)
         assert kept == 0
-        assert reader.size() <= len(whole)
-        assert reader.ended() is None or reader.ended()[0] == ENDED
+        assert reader.read_size() <= len(whole)
+        assert reader.read_end() is None or reader.read_end()[0] == FLAG_ENDED
         reader.close()

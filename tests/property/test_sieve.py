@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.search.line_match import Seen, Sieve, holds
-from termvisor.search.parser import parse
-from termvisor.store.sqlite.database import tokeniser
+from termvisor.search.line_match import LinePrefilter, SearchableLine, is_match
+from termvisor.search.parser import parse_query
+from termvisor.store.sqlite.database import get_tokenizer
 
-SPLIT = tokeniser()
+SPLIT = get_tokenizer()
 WORDS = st.sampled_from(["error", "err", "Ok", "o"])
 GAPS = st.sampled_from([" ", "_", "-", ""])
 LINES = st.lists(st.tuples(WORDS, GAPS).map("".join), min_size=2, max_size=6).map("".join)
@@ -22,11 +22,11 @@ QUERIES = st.one_of(
 
 @given(QUERIES, st.lists(LINES, min_size=1, max_size=8), FOREIGN)
 def test_every_line_that_fits_is_kept(query, lines, foreign):
-    node = parse(f"o* {query}", 0, SPLIT)
+    node = parse_query(f"o* {query}", 0, SPLIT)
     fitting = [
         (index, text)
         for index, text in enumerate(lines + foreign)
-        if holds(node, Seen([word for _, _, word in SPLIT(text)], 1, 1, "stream"))
+        if is_match(node, SearchableLine([word for _, _, word in SPLIT(text)], 1, 1, "stream"))
     ]
-    kept = Sieve(node).lines("\n".join(lines + foreign))
+    kept = LinePrefilter(node).select_lines("\n".join(lines + foreign))
     assert [one for one in fitting if one not in kept] == []

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.setup.shell_startup_file import with_block, without_block
+from termvisor.setup.shell_startup_file import add_block, remove_block
 
 
 def is_foreign(data: bytes) -> bool:
@@ -20,20 +20,20 @@ BODIES = st.sampled_from([b"echo one\n", b"echo two\necho three\n", b"", b"\n\n"
 
 @given(FILES, BODIES)
 def test_install_and_remove_is_nothing_at_all(data: bytes | None, body: bytes) -> None:
-    assert without_block(with_block(data, body)) == data
+    assert remove_block(add_block(data, body)) == data
 
 
 @given(FILES, BODIES, BODIES)
 def test_installing_again_replaces_the_block_and_nothing_else(data: bytes | None, old: bytes, new: bytes) -> None:
-    once = with_block(data, new)
-    assert with_block(once, new) == once
-    assert with_block(with_block(data, old), new) == once
+    once = add_block(data, new)
+    assert add_block(once, new) == once
+    assert add_block(add_block(data, old), new) == once
 
 
 @given(FILES, BODIES, BYTES, BYTES.filter(bool))
 def test_what_was_written_around_the_block_later_stays(
     data: bytes | None, body: bytes, before: bytes, after: bytes
 ) -> None:
-    installed = with_block(data, body)
+    installed = add_block(data, body)
     ended = data + b"\n" if data and not data.endswith(b"\n") else data or b""
-    assert without_block(before + b"\n" + installed + after) == before + b"\n" + ended + after
+    assert remove_block(before + b"\n" + installed + after) == before + b"\n" + ended + after

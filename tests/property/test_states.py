@@ -7,25 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from termvisor.agents.state.published_state import states
-from termvisor.agents.state.reducer import Knowledge, tell, told
-from termvisor.agents.state.resolver import next_change_at, resolve
-from termvisor.agents.state.thresholds import Measure
-from termvisor.model.agent.agent_process import Fact, PaneMissed, RuntimeEnded, TargetReached
-from termvisor.model.agent.signal import FlagsTold, Hint, Signal
-from termvisor.model.agent.state import PRECEDENCE, AgentState, precedence, top
+from termvisor.agents.state.published_state import list_states
+from termvisor.agents.state.reducer import AgentKnowledge, apply_fact, apply_facts
+from termvisor.agents.state.resolver import find_next_change, resolve_state
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.model.agent.agent_process import AgentExited, Fact, OutputMissed, TargetReachability
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint, Signal
+from termvisor.model.agent.state import PRECEDENCE, AgentState, get_precedence, select_top_state
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, SignalId
-from tests.declared import SOURCES
-from tests.unit.agents.state.scene import HEURISTIC, LOCAL, ONE, S, at, began, runtime, says
+from tests.builtin_thresholds import SOURCES_BY_AGENT
+from tests.unit.agents.state.signal_scene import (
+    HEURISTIC,
+    LOCAL,
+    ONE,
+    SECOND_NS,
+    build_agent_process,
+    build_agent_started,
+    build_signal,
+    to_ns,
+)
 
-BEATING = tuple(replace(one, beats=one.name == "osc") for one in SOURCES["claude_code"])
-MEASURE = Measure(sources={"claude_code": BEATING})
+BEATING = tuple(replace(one, beats=one.name == "osc") for one in SOURCES_BY_AGENT["claude_code"])
+MEASURE = Thresholds(sources={"claude_code": BEATING})
 NAMES = ["registry", "osc", "hook", "screen", "title"]
 seconds = st.integers(0, 9000).map(lambda tenths: tenths / 10)
 flags = st.builds(
-    FlagsTold,
+    FlagUpdate,
     usage_limited=st.none() | st.booleans(),
-    resets_at=st.none() | st.integers(0, 900).map(at),
+    resets_at=st.none() | st.integers(0, 900).map(to_ns),
     compacting=st.none() | st.booleans(),
 )
 
@@ -37,16 +46,20 @@ def signals(draw: st.DrawFn) -> Signal:
         "reason": "unsupported_signal" if state == "unknown" else None,
         "flags": draw(flags),
         "dedupe_key": f"{source} {when} {draw(st.integers(0, 3))}",
-        "event_at": at(when) - draw(st.integers(0, 3)) * S,
+        "event_at": to_ns(when) - draw(st.integers(0, 3)) * SECOND_NS,
         "tasks": draw(st.sampled_from([None, None, None, (), ("a",), ("a", "b")])),
     }
     if source in HEURISTIC:
-        fields |= {"moved_at": at(when) - draw(st.integers(0, 60)) * S, "look_interval": 2 * S, "tasks": None}
-    return says(when, source, state, **fields)
+        fields |= {
+            "moved_at": to_ns(when) - draw(st.integers(0, 60)) * SECOND_NS,
+            "look_interval": 2 * SECOND_NS,
+            "tasks": None,
+        }
+    return build_signal(when, source, state, **fields)
 
 
 tasks = st.builds(
-    lambda when, kind, task: says(when, "hook", kind=kind, task=task),
+    lambda when, kind, task: build_signal(when, "hook", kind=kind, task=task),
     seconds,
     st.sampled_from(["task_began", "task_ended"]),
     st.sampled_from(["a", "b"]),
@@ -61,17 +74,19 @@ def numbered(found: list[Signal]) -> list[Signal]:
 
 heard = st.lists(signals() | tasks, max_size=12).map(numbered)
 lives: st.SearchStrategy[Fact] = st.one_of(
-    st.builds(lambda when: PaneMissed(at=at(when), pane=PaneId(7)), seconds),
-    st.builds(lambda when, yes: TargetReached(at=at(when), target=LOCAL, is_reachable=yes), seconds, st.booleans()),
+    st.builds(lambda when: OutputMissed(at=to_ns(when), pane=PaneId(7)), seconds),
+    st.builds(
+        lambda when, yes: TargetReachability(at=to_ns(when), target=LOCAL, is_reachable=yes), seconds, st.booleans()
+    ),
 )
 
 
-def knowing(facts: list[Fact]) -> Knowledge:
-    return told(Knowledge(), [began(0), *facts], MEASURE)
+def knowing(facts: list[Fact]) -> AgentKnowledge:
+    return apply_facts(AgentKnowledge(), [build_agent_started(0), *facts], MEASURE)
 
 
 def state(facts: list[Fact], when: float) -> AgentState:
-    (only,) = states(knowing(facts), at(when), MEASURE)
+    (only,) = list_states(knowing(facts), to_ns(when), MEASURE)
     return only
 
 
@@ -87,7 +102,7 @@ def test_the_order_in_which_sources_are_heard_does_not_matter(facts: list[Signal
 @given(st.dictionaries(st.integers(0, 900), st.sampled_from(PRECEDENCE[:-1]), min_size=1, max_size=8), st.data())
 def test_however_words_of_a_source_arrive_its_newest_one_stands(said: dict, data: st.DataObject) -> None:
     order = data.draw(st.permutations(sorted(said)))
-    arriving = [says(1000 + n, "hook", said[when], event_at=at(when)) for n, when in enumerate(order)]
+    arriving = [build_signal(1000 + n, "hook", said[when], event_at=to_ns(when)) for n, when in enumerate(order)]
     slot = knowing(arriving).ledgers[ONE].slots["hook"]
     assert slot.said is not None
     assert slot.said.state == said[max(said)]
@@ -96,7 +111,7 @@ def test_however_words_of_a_source_arrive_its_newest_one_stands(said: dict, data
 @given(heard, st.data())
 def test_a_word_heard_twice_is_heard_once(facts: list[Signal], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(facts), max_size=3)) if facts else []
-    later = [replace(one, ingested_at=one.ingested_at + S) for one in again]
+    later = [replace(one, ingested_at=one.ingested_at + SECOND_NS) for one in again]
     assert knowing([*facts, *later]).ledgers == knowing(list(facts)).ledgers
 
 
@@ -104,20 +119,25 @@ def test_a_word_heard_twice_is_heard_once(facts: list[Signal], data: st.DataObje
 def test_what_is_read_again_from_the_store_is_what_was_live(facts: list[Fact], cut: int, when: float) -> None:
     live = knowing(facts)
     half = knowing(facts[:cut])
-    stored = msgspec.json.decode(msgspec.json.encode(half), type=Knowledge)
+    stored = msgspec.json.decode(msgspec.json.encode(half), type=AgentKnowledge)
     lines = [msgspec.json.decode(msgspec.json.encode(one), type=Fact) for one in facts[cut:]]
-    resumed = reduce(lambda known, fact: tell(known, fact, MEASURE), lines, stored)
+    resumed = reduce(lambda known, fact: apply_fact(known, fact, MEASURE), lines, stored)
     assert resumed == live
-    assert states(resumed, at(when), MEASURE) == states(live, at(when), MEASURE)
+    assert list_states(resumed, to_ns(when), MEASURE) == list_states(live, to_ns(when), MEASURE)
 
 
 @given(heard, st.floats(0.1, 119), st.sampled_from(["", "old"]))
 def test_the_dead_do_not_speak_for_the_living(facts: list[Signal], later: float, session: str) -> None:
-    hint = Hint(mux_pane=MuxPaneId("%5"))
-    alive = replace(says(1, "hook", "running"), session="old")
-    end, newcomer = RuntimeEnded(at=at(1000), runtime=ONE), began(1000, runtime(2, mux_pane="%5", generation=1))
+    hint = ProcessHint(mux_pane=MuxPaneId("%5"))
+    alive = replace(build_signal(1, "hook", "running"), session="old")
+    end, newcomer = (
+        AgentExited(at=to_ns(1000), runtime=ONE),
+        build_agent_started(1000, build_agent_process(2, mux_pane="%5", generation=1)),
+    )
     late = [
-        replace(one, runtime=None, hint=hint, session=session, event_at=at(1000 + later), ingested_at=at(1000 + later))
+        replace(
+            one, runtime=None, hint=hint, session=session, event_at=to_ns(1000 + later), ingested_at=to_ns(1000 + later)
+        )
         for one in facts
     ]
     known = knowing([alive, end, newcomer, *late, *facts])
@@ -142,12 +162,12 @@ def test_nothing_is_claimed_that_nobody_said(facts: list[Signal], when: float) -
 def test_no_state_is_older_than_its_source_may_be(facts: list[Signal], when: float) -> None:
     known = knowing(list(facts))
     ledger = known.ledgers.get(ONE)
-    leader = resolve(ledger, "claude_code", at(when), MEASURE).leader if ledger is not None else None
+    leader = resolve_state(ledger, "claude_code", to_ns(when), MEASURE).leader if ledger is not None else None
     if leader is not None:
         limit = MEASURE.fresh_for if leader.source.beats else leader.source.trusted_for
         looks = [slot.heard_at for name, slot in ledger.slots.items() if name in HEURISTIC] if ledger else []
-        vouched_at = max(looks, default=0) + 90 * S if not leader.source.beats else 0
-        assert at(when) <= max(leader.slot.heard_at + limit, vouched_at)
+        vouched_at = max(looks, default=0) + 90 * SECOND_NS if not leader.source.beats else 0
+        assert to_ns(when) <= max(leader.slot.heard_at + limit, vouched_at)
 
 
 @given(heard, seconds, st.floats(0, 1, exclude_max=True))
@@ -156,10 +176,10 @@ def test_nothing_changes_by_itself_before_the_instant_that_was_named(
 ) -> None:
     ledger = knowing(list(facts)).ledgers.get(ONE)
     if ledger is not None:
-        now = at(when)
-        until = next_change_at(ledger, "claude_code", now, MEASURE) or now + 10**6 * S
+        now = to_ns(when)
+        until = find_next_change(ledger, "claude_code", now, MEASURE) or now + 10**6 * SECOND_NS
         between = now + int((until - now) * part)
-        early, late = (resolve(ledger, "claude_code", one, MEASURE) for one in (now, between))
+        early, late = (resolve_state(ledger, "claude_code", one, MEASURE) for one in (now, between))
         assert (early.value, early.reason, early.flags) == (late.value, late.reason, late.flags)
 
 
@@ -168,5 +188,9 @@ names = st.lists(st.sampled_from(PRECEDENCE), min_size=1)
 
 @given(names, names)
 def test_precedence_is_one_order(some: list, others: list) -> None:
-    assert top([*some, *others]) == top([*others, *some]) == top([top(some), top(others)])
-    assert all(precedence(top(some)) <= precedence(one) for one in some)
+    assert (
+        select_top_state([*some, *others])
+        == select_top_state([*others, *some])
+        == select_top_state([select_top_state(some), select_top_state(others)])
+    )
+    assert all(get_precedence(select_top_state(some)) <= get_precedence(one) for one in some)

@@ -2,20 +2,24 @@
 
 from msgspec.structs import replace
 
-from termvisor.agents.state.published_state import state_of
-from termvisor.agents.state.reducer import tell
-from termvisor.agents.tracking import screen_signal as glance
-from termvisor.agents.tracking.screen_signal import Glance
+from termvisor.agents.state.published_state import compute_state
+from termvisor.agents.state.reducer import apply_fact
+from termvisor.agents.tracking import screen_signal
+from termvisor.agents.tracking.screen_signal import ClassifiedScreen
 from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.screen import Screen
-from tests.declared import DEFAULT
-from tests.recordings.scene import Play
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
+from tests.recordings.scene import SceneReplay
 
 
-def with_a_look(play: Play, screen: Screen) -> AgentState:
+def resolve_state_with_screen(replay: SceneReplay, screen: Screen) -> AgentState:
     """The state right after somebody looked at this screen, whose pane has just moved."""
-    now = max([play.runtime.started_at, *(one.ingested_at for one in play.signals)]) + 1
-    look = glance.signal(play.runtime, Glance(rows=screen.rows, seen=play.adapter.look(screen), at=now), now)
-    look = replace(look, id=SignalId(len(play.signals) + 1))
-    return state_of(tell(play.knowledge, look, DEFAULT), play.runtime.id, now, DEFAULT)
+    now = max([replay.runtime.started_at, *(one.ingested_at for one in replay.signals)]) + 1
+    look = screen_signal.build_screen_signal(
+        replay.runtime, ClassifiedScreen(rows=screen.rows, reading=replay.adapter.classify_screen(screen), at=now), now
+    )
+    look = replace(look, id=SignalId(len(replay.signals) + 1))
+    return compute_state(
+        apply_fact(replay.knowledge, look, DEFAULT_THRESHOLDS), replay.runtime.id, now, DEFAULT_THRESHOLDS
+    )

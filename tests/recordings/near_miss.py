@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from termvisor.model.terminal.screen import Screen
 
-FOLDER = Path(__file__).parent / "near_misses"
+NEAR_MISS_FOLDER = Path(__file__).parent / "near_misses"
 
 
 class NearMiss(Struct, frozen=True, kw_only=True):
@@ -20,11 +20,11 @@ class NearMiss(Struct, frozen=True, kw_only=True):
     screen: Screen
 
 
-def near_misses() -> list[NearMiss]:
-    return [msgspec.json.decode(path.read_bytes(), type=NearMiss) for path in sorted(FOLDER.glob("*.json"))]
+def load_near_misses() -> list[NearMiss]:
+    return [msgspec.json.decode(path.read_bytes(), type=NearMiss) for path in sorted(NEAR_MISS_FOLDER.glob("*.json"))]
 
 
-def write(miss: NearMiss) -> None:
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{miss.name}.json"
+def write_near_miss(miss: NearMiss) -> None:
+    NEAR_MISS_FOLDER.mkdir(exist_ok=True)
+    path = NEAR_MISS_FOLDER / f"{miss.name}.json"
     path.write_bytes(msgspec.json.format(msgspec.json.encode(miss), indent=1) + b"\n")

@@ -6,32 +6,32 @@ import pytest
 
 from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
-from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.settings import Places
-from termvisor.store import Progress, Store
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.unit.memory import memory_daemon
+from termvisor.settings import Paths
+from termvisor.store import EpochUpdate, Store
+from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
+from tests.unit.fake_daemon import run_fake_daemon
 
 SERVER = ServerInstance(TargetName("local"), "/tmp/tmux-1/default", 100, 5000)
 
 
 @pytest.fixture
 def folder() -> Iterator[str]:
-    with short_folder() as path:
+    with make_short_folder() as path:
         yield path
 
 
 @pytest.fixture
 def tmux(folder: str) -> Iterator[PrivateTmux]:
-    with private_tmux(folder) as server:
+    with run_private_tmux(folder) as server:
         yield server
 
 
 @pytest.fixture
-def daemon(folder: str) -> Iterator[Places]:
+def daemon(folder: str) -> Iterator[Paths]:
     """A daemon with a world in memory."""
-    with memory_daemon(folder) as places:
+    with run_fake_daemon(folder) as places:
         yield places
 
 
@@ -46,7 +46,7 @@ async def store(tmp_path) -> AsyncIterator[Store]:
 def new_pane(store: Store) -> Callable[..., Awaitable[PaneId]]:
     async def make(mux_id: str = "%1", **facts) -> PaneId:
         instance = PaneInstance(SERVER, MuxPaneId(mux_id))
-        pane, _ = await store.panes.recognise(instance, PaneFacts(mux_id=MuxPaneId(mux_id), pid=7, **facts), at=10)
+        pane, _ = await store.panes.find_or_add(instance, PaneFacts(mux_id=MuxPaneId(mux_id), pid=7, **facts), at=10)
         return pane
 
     return make
@@ -58,8 +58,8 @@ def write_lines(store: Store) -> Callable[..., Awaitable[int]]:
 
     async def write(pane: PaneId, *lines: str, at: int = 100, until: int | None = None) -> int:
         epoch = await store.output.open_epoch(pane, "pipe", at)
-        block = Block(epoch=epoch, start=0, end=9, at=at, until=at if until is None else until, lines=lines)
-        last = await store.output.commit([Progress(pane=pane, epoch=epoch, committed=9, blocks=(block,))])
+        block = TextBlock(epoch=epoch, start=0, end=9, at=at, until=at if until is None else until, lines=lines)
+        last = await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=9, blocks=(block,))])
         return last.last_lines[pane]
 
     return write

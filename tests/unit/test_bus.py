@@ -26,11 +26,11 @@ async def test_a_waiting_listener_wakes_when_there_is_news() -> None:
 
 async def test_a_slow_listener_keeps_the_newest_and_counts_what_it_missed() -> None:
     bus: Bus[int] = Bus()
-    with bus.subscribe(size=2) as slow, bus.subscribe(size=10) as quick:
+    with bus.subscribe(queue_size=2) as slow, bus.subscribe(queue_size=10) as quick:
         for number in range(5):
             bus.publish(number)
-        assert (slow.drain(), slow.missed) == ([3, 4], 3)
-        assert (quick.drain(), quick.missed) == ([0, 1, 2, 3, 4], 0)
+        assert (slow.drain(), slow.dropped_count) == ([3, 4], 3)
+        assert (quick.drain(), quick.dropped_count) == ([0, 1, 2, 3, 4], 0)
 
 
 async def test_who_has_left_hears_nothing_more() -> None:
@@ -61,8 +61,8 @@ async def test_telling_goes_on_when_a_listener_leaves_meanwhile() -> None:
 
 async def test_who_wants_little_is_neither_woken_for_the_rest_nor_misses_it() -> None:
     bus: Bus[int] = Bus()
-    with bus.subscribe(size=2) as listener:
-        listener.wants = lambda number: number > 3
+    with bus.subscribe(queue_size=2) as listener:
+        listener.is_wanted = lambda number: number > 3
         for number in range(6):
             bus.publish(number)
-        assert (listener.drain(), listener.missed) == ([4, 5], 0)
+        assert (listener.drain(), listener.dropped_count) == ([4, 5], 0)

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor import errors
-from termvisor.errors import VisorError, all_errors
+from termvisor.errors import VisorError, list_error_classes
 
 PROMISED = {
     "invalid_args": 2,
@@ -35,15 +35,15 @@ PROMISED = {
 
 
 def test_the_promised_codes_have_their_exit_statuses() -> None:
-    assert {error.code: error.exit_status for error in all_errors()} == PROMISED
+    assert {error.code: error.exit_status for error in list_error_classes()} == PROMISED
 
 
 def test_a_code_belongs_to_one_error() -> None:
-    codes = [error.code for error in all_errors()]
+    codes = [error.code for error in list_error_classes()]
     assert len(codes) == len(set(codes))
 
 
-@pytest.mark.parametrize("error", all_errors(), ids=lambda error: error.__name__)
+@pytest.mark.parametrize("error", list_error_classes(), ids=lambda error: error.__name__)
 def test_every_error_says_what_it_means_and_what_to_do(error: type[VisorError]) -> None:
     assert error.__doc__
     assert error.hint
@@ -75,8 +75,8 @@ def test_what_the_caller_can_do_is_told_by_the_branch() -> None:
 
 
 def test_what_a_person_should_see_first_travels_in_the_details() -> None:
-    error = errors.Unconfirmed("this changes ~/.bashrc", shown="+ one line", details={"path": "~/.bashrc"})
+    error = errors.ConfirmationRequired("this changes ~/.bashrc", shown="+ one line", details={"path": "~/.bashrc"})
     assert (error.shown, error.details) == ("+ one line", {"path": "~/.bashrc", "shown": "+ one line"})
-    again = errors.Unconfirmed(error.message, details=error.details)
+    again = errors.ConfirmationRequired(error.message, details=error.details)
     assert again.shown == "+ one line"
-    assert errors.Unconfirmed("this ends three programs").shown == ""
+    assert errors.ConfirmationRequired("this ends three programs").shown == ""

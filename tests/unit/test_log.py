@@ -27,38 +27,38 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_line_says_when_how_grave_who_and_what(path: Path) -> None:
-    log.to_file(str(path), Settings())
-    log.logger("store").warning("disk is %s", "full")
+    log.configure_log_file(str(path), Settings())
+    log.get_logger("store").warning("disk is %s", "full")
     assert path.read_text().rstrip().endswith("WARNING visor.store: disk is full")
 
 
 def test_the_file_belongs_to_its_owner_only(path: Path) -> None:
-    log.to_file(str(path), Settings())
+    log.configure_log_file(str(path), Settings())
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_secret_never_reaches_the_file_not_even_in_a_traceback(path: Path) -> None:
-    log.to_file(str(path), Settings())
-    log.logger("ops").error("called with token %s", SECRET)
+    log.configure_log_file(str(path), Settings())
+    log.get_logger("ops").error("called with token %s", SECRET)
     try:
         raise ValueError(f"bad token {SECRET}")
     except ValueError:
-        log.logger("ops").exception("it broke")
+        log.get_logger("ops").exception("it broke")
     text = path.read_text()
     assert "it broke" in text
     assert SECRET not in text
 
 
 def test_what_is_below_the_level_is_not_written(path: Path) -> None:
-    log.to_file(str(path), Settings(log_level="warning"))
-    log.logger("tmux").info("hello")
+    log.configure_log_file(str(path), Settings(log_level="warning"))
+    log.get_logger("tmux").info("hello")
     assert path.read_text() == ""
 
 
 def test_a_full_file_is_set_aside_once_and_the_next_line_starts_a_new_one(path: Path) -> None:
-    log.to_file(str(path), Settings(log_bytes=10_000))
+    log.configure_log_file(str(path), Settings(log_bytes=10_000))
     for number in range(300):
-        log.logger("x").info("line %d %s", number, "." * 80)
+        log.get_logger("x").info("line %d %s", number, "." * 80)
     older = path.with_name("daemon.log.1")
     assert sorted(file.name for file in path.parent.iterdir()) == ["daemon.log", "daemon.log.1"]
     assert older.stat().st_size < 11_000
@@ -66,15 +66,15 @@ def test_a_full_file_is_set_aside_once_and_the_next_line_starts_a_new_one(path: 
 
 
 def test_bytes_that_are_no_text_do_not_break_the_log(path: Path) -> None:
-    log.to_file(str(path), Settings())
-    log.logger("x").info("name %s", b"\xff".decode("utf-8", "surrogateescape"))
+    log.configure_log_file(str(path), Settings())
+    log.get_logger("x").info("name %s", b"\xff".decode("utf-8", "surrogateescape"))
     assert "name ?" in path.read_text()
 
 
 def test_a_new_destination_takes_the_place_of_the_old_one(path: Path) -> None:
-    log.to_file(str(path), Settings())
+    log.configure_log_file(str(path), Settings())
     other = path.with_name("other.log")
-    log.to_file(str(other), Settings())
-    log.logger("x").info("hello")
+    log.configure_log_file(str(other), Settings())
+    log.get_logger("x").info("hello")
     assert path.read_text() == ""
     assert "visor.x: hello" in other.read_text()

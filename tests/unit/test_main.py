@@ -10,12 +10,12 @@ from subprocess import PIPE, Popen
 import msgspec
 import pytest
 
-from termvisor import __main__ as entry
-from termvisor.settings import Places
-from termvisor.system.polling import until
-from termvisor.system.subprocesses import ask
-from termvisor.testing.tmux import short_folder
-from tests.unit.memory import env, memory_daemon, private_places, visor
+from termvisor import __main__
+from termvisor.settings import Paths
+from termvisor.system.polling import wait_until
+from termvisor.system.subprocesses import run_and_capture
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.fake_daemon import build_environment, make_private_paths, run_fake_daemon, run_visor
 
 HEAVY = {
     "json",
@@ -40,8 +40,8 @@ def test_a_robot_call_imports_next_to_nothing() -> None:
         "sys.stderr.write(' '.join(sys.modules))\n"
         "sys.exit(status)"
     )
-    with short_folder() as folder, memory_daemon(folder) as places:
-        status, out, imported = ask([sys.executable, "-c", script], env=env(places))
+    with make_short_folder() as folder, run_fake_daemon(folder) as places:
+        status, out, imported = run_and_capture([sys.executable, "-c", script], env=build_environment(places))
     assert (status, HEAVY & set(imported.decode().split())) == (0, set())
     assert msgspec.json.decode(out)["data"]["summary"]["panes"] == 3
 
@@ -54,8 +54,10 @@ def test_an_agents_hook_imports_next_to_nothing_and_never_fails() -> None:
         "sys.stderr.write(' '.join(sys.modules))\n"
         "sys.exit(status)"
     )
-    with short_folder() as folder, memory_daemon(folder) as places:
-        status, out, imported = ask([sys.executable, "-c", script], stdin=b"no request", env=env(places))
+    with make_short_folder() as folder, run_fake_daemon(folder) as places:
+        status, out, imported = run_and_capture(
+            [sys.executable, "-c", script], stdin=b"no request", env=build_environment(places)
+        )
     assert (status, out, HEAVY & set(imported.decode().split())) == (0, b"", set())
 
 
@@ -67,20 +69,20 @@ def test_a_status_line_costs_next_to_nothing_also_with_a_config_file() -> None:
         "sys.stderr.write(' '.join(sys.modules))\n"
         "sys.exit(status)"
     )
-    with short_folder() as folder, memory_daemon(folder) as places:
+    with make_short_folder() as folder, run_fake_daemon(folder) as places:
         os.makedirs(places.config_dir, exist_ok=True)
         with open(places.config_file, "w") as config:
             config.write('colour = "always"\n')
-        status, out, imported = ask([sys.executable, "-c", script], env=env(places))
+        status, out, imported = run_and_capture([sys.executable, "-c", script], env=build_environment(places))
     assert (status, out, HEAVY & set(imported.decode().split())) == (0, b"", set())
 
 
 def test_a_status_line_starts_no_daemon() -> None:
-    with short_folder() as folder:
-        places = private_places(folder)
-        assert visor(places, "tmux-status", "{waiting}") == (0, "", "")
+    with make_short_folder() as folder:
+        places = make_private_paths(folder)
+        assert run_visor(places, "tmux-status", "{waiting}") == (0, "", "")
         assert not os.path.exists(places.daemon_socket)
-        assert "usage: visor tmux-status" in visor(places, "tmux-status", "--help")[1]
+        assert "usage: visor tmux-status" in run_visor(places, "tmux-status", "--help")[1]
         assert not os.path.exists(places.daemon_socket)
 
 
@@ -98,23 +100,23 @@ def test_who_sits_at_a_terminal_is_taken_there(
     argv: list[str], is_played: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "isatty", lambda _descriptor: True)
-    assert entry._is_played(argv) == is_played
+    assert __main__._is_interactive_view(argv) == is_played
 
 
 def test_a_person_gets_words_and_a_robot_json() -> None:
-    with short_folder() as folder, memory_daemon(folder) as places:
-        assert visor(places, "get-text", "2") == (0, "hello from 2\n", "")
-        assert msgspec.json.decode(visor(places, "robot", "get-text", "2")[1])["data"]["text"] == "hello from 2"
-        status, out, errors = visor(places, "get-text", "99")
+    with make_short_folder() as folder, run_fake_daemon(folder) as places:
+        assert run_visor(places, "get-text", "2") == (0, "hello from 2\n", "")
+        assert msgspec.json.decode(run_visor(places, "robot", "get-text", "2")[1])["data"]["text"] == "hello from 2"
+        status, out, errors = run_visor(places, "get-text", "99")
         assert (status, out) == (4, "")
         assert errors.startswith("visor: ")
-        status, out, errors = visor(places, "robot", "get-text", "99")
+        status, out, errors = run_visor(places, "robot", "get-text", "99")
         assert (status, errors) == (4, "")
         assert msgspec.json.decode(out)["error"]["code"] == "pane_not_found"
 
 
 def test_a_reader_that_leaves_early_is_no_drama() -> None:
-    with short_folder() as folder, memory_daemon(folder, panes=3000) as places:
+    with make_short_folder() as folder, run_fake_daemon(folder, panes=3000) as places:
         process = _start(places, "robot", "state")
         assert process.stdout is not None
         process.stdout.read(10)
@@ -126,7 +128,7 @@ def test_a_reader_that_leaves_early_is_no_drama() -> None:
 
 
 def test_ctrl_c_ends_with_130_and_without_a_traceback() -> None:
-    with short_folder() as folder, memory_daemon(folder) as places:
+    with make_short_folder() as folder, run_fake_daemon(folder) as places:
         process = _start(places, "watch-events", "--since-cursor", "0")
         assert process.stdout is not None
         assert process.stderr is not None
@@ -143,22 +145,22 @@ def test_the_folder_one_stands_in_may_be_gone(monkeypatch: pytest.MonkeyPatch) -
         raise FileNotFoundError
 
     monkeypatch.setattr(os, "getcwd", gone)
-    assert entry._asked(["robot", "state"]).cwd == "/"
+    assert __main__._build_request(["robot", "state"]).cwd == "/"
 
 
 def test_the_words_after_robot_are_the_command_line() -> None:
-    asked = entry._asked(["robot", "get-text", "7"])
+    asked = __main__._build_request(["robot", "get-text", "7"])
     assert (asked.argv, asked.is_robot) == (("get-text", "7"), True)
-    assert entry._asked(["get-text", "7"]).argv == ("get-text", "7")
+    assert __main__._build_request(["get-text", "7"]).argv == ("get-text", "7")
 
 
 def test_many_calls_at_once_find_one_daemon() -> None:
-    with short_folder() as folder:
-        places = private_places(folder)
+    with make_short_folder() as folder:
+        places = make_private_paths(folder)
         nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
         answers: list[int] = []
         threads = [
-            threading.Thread(target=lambda: answers.append(visor(places, "robot", "state", **nowhere)[0]))
+            threading.Thread(target=lambda: answers.append(run_visor(places, "robot", "state", **nowhere)[0]))
             for _ in range(6)
         ]
         try:
@@ -168,16 +170,16 @@ def test_many_calls_at_once_find_one_daemon() -> None:
                 thread.join()
             assert answers == [0] * 6
         finally:
-            visor(places, "down", **nowhere)
+            run_visor(places, "down", **nowhere)
 
 
-def _start(places: Places, *words: str) -> "Popen[bytes]":
-    return Popen([sys.executable, "-m", "termvisor", *words], env=env(places), stdout=PIPE, stderr=PIPE)
+def _start(places: Paths, *words: str) -> "Popen[bytes]":
+    return Popen([sys.executable, "-m", "termvisor", *words], env=build_environment(places), stdout=PIPE, stderr=PIPE)
 
 
 def _until_it_waits(pid: int) -> None:
     """Until the process has its line to the daemon."""
-    assert until(lambda: any("socket:" in name for name in _open_files(pid)), 30.0)
+    assert wait_until(lambda: any("socket:" in name for name in _open_files(pid)), 30.0)
 
 
 def _open_files(pid: int) -> list[str]:

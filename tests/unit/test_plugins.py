@@ -26,27 +26,27 @@ def package(folder, name: str, text: str) -> str:
 
 def test_what_a_package_declares_for_a_kind_is_found_by_name(tmp_path):
     path = package(tmp_path, "toy", TEXT)
-    assert plugins.declared("agents", [path]) == {
+    assert plugins.find_entry_points("agents", [path]) == {
         "toy": "json:JSONDecoder.decode",
         "broken": "no_such_module_at_all:ADAPTER",
     }
-    assert plugins.declared("checks", [path]) == {"other": "json:dumps"}
-    assert plugins.declared("rules", [path]) == {}
+    assert plugins.find_entry_points("checks", [path]) == {"other": "json:dumps"}
+    assert plugins.find_entry_points("rules", [path]) == {}
 
 
 def test_one_that_cannot_be_loaded_is_told_and_left_out(tmp_path, caplog):
-    found = plugins.load("agents", [package(tmp_path, "toy", TEXT)])
+    found = plugins.load_plugins("agents", [package(tmp_path, "toy", TEXT)])
     assert found == {"toy": json.JSONDecoder.decode}
     assert "broken cannot be loaded: ModuleNotFoundError" in caplog.text
 
 
 def test_folders_that_are_none_and_packages_without_entry_points_are_passed_over(tmp_path):
     (tmp_path / "bare-1.0.dist-info").mkdir()
-    assert plugins.declared("agents", [str(tmp_path), str(tmp_path / "nowhere")]) == {}
+    assert plugins.find_entry_points("agents", [str(tmp_path), str(tmp_path / "nowhere")]) == {}
 
 
 def test_one_that_wants_to_end_the_program_is_left_out(tmp_path, monkeypatch):
     (tmp_path / "quits_at_once.py").write_text("raise SystemExit(3)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     path = package(tmp_path, "quits", "[termvisor.agents]\nquits = quits_at_once:ADAPTER\n")
-    assert plugins.read("agents", [path]) == ({}, {"quits": "SystemExit: 3"})
+    assert plugins.read_plugins("agents", [path]) == ({}, {"quits": "SystemExit: 3"})

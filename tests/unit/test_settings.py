@@ -7,32 +7,32 @@ import pytest
 
 from termvisor import settings
 from termvisor.errors import ConfigError, StorageError, Unavailable
-from termvisor.settings import Places, Settings
+from termvisor.settings import Paths, Settings
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> Places:
+def where(tmp_path: Path) -> Paths:
     (tmp_path / "config").mkdir()
-    return Places(str(tmp_path / "config"), str(tmp_path / "data"), str(tmp_path / "run"))
+    return Paths(str(tmp_path / "config"), str(tmp_path / "data"), str(tmp_path / "run"))
 
 
-def written(where: Places, text: str) -> Places:
+def written(where: Paths, text: str) -> Paths:
     Path(where.config_file).write_text(text)
     return where
 
 
-def test_without_a_file_and_an_environment_the_defaults_hold(where: Places) -> None:
-    assert settings.load(where, {}) == Settings()
+def test_without_a_file_and_an_environment_the_defaults_hold(where: Paths) -> None:
+    assert settings.load_settings(where, {}) == Settings()
 
 
-def test_the_file_beats_the_default_and_the_environment_beats_the_file(where: Places) -> None:
+def test_the_file_beats_the_default_and_the_environment_beats_the_file(where: Paths) -> None:
     written(where, 'thin_interval = 2.5\nbaseline_lines = 10\ntmux_sockets = ["work"]\n')
-    loaded = settings.load(where, {"VISOR_BASELINE_LINES": "20"})
+    loaded = settings.load_settings(where, {"VISOR_BASELINE_LINES": "20"})
     assert (loaded.thin_interval, loaded.baseline_lines, loaded.tmux_sockets) == (2.5, 20, ("work",))
 
 
-def test_an_empty_environment_variable_is_as_good_as_none(where: Places) -> None:
-    assert settings.load(where, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
+def test_an_empty_environment_variable_is_as_good_as_none(where: Paths) -> None:
+    assert settings.load_settings(where, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
 
 
 @pytest.mark.parametrize(
@@ -46,23 +46,23 @@ def test_an_empty_environment_variable_is_as_good_as_none(where: Places) -> None
     ],
     ids=["a long number", "deep brackets", "a heavy pattern", "a deep pattern", "no UTF-8"],
 )
-def test_what_nobody_can_read_is_a_config_error(where: Places, text: str, environ: dict[str, str], why: str) -> None:
+def test_what_nobody_can_read_is_a_config_error(where: Paths, text: str, environ: dict[str, str], why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        settings.load(written(where, text), environ)
+        settings.load_settings(written(where, text), environ)
 
 
 @pytest.mark.parametrize("text", ["work,/run/tmux/x", "work:/run/tmux/x", "work\n/run/tmux/x", "work,,/run/tmux/x,"])
-def test_a_list_in_the_environment_may_be_separated_as_people_do(where: Places, text: str) -> None:
-    assert settings.load(where, {"VISOR_TMUX_SOCKETS": text}).tmux_sockets == ("work", "/run/tmux/x")
+def test_a_list_in_the_environment_may_be_separated_as_people_do(where: Paths, text: str) -> None:
+    assert settings.load_settings(where, {"VISOR_TMUX_SOCKETS": text}).tmux_sockets == ("work", "/run/tmux/x")
 
 
-def test_the_log_level_has_the_short_name_that_people_know(where: Places) -> None:
-    assert settings.load(where, {"VISOR_LOG": "debug"}).log_level == "debug"
+def test_the_log_level_has_the_short_name_that_people_know(where: Paths) -> None:
+    assert settings.load_settings(where, {"VISOR_LOG": "debug"}).log_level == "debug"
 
 
-def test_no_color_means_never_unless_our_own_name_says_otherwise(where: Places) -> None:
-    assert settings.load(where, {"NO_COLOR": "1"}).colour == "never"
-    assert settings.load(where, {"NO_COLOR": "1", "VISOR_COLOUR": "always"}).colour == "always"
+def test_no_color_means_never_unless_our_own_name_says_otherwise(where: Paths) -> None:
+    assert settings.load_settings(where, {"NO_COLOR": "1"}).colour == "never"
+    assert settings.load_settings(where, {"NO_COLOR": "1", "VISOR_COLOUR": "always"}).colour == "always"
 
 
 @pytest.mark.parametrize(
@@ -76,31 +76,31 @@ def test_no_color_means_never_unless_our_own_name_says_otherwise(where: Places) 
         ('redact_patterns = ["("]\n', "redact_patterns"),
     ],
 )
-def test_a_wrong_file_is_refused_and_the_message_names_the_place(where: Places, text: str, told: str) -> None:
+def test_a_wrong_file_is_refused_and_the_message_names_the_place(where: Paths, text: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
-        settings.load(written(where, text), {})
+        settings.load_settings(written(where, text), {})
 
 
-def test_a_file_that_cannot_be_read_is_told_with_its_path(where: Places) -> None:
+def test_a_file_that_cannot_be_read_is_told_with_its_path(where: Paths) -> None:
     os.mkdir(where.config_file)
     with pytest.raises(ConfigError, match=r"config\.toml: Is a directory"):
-        settings.load(where, {})
+        settings.load_settings(where, {})
 
 
-def test_a_pipe_in_its_place_holds_nobody_up(where: Places) -> None:
+def test_a_pipe_in_its_place_holds_nobody_up(where: Paths) -> None:
     os.mkfifo(where.config_file)
     with pytest.raises(ConfigError, match=r"config\.toml: it is not a plain file"):
-        settings.load(where, {})
+        settings.load_settings(where, {})
 
 
-def test_a_file_that_is_not_text_is_refused(where: Places) -> None:
+def test_a_file_that_is_not_text_is_refused(where: Paths) -> None:
     Path(where.config_file).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError):
-        settings.load(where, {})
+        settings.load_settings(where, {})
 
 
 def test_every_setting_has_a_doc_a_type_and_a_name_of_its_own_in_the_environment() -> None:
-    rows = settings.rows()
+    rows = settings.list_settings()
     assert [row.name for row in rows if not row.doc or not row.type] == []
     assert len({row.env for row in rows}) == len(rows) == len(Settings.__struct_fields__)
     assert {row.env[:6] for row in rows} == {"VISOR_"}
@@ -108,20 +108,20 @@ def test_every_setting_has_a_doc_a_type_and_a_name_of_its_own_in_the_environment
 
 def test_places_follow_our_own_variables_first() -> None:
     env = {"HOME": "/home/ada", "XDG_DATA_HOME": "/xdg", "VISOR_DATA_DIR": "/own", "VISOR_RUNTIME_DIR": "/run/own"}
-    where = settings.places(env)
-    assert where == Places("/home/ada/.config/termvisor", "/own", "/run/own")
+    where = settings.resolve_paths(env)
+    assert where == Paths("/home/ada/.config/termvisor", "/own", "/run/own")
 
 
 def test_places_follow_xdg_and_else_the_home() -> None:
     xdg = {"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "/r"}
-    assert settings.places(xdg) == Places("/c/termvisor", "/d/termvisor", "/r/termvisor")
-    bare = settings.places({"HOME": "/h"})
+    assert settings.resolve_paths(xdg) == Paths("/c/termvisor", "/d/termvisor", "/r/termvisor")
+    bare = settings.resolve_paths({"HOME": "/h"})
     assert (bare.config_dir, bare.data_dir) == ("/h/.config/termvisor", "/h/.local/share/termvisor")
     assert str(os.getuid()) in bare.runtime_dir
 
 
 def test_all_files_of_an_instance_lie_in_its_own_places() -> None:
-    where = Places("/c", "/d", "/r")
+    where = Paths("/c", "/d", "/r")
     assert {where.config_file, where.database, where.raw_dir, where.log_file, where.nonce_file} == {
         "/c/config.toml",
         "/d/visor.db",
@@ -133,8 +133,8 @@ def test_all_files_of_an_instance_lie_in_its_own_places() -> None:
     assert {os.path.dirname(path) for path in sockets} == {"/r"}
 
 
-def test_prepared_folders_can_be_entered_by_their_owner_only(where: Places) -> None:
-    settings.prepare(where)
+def test_prepared_folders_can_be_entered_by_their_owner_only(where: Paths) -> None:
+    settings.make_instance_folders(where)
     folders = (where.runtime_dir, where.data_dir, where.raw_dir, os.path.dirname(where.log_file))
     assert {os.stat(path).st_mode & 0o777 for path in folders} == {0o700}
 
@@ -143,7 +143,7 @@ def test_an_open_folder_of_ours_is_closed(tmp_path: Path) -> None:
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(0o755)
-    settings.make_private(str(folder))
+    settings.make_private_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -151,7 +151,7 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytes
     stranger = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: stranger)
     with pytest.raises(Unavailable, match="not a folder of yours"):
-        settings.make_private(str(tmp_path))
+        settings.make_private_folder(str(tmp_path))
 
 
 def test_a_link_to_somebody_elses_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,28 +159,28 @@ def test_a_link_to_somebody_elses_folder_is_refused(tmp_path: Path, monkeypatch:
     stranger = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: stranger)
     with pytest.raises(Unavailable, match="not a folder of yours"):
-        settings.make_private(str(tmp_path / "link"))
+        settings.make_private_folder(str(tmp_path / "link"))
 
 
 def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Unavailable, match="cannot create"):
-        settings.make_private(str(tmp_path / "file"))
+        settings.make_private_folder(str(tmp_path / "file"))
 
 
 def test_a_runtime_path_too_long_for_a_socket_is_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError) as caught:
-        settings.prepare(Places("/c", "/d", "/r" * 60))
+        settings.make_instance_folders(Paths("/c", "/d", "/r" * 60))
     assert "VISOR_RUNTIME_DIR" in caught.value.hint
 
 
 def test_tmux_keeps_its_sockets_where_tmux_says(tmp_path: Path) -> None:
-    assert settings.tmux_folder({"TMUX_TMPDIR": str(tmp_path)}) == f"{tmp_path}/tmux-{os.getuid()}"
-    assert settings.tmux_folder({}).endswith(f"/tmux-{os.getuid()}")
+    assert settings.get_tmux_socket_folder({"TMUX_TMPDIR": str(tmp_path)}) == f"{tmp_path}/tmux-{os.getuid()}"
+    assert settings.get_tmux_socket_folder({}).endswith(f"/tmux-{os.getuid()}")
 
 
 def test_what_a_running_daemon_cannot_take_over_says_what_it_needs() -> None:
-    needs = {row.name: row.restart for row in settings.rows() if row.restart}
+    needs = {row.name: row.restart for row in settings.list_settings() if row.restart}
     assert needs["tmux_program"] == "visor daemon restart"
     assert needs["segment_bytes"] == needs["recorder_cap_bytes"] == "visor down && visor up"
     assert "log_level" not in needs
@@ -197,15 +197,15 @@ def test_what_a_running_daemon_cannot_take_over_says_what_it_needs() -> None:
     ],
 )
 def test_a_text_is_read_as_the_kind_of_setting_it_is_for(name: str, text: str, value: object) -> None:
-    (row,) = [row for row in settings.rows() if row.name == name]
-    assert settings.written(row, text) == value
+    (row,) = [row for row in settings.list_settings() if row.name == name]
+    assert settings.parse_setting_text(row, text) == value
 
 
 def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
     path = tmp_path / "data" / "nonce"
-    first = settings.nonce(str(path))
+    first = settings.load_nonce(str(path))
     assert len(first) == 32
-    assert settings.nonce(str(path)) == first
+    assert settings.load_nonce(str(path)) == first
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert os.listdir(path.parent) == ["nonce"]
 
@@ -213,7 +213,7 @@ def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
 @pytest.mark.parametrize("found", [b"", b"\n", b"half a no", b"$(rm -rf x)\n", b"\xff" * 40])
 def test_what_is_no_nonce_is_replaced(tmp_path: Path, found: bytes) -> None:
     (tmp_path / "nonce").write_bytes(found)
-    made = settings.nonce(str(tmp_path / "nonce"))
+    made = settings.load_nonce(str(tmp_path / "nonce"))
     assert len(made) == 32
     assert (tmp_path / "nonce").read_text() == f"{made}\n"
 
@@ -227,33 +227,33 @@ def test_a_nonce_that_somebody_made_meanwhile_is_taken(tmp_path: Path, monkeypat
         link(source, target)
 
     monkeypatch.setattr(os, "link", late)
-    assert settings.nonce(str(path)) == theirs
+    assert settings.load_nonce(str(path)) == theirs
     assert os.listdir(tmp_path) == ["nonce"]
 
 
 def test_a_nonce_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
     (tmp_path / "nonce").mkdir()
     with pytest.raises(StorageError, match="nonce"):
-        settings.nonce(str(tmp_path / "nonce"))
+        settings.load_nonce(str(tmp_path / "nonce"))
 
 
 @pytest.mark.parametrize("name", ["retention", "raw_retention", "total_bytes", "pane_bytes", "snapshot_interval"])
 def test_what_is_kept_cannot_be_less_than_nothing(name: str) -> None:
-    assert getattr(settings.check({name: 0}, "here"), name) == 0
+    assert getattr(settings.validate_settings({name: 0}, "here"), name) == 0
     with pytest.raises(ConfigError, match=name):
-        settings.check({name: -1}, "here")
+        settings.validate_settings({name: -1}, "here")
 
 
 def test_raw_bytes_are_kept_as_long_as_the_text_unless_something_else_is_said() -> None:
-    assert settings.check({}, "here").raw_retention is None
-    assert settings.check({"raw_retention": "0.5"}, "here").raw_retention == 0.5
+    assert settings.validate_settings({}, "here").raw_retention is None
+    assert settings.validate_settings({"raw_retention": "0.5"}, "here").raw_retention == 0.5
 
 
-def test_settings_of_one_family_may_stand_in_a_table(where: Places) -> None:
+def test_settings_of_one_family_may_stand_in_a_table(where: Paths) -> None:
     written(where, 'log_level = "debug"\n[notify]\nways = ["desktop"]\nrate = 3\n')
-    loaded = settings.load(where, {})
+    loaded = settings.load_settings(where, {})
     assert (loaded.log_level, loaded.notify_ways, loaded.notify_rate) == ("debug", ("desktop",), 3)
-    assert settings.load(where, {"VISOR_NOTIFY_RATE": "4"}).notify_rate == 4
+    assert settings.load_settings(where, {"VISOR_NOTIFY_RATE": "4"}).notify_rate == 4
 
 
 @pytest.mark.parametrize(
@@ -268,10 +268,13 @@ def test_settings_of_one_family_may_stand_in_a_table(where: Places) -> None:
         ('[notify]\ncommand = [""]\n', "notify_command"),
     ],
 )
-def test_what_is_wrong_in_a_table_is_told_by_its_whole_name(where: Places, text: str, why: str) -> None:
+def test_what_is_wrong_in_a_table_is_told_by_its_whole_name(where: Paths, text: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        settings.load(written(where, text), {})
+        settings.load_settings(written(where, text), {})
 
 
-def test_the_words_of_a_command_stand_on_lines_in_the_environment(where: Places) -> None:
-    assert settings.load(where, {"VISOR_NOTIFY_COMMAND": "say\n--to=a,b"}).notify_command == ("say", "--to=a,b")
+def test_the_words_of_a_command_stand_on_lines_in_the_environment(where: Paths) -> None:
+    assert settings.load_settings(where, {"VISOR_NOTIFY_COMMAND": "say\n--to=a,b"}).notify_command == (
+        "say",
+        "--to=a,b",
+    )

@@ -8,26 +8,26 @@ import os
 import sys
 from collections.abc import Sequence
 
-from termvisor.accounts.credentials import environment
+from termvisor.accounts.credentials import load_account_environment
 from termvisor.errors import BadRequest, ConfigError, VisorError
-from termvisor.model.agent.account import find
-from termvisor.settings import Places, home, load
-from termvisor.settings import environment as inherited
+from termvisor.model.agent.account import find_account
+from termvisor.settings import Paths, get_home_folder, load_settings
+from termvisor.settings import get_environment as inherited
 
 
-def prefix(config_dir: str, ref: str) -> tuple[str, ...]:
+def build_command_prefix(config_dir: str, ref: str) -> tuple[str, ...]:
     """The words before a command that start it under an account."""
     return (sys.executable, "-P", "-m", "termvisor.accounts.launcher", config_dir, ref, "--")
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Returns only when it cannot be done: the exit status."""
     try:
-        config_dir, ref, command = _read(words)
-        account = find(load(Places(config_dir, "", "")).accounts, ref)
+        config_dir, ref, command = _parse_arguments(arguments)
+        account = find_account(load_settings(Paths(config_dir, "", "")).accounts, ref)
         if account is None:
             raise ConfigError(f"there is no account {ref!r}", hint="`visor accounts list` shows them.")
-        os.execvpe(command[0], command, inherited() | environment(account, home()))  # noqa: S606 - no shell reads it
+        os.execvpe(command[0], command, inherited() | load_account_environment(account, get_home_folder()))  # noqa: S606 - no shell reads it
     except VisorError as error:
         sys.stderr.write(f"visor: {error.message}\n{error.hint}\n" if error.hint else f"visor: {error.message}\n")
         return error.exit_status
@@ -36,10 +36,10 @@ def main(words: Sequence[str]) -> int:
         return 127
 
 
-def _read(words: Sequence[str]) -> tuple[str, str, list[str]]:
-    if len(words) < 4 or words[2] != "--":
+def _parse_arguments(arguments: Sequence[str]) -> tuple[str, str, list[str]]:
+    if len(arguments) < 4 or arguments[2] != "--":
         raise BadRequest("it is called as <config folder> <account> -- <command> …")
-    return words[0], words[1], list(words[3:])
+    return arguments[0], arguments[1], list(arguments[3:])
 
 
 if __name__ == "__main__":

@@ -3,66 +3,66 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from termvisor.actions.agent_keys import Hand
-from termvisor.actions.agent_server import interrupted
-from termvisor.actions.preconditions import TO_AGENT, Belief
-from termvisor.agents.adapters.server_contract import Line
+from termvisor.actions.agent_keys import AgentKeyboard
+from termvisor.actions.agent_server import send_interrupt
+from termvisor.actions.preconditions import AgentAction, PaneSnapshot
+from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl
 from termvisor.clock import Clock
 from termvisor.errors import StaleSnapshot, VisorError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.action.action import AnswerAgent, AnswerDialog, Interrupt
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId, RuntimeId
 
-Carry = Callable[[Belief | None], Awaitable[Outcome]]
+AllowCallback = Callable[[PaneSnapshot | None], Awaitable[Outcome]]
 """Brings a yes to an agent that waits for it."""
-log = logger("speak")
+log = get_logger("speak")
 
 
-class Ways(Protocol):
+class AgentRoutes(Protocol):
     """How an agent is reached."""
 
-    def control(self, pane: PaneId) -> PaneControl: ...
+    def get_control(self, pane: PaneId) -> PaneControl: ...
 
-    def line(self, pane: PaneId) -> Line | None: ...
+    def get_session_control(self, pane: PaneId) -> SessionControl | None: ...
 
-    def carrier(self, request: str) -> Carry | None:
+    def find_allow_callback(self, request: str) -> AllowCallback | None:
         """How a yes to this request gets to its agent; None where whoever asked carries it."""
 
-    def has_left(self, runtime: RuntimeId) -> bool:
+    def has_exited(self, runtime: RuntimeId) -> bool:
         """Whether this agent lives no more."""
 
 
-class Speaker:
-    def __init__(self, ways: Ways, clock: Clock):
-        self._ways, self._clock = ways, clock
+class AgentCommander:
+    def __init__(self, routes: AgentRoutes, clock: Clock):
+        self._routes, self._clock = routes, clock
 
-    async def say(self, action: TO_AGENT, belief: Belief) -> Outcome:
-        if isinstance(action, Interrupt) and (outcome := await self._natively(action)) is not None:
+    async def execute(self, action: AgentAction, snapshot: PaneSnapshot) -> Outcome:
+        if isinstance(action, Interrupt) and (outcome := await self._interrupt_natively(action)) is not None:
             return outcome
-        hand, tenant = self.hand(belief), belief.tenant
+        hand, tenant = self.build_keyboard(snapshot), snapshot.agent
         if isinstance(action, AnswerDialog):
-            return await hand.pick(action.choice, action.rows)
+            return await hand.pick_choice(action.choice, action.rows)
         if isinstance(action, Interrupt):
             return await hand.interrupt()
-        return await hand.leave(lambda: tenant is None or self._ways.has_left(tenant.runtime))
+        return await hand.quit_agent(lambda: tenant is None or self._routes.has_exited(tenant.runtime))
 
-    async def allow(self, action: AnswerAgent, belief: Belief | None) -> Outcome:
-        carry = self._ways.carrier(action.request)
-        return Outcome(status="done", pane=action.pane) if carry is None else await carry(belief)
+    async def deliver_approval(self, action: AnswerAgent, snapshot: PaneSnapshot | None) -> Outcome:
+        carry = self._routes.find_allow_callback(action.request)
+        return Outcome(status="done", pane=action.pane) if carry is None else await carry(snapshot)
 
-    def hand(self, belief: Belief) -> Hand:
-        voice = belief.voice
+    def build_keyboard(self, snapshot: PaneSnapshot) -> AgentKeyboard:
+        voice = snapshot.interaction
         if voice is None:
             raise StaleSnapshot("nothing was done: no agent is known to be there", details={"why": "no_agent"})
-        return Hand(self._ways.control(belief.view.id), belief, voice, self._clock)
+        return AgentKeyboard(self._routes.get_control(snapshot.view.id), snapshot, voice, self._clock)
 
-    async def _natively(self, action: Interrupt) -> Outcome | None:
+    async def _interrupt_natively(self, action: Interrupt) -> Outcome | None:
         """None where that is no way: then nothing was done."""
-        line = self._ways.line(action.pane)
+        line = self._routes.get_session_control(action.pane)
         try:
-            return None if line is None else await interrupted(line, action.pane)
+            return None if line is None else await send_interrupt(line, action.pane)
         except VisorError as error:
             log.info("the server of %s did not take it: %s", action.agent, error.message)
             return None

@@ -1,37 +1,39 @@
 """What an agent is told by its own server instead of by its keyboard, and how it is known that it heard."""
 
-from termvisor.actions.typing import Ended, Step
-from termvisor.agents.adapters.server_contract import Line
+from termvisor.actions.text_typer import StepRecorder, TypingResult
+from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.errors import BadRequest, TimedOut, Unavailable
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId
 
-_SILENT = "the agent's server did not say whether it heard"
+_NO_ANSWER_TEXT = "the agent's server did not say whether it heard"
 
 
-async def prompted(line: Line, words: str, title: str, step: Step) -> Ended:
+async def send_prompt(
+    session_control: SessionControl, text: str, title: str, record_step: StepRecorder
+) -> TypingResult:
     """A turn that begins with these words, in the pane with this title.
 
     Never tried again: who hears nothing of it does not know.
     """
-    await step("submitting")
+    await record_step("submitting")
     try:
-        has_begun = await line.prompt(words, title)
+        has_begun = await session_control.send_prompt(text, title)
     except BadRequest as error:
-        return Ended("refused", "server_refused", f"its server refused it: {error.message}")
+        return TypingResult("refused", "server_refused", f"its server refused it: {error.message}")
     except (TimedOut, Unavailable) as error:
-        return Ended("unknown", "no_answer", f"{_SILENT}: {error.message}")
+        return TypingResult("unknown", "no_answer", f"{_NO_ANSWER_TEXT}: {error.message}")
     if not has_begun:
-        return Ended("unknown", "not_confirmed", "its server named no turn")
-    return Ended("delivered", "turn_started", channel="native")
+        return TypingResult("unknown", "not_confirmed", "its server named no turn")
+    return TypingResult("delivered", "turn_started", channel="native")
 
 
-async def interrupted(line: Line, pane: PaneId) -> Outcome | None:
+async def send_interrupt(session_control: SessionControl, pane: PaneId) -> Outcome | None:
     """None where it is at nothing that could be interrupted so."""
     try:
-        has_stopped = await line.stop()
+        has_stopped = await session_control.stop_turn()
     except (TimedOut, Unavailable) as error:
-        return Outcome(status="unknown", why="no_answer", text=f"{_SILENT}: {error.message}", pane=pane)
+        return Outcome(status="unknown", why="no_answer", text=f"{_NO_ANSWER_TEXT}: {error.message}", pane=pane)
     if has_stopped is None:
         return None
     if has_stopped:

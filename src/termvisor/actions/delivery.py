@@ -7,46 +7,46 @@ import asyncio
 
 from msgspec.structs import replace
 
-from termvisor.actions import input_line as screen
-from termvisor.actions.agent_server import prompted
-from termvisor.actions.attempt import Attempt, Means, refused
-from termvisor.actions.audit_entry import Case, hash_of, text_hash
-from termvisor.actions.preconditions import Belief, Refusal, takes_natively
-from termvisor.actions.typing import Ended, Journey, Sender, Step
+from termvisor.actions import input_line
+from termvisor.actions.agent_server import send_prompt
+from termvisor.actions.attempt import Attempt, GateDependencies, build_refused_error
+from termvisor.actions.audit_entry import AuditContext, hash_action, hash_text
+from termvisor.actions.preconditions import PaneSnapshot, PreconditionFailure, can_send_natively
+from termvisor.actions.text_typer import StepRecorder, TextTyper, TypingJob, TypingResult
 from termvisor.errors import Conflict, NotFound, StaleSnapshot, VisorError
 from termvisor.model.action.action import Action, SendText
 from termvisor.model.action.audit import AuditFilter
-from termvisor.model.action.delivery import Send, SendStep
+from termvisor.model.action.delivery import DeliveryRecord, DeliveryStep
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.preconditions import Preconditions
 
 
-class Delivery:
-    def __init__(self, means: Means):
-        self._means = means
+class TextDelivery:
+    def __init__(self, dependencies: GateDependencies):
+        self._dependencies = dependencies
 
-    async def send(self, attempt: Attempt, action: SendText) -> Outcome:
-        case, terms, belief = attempt.case, attempt.wish.terms, attempt.belief
+    async def deliver(self, attempt: Attempt, action: SendText) -> Outcome:
+        case, terms, belief = attempt.audit, attempt.request.preconditions, attempt.snapshot
         if belief is None:
             raise NotFound("there is no pane to send to")
-        key, now = terms.key or case.correlation, self._means.clock.now()
-        send = Send(
+        key, now = terms.key or case.correlation, self._dependencies.clock.now()
+        send = DeliveryRecord(
             key=key,
             correlation=case.correlation,
             pane=action.pane,
             action_hash=case.action_hash,
-            text_hash=text_hash(action.text, self._means.secret),
+            text_hash=hash_text(action.text, self._dependencies.hash_key),
             begun_at=now,
         )
-        intent = case.entry("intent", now, verdict=attempt.judged.verdict, observed=attempt.observed())
-        earlier = await self._means.store.sends.begin(send, intent)
+        intent = case.build_entry("intent", now, verdict=attempt.decision.verdict, observed=attempt.describe_pane())
+        earlier = await self._dependencies.store.deliveries.begin(send, intent)
         if earlier is not None:
-            return _repeated(earlier, case.action_hash)
-        ended = await self._travelled(send, self._journey(action, belief, terms, key))
-        await self._end(key, case, ended)
-        await self._means.judge.after(attempt.judged, ended.status, ended.why)
+            return _replay_outcome(earlier, case.action_hash)
+        ended = await self._type_or_prompt(send, self._build_job(action, belief, terms, key))
+        await self._record_end(key, case, ended)
+        await self._dependencies.policy.report_outcome(attempt.decision, ended.status, ended.why)
         if ended.status == "refused":
-            raise refused(Refusal(why=ended.why, text=ended.text), case)
+            raise build_refused_error(PreconditionFailure(why=ended.why, text=ended.text), case)
         sent = len(action.text.encode("utf-8", "replace"))
         return Outcome(
             status=ended.status,
@@ -60,70 +60,82 @@ class Delivery:
             channel=ended.channel,
         )
 
-    def _journey(self, action: SendText, belief: Belief, terms: Terms, key: str) -> Journey:
-        voice = belief.voice
-        return Journey(action, belief, terms.into == "prompt" and voice is None, self._steps_of(key), voice)
+    def _build_job(self, action: SendText, snapshot: PaneSnapshot, preconditions: Preconditions, key: str) -> TypingJob:
+        voice = snapshot.interaction
+        return TypingJob(
+            action, snapshot, preconditions.into == "prompt" and voice is None, self._build_step_recorder(key), voice
+        )
 
-    async def _travelled(self, send: Send, journey: Journey) -> Ended:
-        panes = self._means.panes
-        native = panes.line(send.pane) if takes_natively(journey.belief, journey.action) else None
+    async def _type_or_prompt(self, delivery: DeliveryRecord, job: TypingJob) -> TypingResult:
+        panes = self._dependencies.panes
+        native = panes.get_session_control(delivery.pane) if can_send_natively(job.snapshot, job.action) else None
         try:
             if native is not None:
-                return await prompted(native, journey.text, journey.belief.sight.title, journey.step)
-            ended = await Sender(panes.control(send.pane), panes, self._means.clock).send(journey)
-            return replace(ended, channel="keys" if journey.voice is not None else None)
+                return await send_prompt(native, job.text, job.snapshot.pane_state.title, job.record_step)
+            ended = await TextTyper(panes.get_control(delivery.pane), panes, self._dependencies.clock).type_text(job)
+            return replace(ended, channel="keys" if job.interaction is not None else None)
         except asyncio.CancelledError:
             # Who asked has left in the middle of it: what came of it is on record all the same.
-            await self.look_at(await self._means.store.sends.one(send.key) or send)
+            await self.resolve_interrupted(
+                await self._dependencies.store.deliveries.find_by_key(delivery.key) or delivery
+            )
             raise
 
-    def _steps_of(self, key: str) -> Step:
-        async def step(step: SendStep) -> None:
-            await self._means.store.sends.step(key, step, self._means.clock.now())
+    def _build_step_recorder(self, key: str) -> StepRecorder:
+        async def record_step(step: DeliveryStep) -> None:
+            await self._dependencies.store.deliveries.record_step(key, step, self._dependencies.clock.now())
 
-        return step
+        return record_step
 
-    async def _end(self, key: str, case: Case, ended: Ended) -> None:
-        entry = case.entry("outcome", self._means.clock.now(), outcome=ended.status, why=ended.why)
-        await self._means.store.sends.end(key, ended.status, ended.why, entry)
+    async def _record_end(self, key: str, audit: AuditContext, ended: TypingResult) -> None:
+        entry = audit.build_entry("outcome", self._dependencies.clock.now(), outcome=ended.status, why=ended.why)
+        await self._dependencies.store.deliveries.end(key, ended.status, ended.why, entry)
 
-    async def earlier(self, action: Action, terms: Terms) -> Outcome | None:
+    async def find_by_key(self, action: Action, preconditions: Preconditions) -> Outcome | None:
         """What came of the first call with this key."""
-        if not (terms.key and isinstance(action, SendText)):
+        if not (preconditions.key and isinstance(action, SendText)):
             return None
-        earlier = await self._means.store.sends.one(terms.key)
+        earlier = await self._dependencies.store.deliveries.find_by_key(preconditions.key)
         if earlier is None:
             return None
-        return _repeated(earlier, hash_of(action, await self._means.panes.view(action.pane)))
+        return _replay_outcome(earlier, hash_action(action, await self._dependencies.panes.get_pane(action.pane)))
 
-    async def look_at(self, send: Send) -> None:
+    async def resolve_interrupted(self, delivery: DeliveryRecord) -> None:
         """What can be said of a send that was under way when its daemon ended."""
-        ended = await self._interrupted(send)
-        story = await self._means.store.audit.list(only=AuditFilter(correlation=send.correlation))
+        ended = await self._inspect_interrupted(delivery)
+        story = await self._dependencies.store.audit.list(filters=AuditFilter(correlation=delivery.correlation))
         intent = next(entry for entry in reversed(story) if entry.stage == "intent")
-        now = self._means.clock.now()
+        now = self._dependencies.clock.now()
         entry = replace(intent, stage="outcome", at=now, outcome=ended.status, why=ended.why)
-        await self._means.store.sends.end(send.key, ended.status, ended.why, entry)
+        await self._dependencies.store.deliveries.end(delivery.key, ended.status, ended.why, entry)
 
-    async def _interrupted(self, send: Send) -> Ended:
-        panes = self._means.panes
+    async def _inspect_interrupted(self, delivery: DeliveryRecord) -> TypingResult:
+        panes = self._dependencies.panes
         try:
-            belief = await panes.believe(send.pane, Terms())
-            line = await panes.last_command_line(send.pane, send.step_at) if send.step == "submitting" else None
+            belief = await panes.take_snapshot(delivery.pane, Preconditions())
+            line = (
+                await panes.find_last_command_line(delivery.pane, delivery.step_at)
+                if delivery.step == "submitting"
+                else None
+            )
         except VisorError as error:
-            return Ended("unknown", "interrupted", f"the pane cannot be looked at: {error}")
-        typed = belief.typed or screen.in_program(belief.sight)
-        if typed is not None and self.is_of(send, typed.before) and not screen.squeeze(typed.behind):
-            return Ended("typed_not_submitted", "interrupted", "the text stands in the input")
-        if line is not None and self.is_of(send, line):
-            return Ended("delivered", "interrupted", "the shell said that it started this command")
-        return Ended("unknown", "interrupted", "it cannot be said whether the text was taken")
+            return TypingResult("unknown", "interrupted", f"the pane cannot be looked at: {error}")
+        typed = belief.typed_input or input_line.read_program_input(belief.pane_state)
+        if (
+            typed is not None
+            and self.is_text_of(delivery, typed.before)
+            and not input_line.strip_decoration(typed.behind)
+        ):
+            return TypingResult("typed_not_submitted", "interrupted", "the text stands in the input")
+        if line is not None and self.is_text_of(delivery, line):
+            return TypingResult("delivered", "interrupted", "the shell said that it started this command")
+        return TypingResult("unknown", "interrupted", "it cannot be said whether the text was taken")
 
-    def is_of(self, send: Send, text: str) -> bool:
-        return text_hash(text, self._means.secret) == send.text_hash
+    def is_text_of(self, delivery: DeliveryRecord, text: str) -> bool:
+        return hash_text(text, self._dependencies.hash_key) == delivery.text_hash
 
 
-def _repeated(earlier: Send, action_hash: str) -> Outcome:
+def _replay_outcome(earlier: DeliveryRecord, action_hash: str) -> Outcome:
     """The same key again: nothing is done, the first answer is given once more."""
     if earlier.action_hash != action_hash:
         raise Conflict(f"the key {earlier.key!r} was used for another action", hint="Every action needs its own key.")

@@ -9,125 +9,129 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.backends.pane_control import Sight
-from termvisor.terminal.input_area import columns, input_rows
+from termvisor.backends.pane_control import PaneState
+from termvisor.terminal.input_area import count_columns, find_input_rows
 
-ENDS = 24
+COMPARED_END_CHARS = 24
 """Of a long text, so many characters at its beginning and at its end are compared."""
-_LONG = 200
-_ESCAPE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x0e\x0f]")
-_GREYS = frozenset(["8", *map(str, range(235, 247))])
-_DROPPED = re.compile(r"[\s│┃║|▌▐▏▕╭╮╰╯┌┐└┘─━═>❯›»$%#…]+")
-_GUARDED = re.compile(r"[A-Za-z0-9 .❯›●→]+")
-_PIECE = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+_LONG_TEXT_CHARS = 200
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x0e\x0f]")
+_GREY_COLOURS = frozenset(["8", *map(str, range(235, 247))])
+_IGNORED_CHARACTERS = re.compile(r"[\s│┃║|▌▐▏▕╭╮╰╯┌┐└┘─━═>❯›»$%#…]+")
+_GUARD_CHARACTERS = re.compile(r"[A-Za-z0-9 .❯›●→]+")
+_WORD_RUN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 
-class Row(Struct, frozen=True):
+class InputRow(Struct, frozen=True):
     """A row without colours, and which of its characters are faint (placeholders, suggestions)."""
 
     text: str
     faint: tuple[bool, ...]
 
 
-class Typed(Struct, frozen=True):
+class TypedInput(Struct, frozen=True):
     """What stands before the cursor in the input, and what behind it that is not faint."""
 
     before: str
     behind: str
 
 
-def squeeze(text: str) -> str:
-    return _DROPPED.sub("", text)
+def strip_decoration(text: str) -> str:
+    return _IGNORED_CHARACTERS.sub("", text)
 
 
-def is_same(shown: str, text: str) -> bool:
+def is_same_text(shown: str, text: str) -> bool:
     """Whether an input that shows this holds that text; of a long one the ends are looked at."""
-    seen, wanted = squeeze(shown), squeeze(text)
+    seen, wanted = strip_decoration(shown), strip_decoration(text)
     if not wanted:
         return False
     if not _is_long(text):
         return seen == wanted
-    return seen.startswith(wanted[:ENDS]) and seen.endswith(wanted[-ENDS:])
+    return seen.startswith(wanted[:COMPARED_END_CHARS]) and seen.endswith(wanted[-COMPARED_END_CHARS:])
 
 
 def _is_long(text: str) -> bool:
-    return "\n" in text or len(squeeze(text)) > _LONG
+    return "\n" in text or len(strip_decoration(text)) > _LONG_TEXT_CHARS
 
 
-def piece_of(text: str, width: int) -> str:
+def find_guard_piece(text: str, width: int) -> str:
     """A part of the text that a guard can look for in one row of the screen; empty when there is none.
 
     Not longer than a quarter of a row, so that it is seldom broken by the row's end. Of a long text only the ends are
     sure to be there.
     """
     longest = max(8, width // 4)
-    there = f"{text[:ENDS]}\n{text[-ENDS:]}" if _is_long(text) else text
-    parts = _PIECE.findall(there.replace("\n", "\0"))
+    there = f"{text[:COMPARED_END_CHARS]}\n{text[-COMPARED_END_CHARS:]}" if _is_long(text) else text
+    parts = _WORD_RUN.findall(there.replace("\n", "\0"))
     return max((part[:longest].strip() for part in parts), key=len, default="")
 
 
-def pieces_of(rows: Sequence[str], width: int) -> tuple[str, ...]:
+def find_guard_pieces(rows: Sequence[str], width: int) -> tuple[str, ...]:
     """Of every row of a dialog a part that a guard can look for, with the sign that points at a choice."""
     longest = max(8, width // 2)
-    found = (max(_GUARDED.findall(row), key=len, default="").strip()[:longest].strip() for row in rows)
+    found = (max(_GUARD_CHARACTERS.findall(row), key=len, default="").strip()[:longest].strip() for row in rows)
     return tuple(dict.fromkeys(piece for piece in found if piece))
 
 
-def at_prompt(sight: Sight, column: int, lines: int = 1) -> Typed | None:
+def read_prompt_input(pane_state: PaneState, column: int, lines: int = 1) -> TypedInput | None:
     """A shell's input of so many lines, which begins in this column of its first (joined) row and ends at the cursor;
     None where it does not, or where its beginning has left the screen.
     """
-    rows = [read(row) for row in sight.rows]
-    place = _cursor(rows, sight)
+    rows = [parse_row(row) for row in pane_state.rows]
+    place = _find_cursor(rows, pane_state)
     if place is None:
         return None
     number, cursor = place
-    first, at = number - lines + 1, _index(rows[number].text, cursor)
+    first, at = number - lines + 1, _find_column_index(rows[number].text, cursor)
     if first < 0 or (lines == 1 and cursor < column):
         return None
     above = "".join(f"{row.text}\n" for row in rows[first:number])
     before = above + rows[number].text[:at]
-    return Typed(before[_index(before, column) :], _behind(rows[number], at, sight.width))
+    return TypedInput(
+        before[_find_column_index(before, column) :], _read_behind_cursor(rows[number], at, pane_state.width)
+    )
 
 
-def in_program(sight: Sight) -> Typed | None:
+def read_program_input(pane_state: PaneState) -> TypedInput | None:
     """The input of a program that nothing more is known about: the row of the cursor and the box around it."""
-    rows = [read(row) for row in sight.rows]
-    place = _cursor(rows, sight)
+    rows = [parse_row(row) for row in pane_state.rows]
+    place = _find_cursor(rows, pane_state)
     if place is None:
         return None
     number, column = place
-    area = input_rows([row.text for row in rows], number)
-    at = _index(rows[number].text, column)
-    before = [solid(rows[one]) for one in area if one < number]
-    behind = [solid(rows[one]) for one in area if one > number]
-    behind.insert(0, _behind(rows[number], at, sight.width))
-    return Typed("\n".join([*before, rows[number].text[:at]]), "\n".join(behind))
+    area = find_input_rows([row.text for row in rows], number)
+    at = _find_column_index(rows[number].text, column)
+    before = [drop_faint_text(rows[one]) for one in area if one < number]
+    behind = [drop_faint_text(rows[one]) for one in area if one > number]
+    behind.insert(0, _read_behind_cursor(rows[number], at, pane_state.width))
+    return TypedInput("\n".join([*before, rows[number].text[:at]]), "\n".join(behind))
 
 
-def shows(sight: Sight, text: str) -> bool:
+def is_text_shown(pane_state: PaneState, text: str) -> bool:
     """Whether the text stands anywhere on the screen."""
-    wanted = squeeze(text)
-    return bool(wanted) and wanted[:ENDS] in squeeze("\n".join(read(row).text for row in sight.rows))
+    wanted = strip_decoration(text)
+    return bool(wanted) and wanted[:COMPARED_END_CHARS] in strip_decoration(
+        "\n".join(parse_row(row).text for row in pane_state.rows)
+    )
 
 
-def plain(sight: Sight) -> list[str]:
-    return [read(row).text for row in sight.rows]
+def read_plain_rows(pane_state: PaneState) -> list[str]:
+    return [parse_row(row).text for row in pane_state.rows]
 
 
-def read(row: str) -> Row:
+def parse_row(row: str) -> InputRow:
     """One captured row, its colours resolved."""
-    if not _ESCAPE.search(row):
-        return Row(row, (False,) * len(row))
+    if not _ESCAPE_SEQUENCE.search(row):
+        return InputRow(row, (False,) * len(row))
     text, faint, is_faint, at = "", [], False, 0
-    for found in _ESCAPE.finditer(row):
+    for found in _ESCAPE_SEQUENCE.finditer(row):
         part = row[at : found.start()]
         text, at = text + part, found.end()
         faint += [is_faint] * len(part)
         if found[1] is not None:
             is_faint = _is_faint(found[1], is_faint)
     rest = row[at:]
-    return Row(text + rest, (*faint, *([is_faint] * len(rest))))
+    return InputRow(text + rest, (*faint, *([is_faint] * len(rest))))
 
 
 def _is_faint(parameters: str, was: bool) -> bool:
@@ -144,36 +148,36 @@ def _is_faint(parameters: str, was: bool) -> bool:
 
 def _is_grey(words: Sequence[str]) -> bool:
     """``38;5;n``: bright black, or the darker part of the grey ramp."""
-    return len(words) > 2 and words[1] == "5" and words[2] in _GREYS
+    return len(words) > 2 and words[1] == "5" and words[2] in _GREY_COLOURS
 
 
-def _cursor(rows: Sequence[Row], sight: Sight) -> tuple[int, int] | None:
+def _find_cursor(rows: Sequence[InputRow], pane_state: PaneState) -> tuple[int, int] | None:
     """In which joined row the cursor stands, and in which column of it."""
     top = 0
     for number, row in enumerate(rows):
-        height = max(1, -(-columns(row.text.rstrip()) // max(1, sight.width)))
-        if sight.cursor_y < top + height:
-            return number, (sight.cursor_y - top) * sight.width + sight.cursor_x
+        height = max(1, -(-count_columns(row.text.rstrip()) // max(1, pane_state.width)))
+        if pane_state.cursor_y < top + height:
+            return number, (pane_state.cursor_y - top) * pane_state.width + pane_state.cursor_x
         top += height
     return None
 
 
-def _index(text: str, column: int) -> int:
+def _find_column_index(text: str, column: int) -> int:
     """Which character stands in a column."""
     used = 0
     for index, character in enumerate(text):
         if used >= column:
             return index
-        used += columns(character)
+        used += count_columns(character)
     return len(text)
 
 
-def _behind(row: Row, at: int, width: int) -> str:
+def _read_behind_cursor(row: InputRow, at: int, width: int) -> str:
     """What stands behind the cursor: not what is faint, and not a prompt's decoration at the right edge."""
     rest = "".join(" " if faint else one for one, faint in zip(row.text[at:], row.faint[at:], strict=True)).rstrip()
-    is_at_edge = columns(row.text.rstrip()) % max(1, width) in (0, width - 1)
+    is_at_edge = count_columns(row.text.rstrip()) % max(1, width) in (0, width - 1)
     return "" if rest.startswith("  ") and is_at_edge else rest.strip()
 
 
-def solid(row: Row) -> str:
+def drop_faint_text(row: InputRow) -> str:
     return "".join(" " if faint else one for one, faint in zip(row.text, row.faint, strict=True)).rstrip()

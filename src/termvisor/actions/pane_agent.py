@@ -7,10 +7,10 @@ from typing import TypeVar
 from msgspec import Struct
 
 from termvisor import agents
-from termvisor.actions import input_line as seen
-from termvisor.agents.adapters.adapter import Adapter, Seen
-from termvisor.agents.adapters.dialog_options import Decision, Press
-from termvisor.backends.pane_control import Sight
+from termvisor.actions import input_line
+from termvisor.agents.adapters.adapter import Adapter, ScreenReading
+from termvisor.agents.adapters.dialog_options import Decision, KeyPress
+from termvisor.backends.pane_control import PaneState
 from termvisor.model.agent.state import StateName
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.model.terminal.screen import Screen
@@ -18,83 +18,86 @@ from termvisor.model.terminal.screen import Screen
 T = TypeVar("T")
 
 
-class Tenant(Struct, frozen=True, kw_only=True):
+class PaneAgent(Struct, frozen=True, kw_only=True):
     """``state`` is what it was last known to do; ``session`` its own name of its conversation, where it told one."""
 
-    agent: str
+    name: str
     runtime: RuntimeId
     pid: int = 0
     state: StateName = "unknown"
     session: str = ""
 
 
-class Voice:
+class AgentInteraction:
     """How to speak to one agent. What its channel does not have is None, as is what it cannot say surely."""
 
-    def __init__(self, adapter: Adapter, channel: ModuleType | None):
-        self._adapter, self._channel = adapter, channel
+    def __init__(self, adapter: Adapter, keyboard: ModuleType | None):
+        self._adapter, self._keyboard = adapter, keyboard
 
     @property
-    def is_mute(self) -> bool:
-        return self._channel is None or not hasattr(self._channel, "composer")
+    def is_without_keyboard(self) -> bool:
+        return self._keyboard is None or not hasattr(self._keyboard, "read_composer")
 
-    def look(self, screen: Screen) -> Seen:
-        return self._adapter.look(screen)
+    def read_screen(self, screen: Screen) -> ScreenReading:
+        return self._adapter.classify_screen(screen)
 
-    def hook_answer(self, decision: Decision, message: str = "") -> str | None:
-        return self._said("hook_answer", str, decision, message)
+    def format_hook_answer(self, decision: Decision, message: str = "") -> str | None:
+        return self._call_keyboard("format_hook_answer", str, decision, message)
 
-    def pick(self, screen: Screen, choice: str) -> Press | None:
+    def find_choice_keys(self, screen: Screen, choice: str) -> KeyPress | None:
         """`allow`, `deny`, or the label of a choice."""
         if choice in ("allow", "deny"):
-            return self._said("answer", Press, screen, choice)
-        return self._said("choose", Press, screen, choice)
+            return self._call_keyboard("find_answer_keys", KeyPress, screen, choice)
+        return self._call_keyboard("find_option_keys", KeyPress, screen, choice)
 
-    def interrupt(self, screen: Screen) -> Press | None:
-        return self._said("interrupt", Press, screen)
+    def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
+        return self._call_keyboard("find_interrupt_keys", KeyPress, screen)
 
-    def leave(self, screen: Screen) -> Press | None:
-        return self._said("leave", Press, screen)
+    def find_exit_keys(self, screen: Screen) -> KeyPress | None:
+        return self._call_keyboard("find_exit_keys", KeyPress, screen)
 
-    def composer(self, screen: Screen) -> str | None:
-        return self._said("composer", str, screen)
+    def read_composer(self, screen: Screen) -> str | None:
+        return self._call_keyboard("read_composer", str, screen)
 
-    def _said(self, part: str, kind: type[T], *given: object) -> T | None:
-        function = getattr(self._channel, part, None)
+    def _call_keyboard(self, part: str, kind: type[T], *given: object) -> T | None:
+        function = getattr(self._keyboard, part, None)
         said = function(*given) if function is not None else None
         return said if isinstance(said, kind) else None
 
 
 @cache
-def voice_of(agent: str) -> Voice | None:
+def get_agent_interaction(agent: str) -> AgentInteraction | None:
     """None for an agent that is not known. A channel is the module of that name beside the adapter."""
-    adapter = next((one for one in agents.load() if one.name == agent), None)
+    adapter = next((one for one in agents.load_adapters() if one.name == agent), None)
     if adapter is None:
         return None
-    return Voice(adapter, agents.beside(adapter, "keyboard"))
+    return AgentInteraction(adapter, agents.import_adapter_module(adapter, "keyboard"))
 
 
-def screen_of(pane: PaneId, sight: Sight, at: int) -> Screen:
+def build_screen(pane: PaneId, pane_state: PaneState, at: int) -> Screen:
     """What a person sees, for those who know what it means."""
-    rows = [row.rstrip() for row in seen.plain(sight)]
+    rows = [row.rstrip() for row in input_line.read_plain_rows(pane_state)]
     return Screen(
         pane=pane,
-        rows=tuple(rows + [""] * (sight.height - len(rows))),
-        width=sight.width,
-        height=sight.height,
-        cursor_x=sight.cursor_x,
-        cursor_y=sight.cursor_y,
-        alternate=sight.alternate,
+        rows=tuple(rows + [""] * (pane_state.height - len(rows))),
+        width=pane_state.width,
+        height=pane_state.height,
+        cursor_x=pane_state.cursor_x,
+        cursor_y=pane_state.cursor_y,
+        alternate=pane_state.alternate,
         at=at,
     )
 
 
-def written(voice: Voice, screen: Screen, sight: Sight) -> str | None:
+def read_composer_text(interaction: AgentInteraction, screen: Screen, pane_state: PaneState) -> str | None:
     """What somebody wrote in its composer; None where there is none. A faint proposal was written by nobody."""
-    text = voice.composer(screen)
+    text = interaction.read_composer(screen)
     if not text:
         return text
-    solid = {seen.squeeze(row.text): seen.squeeze(seen.solid(row)) for row in map(seen.read, sight.rows)}
-    rows = [row for row in text.split("\n") if seen.squeeze(row)]
-    is_faint = all(solid.get(seen.squeeze(row), "?") == "" for row in rows)
+    solid = {
+        input_line.strip_decoration(row.text): input_line.strip_decoration(input_line.drop_faint_text(row))
+        for row in map(input_line.parse_row, pane_state.rows)
+    }
+    rows = [row for row in text.split("\n") if input_line.strip_decoration(row)]
+    is_faint = all(solid.get(input_line.strip_decoration(row), "?") == "" for row in rows)
     return "" if is_faint else text

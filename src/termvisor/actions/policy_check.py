@@ -6,32 +6,40 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.actions.preconditions import HUMAN_FOR, Belief
-from termvisor.actions.user_hooks import Told, ask_hooks, concerns, tell_hooks
-from termvisor.clock import NS, Clock, local_time
+from termvisor.actions.preconditions import HUMAN_TYPING_WINDOW_S, PaneSnapshot
+from termvisor.actions.user_hooks import HookInput, ask_hooks, is_hook_applicable, notify_hooks
+from termvisor.clock import NS, Clock, compute_local_time
 from termvisor.errors import ConfigError
-from termvisor.log import logger
-from termvisor.model.action.action import CLEARS_INPUT, Action, Actor, AnswerAgent, SendKeys, SendText, kind_of
+from termvisor.log import get_logger
+from termvisor.model.action.action import (
+    CLEAR_INPUT_KEYS,
+    Action,
+    Actor,
+    AnswerAgent,
+    SendKeys,
+    SendText,
+    get_action_kind,
+)
 from termvisor.model.action.policy import Policy
-from termvisor.model.action.verdict import Reason, Verdict, strictest
-from termvisor.policy.evaluator import judge, spend
-from termvisor.policy.explain import explain
-from termvisor.policy.path_rules import Scope
-from termvisor.policy.policy_file import parse
-from termvisor.policy.request import HookAnswer, LocalTime, Place, Request
-from termvisor.policy.token_bucket import Bucket
-from termvisor.system.regular_file import plain
+from termvisor.model.action.verdict import Verdict, VerdictReason, combine_reasons
+from termvisor.policy.evaluator import evaluate_request, take_tokens
+from termvisor.policy.explain import explain_verdict
+from termvisor.policy.path_rules import PathScope
+from termvisor.policy.policy_file import parse_policy
+from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
+from termvisor.policy.token_bucket import TokenBucket
+from termvisor.system.regular_file import open_regular_file
 
-log = logger("policy")
+log = get_logger("policy")
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class PolicyDecision(Struct, frozen=True, kw_only=True):
     """A verdict, and what the policy says about carrying it out. ``action`` differs when a hook changed it."""
 
     action: Action
     verdict: Verdict
     actor: Actor | None = None
-    place: Place = Place()
+    place: PaneContext = PaneContext()
     needs: int = 1
     """How many people must allow it, where it is asked."""
     expires_for: float = 600.0
@@ -40,17 +48,17 @@ class Judged(Struct, frozen=True, kw_only=True):
     allows_typing_beside_people: bool = False
 
 
-class Judge(Protocol):
-    async def judge(self, action: Action, actor: Actor, belief: Belief | None) -> Judged:
+class ActionPolicy(Protocol):
+    async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         """The verdict; it counts against the rates."""
 
-    async def look(self, action: Action, actor: Actor, belief: Belief | None) -> Judged:
+    async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         """What the verdict would be; nothing is counted, no hook is run."""
 
-    def explain(self, action: Action, actor: Actor, belief: Belief | None) -> list[str]:
+    def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
         """The way to the verdict, line by line."""
 
-    async def after(self, judged: Judged, status: str, why: str) -> None:
+    async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
         """Hooks are told what came of it; they cannot change it."""
 
 
@@ -59,115 +67,119 @@ class PolicyFile:
 
     def __init__(self, path: str):
         self.path = path
-        self._stamp: tuple[int, int] | None = None
+        self._file_stamp: tuple[int, int] | None = None
         self._policy: Policy | None = None
-        self.trouble = ""
+        self.problem = ""
 
-    def current(self) -> Policy | None:
+    def get_current(self) -> Policy | None:
         """None when the file is wrong and there was none before it: then nothing is allowed."""
-        stamp = self._look()
-        if stamp != self._stamp or self._policy is None:
-            self._stamp = stamp
-            self._read()
+        stamp = self._read_stamp()
+        if stamp != self._file_stamp or self._policy is None:
+            self._file_stamp = stamp
+            self._reload()
         return self._policy
 
-    def _look(self) -> tuple[int, int]:
+    def _read_stamp(self) -> tuple[int, int]:
         try:
             found = os.stat(self.path)
         except OSError:
             return 0, 0
         return found.st_mtime_ns, found.st_size
 
-    def _read(self) -> None:
+    def _reload(self) -> None:
         try:
-            with open(self.path, encoding="utf-8", opener=plain) as file:
+            with open(self.path, encoding="utf-8", opener=open_regular_file) as file:
                 text = file.read()
         except FileNotFoundError:
             text = ""
         except (OSError, UnicodeDecodeError) as error:
-            self._refuse(f"{self.path} cannot be read: {error}")
+            self._report_problem(f"{self.path} cannot be read: {error}")
             return
         try:
-            self._policy, self.trouble = parse(text, self.path), ""
+            self._policy, self.problem = parse_policy(text, self.path), ""
         except ConfigError as error:
-            self._refuse(error.message)
+            self._report_problem(error.message)
 
-    def _refuse(self, why: str) -> None:
-        self.trouble = f"the policy is not taken over: {why}"
-        log.error(self.trouble)
+    def _report_problem(self, why: str) -> None:
+        self.problem = f"the policy is not taken over: {why}"
+        log.error(self.problem)
 
 
-class PolicyJudge:
-    def __init__(self, file: PolicyFile, scope: Scope, clock: Clock):
+class PolicyChecker:
+    def __init__(self, file: PolicyFile, scope: PathScope, clock: Clock):
         self.file, self._scope, self._clock = file, scope, clock
-        self._spent: dict[str, Bucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
 
-    async def judge(self, action: Action, actor: Actor, belief: Belief | None) -> Judged:
-        policy = self.file.current()
+    async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
+        policy = self.file.get_current()
         if policy is None:
-            return Judged(action=action, verdict=_closed(self.file.trouble), actor=actor)
-        place = place_of(belief, self._clock.now())
+            return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
+        place = build_policy_place(snapshot, self._clock.now())
         heard = await ask_hooks(policy.hooks, action, actor, place)
-        request = self._request(action, actor, belief, heard.answers)
-        verdict = judge(policy, request)
+        request = self._build_request(action, actor, snapshot, heard.answers)
+        verdict = evaluate_request(policy, request)
         if verdict.answer != "deny":
-            self._spent |= spend(policy, request)
-        return _judged(heard.action, actor, place, policy, verdict)
+            self._buckets |= take_tokens(policy, request)
+        return _build_decision(heard.action, actor, place, policy, verdict)
 
-    async def look(self, action: Action, actor: Actor, belief: Belief | None) -> Judged:
-        policy = self.file.current()
+    async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
+        policy = self.file.get_current()
         if policy is None:
-            return Judged(action=action, verdict=_closed(self.file.trouble), actor=actor)
-        request = self._request(action, actor, belief, _unasked(policy, action))
-        return _judged(action, actor, request.place, policy, judge(policy, request))
+            return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
+        request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
+        return _build_decision(action, actor, request.place, policy, evaluate_request(policy, request))
 
-    def explain(self, action: Action, actor: Actor, belief: Belief | None) -> list[str]:
+    def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
         """The way to the verdict, line by line."""
-        policy = self.file.current()
+        policy = self.file.get_current()
         if policy is None:
-            return [self.file.trouble]
-        return explain(policy, self._request(action, actor, belief, _unasked(policy, action)))
+            return [self.file.problem]
+        return explain_verdict(
+            policy, self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
+        )
 
-    async def after(self, judged: Judged, status: str, why: str) -> None:
-        policy = self.file.current()
-        if policy is None or judged.actor is None:
+    async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
+        policy = self.file.get_current()
+        if policy is None or decision.actor is None:
             return
-        told = Told(
+        told = HookInput(
             stage="after",
-            kind=kind_of(judged.action),
-            action=judged.action,
-            actor=judged.actor,
-            place=judged.place,
+            kind=get_action_kind(decision.action),
+            action=decision.action,
+            actor=decision.actor,
+            place=decision.place,
             outcome=status,
             why=why,
         )
-        await tell_hooks(policy.hooks, told)
+        await notify_hooks(policy.hooks, told)
 
-    def _request(self, action: Action, actor: Actor, belief: Belief | None, answers: tuple[HookAnswer, ...]) -> Request:
+    def _build_request(
+        self, action: Action, actor: Actor, snapshot: PaneSnapshot | None, answers: tuple[HookAnswer, ...]
+    ) -> PolicyRequest:
         now = self._clock.now()
-        place, cwd = place_of(belief, now), "" if belief is None else belief.view.facts.cwd
+        place, cwd = build_policy_place(snapshot, now), "" if snapshot is None else snapshot.view.facts.cwd
         if isinstance(action, AnswerAgent):
             place, cwd = replace(place, agent=action.agent), action.cwd or cwd
-        return Request(
+        return PolicyRequest(
             action=action,
             actor=actor,
             place=place,
             is_command=_is_command(action, place),
-            standing=_standing(action, belief),
+            standing=_read_typed_command(action, snapshot),
             at=now,
-            local=LocalTime(*local_time(now)),
+            local=LocalTime(*compute_local_time(now)),
             hooks=answers,
-            spent=self._spent,
-            scope=Scope(home=self._scope.home, cwd=cwd, own=self._scope.own),
+            spent=self._buckets,
+            scope=PathScope(home=self._scope.home, cwd=cwd, own_paths=self._scope.own_paths),
         )
 
 
-def place_of(belief: Belief | None, now: int) -> Place:
+def build_policy_place(snapshot: PaneSnapshot | None, now: int) -> PaneContext:
     """The pane as the policy sees it."""
-    if belief is None:
-        return Place()
-    view, facts, sight = belief.view, belief.view.facts, belief.sight
-    return Place(
+    if snapshot is None:
+        return PaneContext()
+    view, facts, sight = snapshot.view, snapshot.view.facts, snapshot.pane_state
+    return PaneContext(
         target=view.instance.server.target,
         session=facts.session_name,
         window=facts.window_name,
@@ -178,34 +190,36 @@ def place_of(belief: Belief | None, now: int) -> Place:
         is_alternate=sight.alternate,
         activity=view.activity.kind,
         is_proven=view.activity.is_proven,
-        is_human_typing=any((now - person.typed_at) / NS < HUMAN_FOR for person in sight.people),
+        is_human_typing=any((now - person.typed_at) / NS < HUMAN_TYPING_WINDOW_S for person in sight.viewers),
     )
 
 
-def _is_command(action: Action, place: Place) -> bool:
+def _is_command(action: Action, place: PaneContext) -> bool:
     """Whether a shell would run it; where nothing is known, it may be one."""
     if isinstance(action, SendText) and not action.enter:
         return False
-    if isinstance(action, SendKeys) and action.keys == CLEARS_INPUT:
+    if isinstance(action, SendKeys) and action.keys == CLEAR_INPUT_KEYS:
         return False  # what stands at the prompt goes, whatever it would have done
     return isinstance(action, SendText | SendKeys) and place.activity in ("prompt", "unknown", "gap")
 
 
-def _standing(action: Action, belief: Belief | None) -> str | None:
+def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | None:
     """What stands at the prompt already: keys may run it."""
     if isinstance(action, SendText):
         return ""
-    typed = None if belief is None else belief.typed
+    typed = None if snapshot is None else snapshot.typed_input
     return None if typed is None else typed.before + typed.behind
 
 
-def _unasked(policy: Policy, action: Action) -> tuple[HookAnswer, ...]:
-    hooks = (hook for hook in policy.hooks if concerns(hook, kind_of(action), "before"))
+def _assume_hook_answers(policy: Policy, action: Action) -> tuple[HookAnswer, ...]:
+    hooks = (hook for hook in policy.hooks if is_hook_applicable(hook, get_action_kind(action), "before"))
     return tuple(HookAnswer(hook.id, "allow", "it would be asked") for hook in hooks)
 
 
-def _judged(action: Action, actor: Actor, place: Place, policy: Policy, verdict: Verdict) -> Judged:
-    return Judged(
+def _build_decision(
+    action: Action, actor: Actor, place: PaneContext, policy: Policy, verdict: Verdict
+) -> PolicyDecision:
+    return PolicyDecision(
         action=action,
         verdict=verdict,
         actor=actor,
@@ -217,6 +231,6 @@ def _judged(action: Action, actor: Actor, place: Place, policy: Policy, verdict:
     )
 
 
-def _closed(why: str) -> Verdict:
+def _build_deny_all(why: str) -> Verdict:
     """A policy that cannot be read allows nothing."""
-    return strictest((Reason(source="default", id="no_policy", answer="deny", text=why),))
+    return combine_reasons((VerdictReason(source="default", id="no_policy", answer="deny", text=why),))

@@ -13,7 +13,7 @@ from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
 
 
-class Guard(Struct, frozen=True, kw_only=True):
+class PaneGuard(Struct, frozen=True, kw_only=True):
     """What must be true of a pane. Always: it is this pane, with this process."""
 
     pane: MuxPaneId
@@ -32,7 +32,7 @@ class Guard(Struct, frozen=True, kw_only=True):
     """The pane that people see who look at its session."""
 
 
-class Mismatch(Struct, frozen=True):
+class GuardMismatch(Struct, frozen=True):
     """One expectation that did not hold, in words that a person understands."""
 
     what: Literal[
@@ -42,14 +42,14 @@ class Mismatch(Struct, frozen=True):
     actual: str
 
 
-class Person(Struct, frozen=True):
+class PaneViewer(Struct, frozen=True):
     """Somebody at a terminal who has this pane before them; ``typed_at`` is when they last pressed a key (ns)."""
 
     client: str
     typed_at: int
 
 
-class Client(Struct, frozen=True):
+class AttachedClient(Struct, frozen=True):
     """A terminal at which somebody is attached: its device, the pane before them, when they last pressed a key (ns)."""
 
     tty: str
@@ -58,7 +58,7 @@ class Client(Struct, frozen=True):
     is_utf8: bool
 
 
-class Sight(Struct, frozen=True, kw_only=True):
+class PaneState(Struct, frozen=True, kw_only=True):
     """A pane in one instant: what it is, what it shows (rows joined, with colours), and who looks at it."""
 
     pane: MuxPaneId
@@ -75,43 +75,43 @@ class Sight(Struct, frozen=True, kw_only=True):
     cursor_y: int
     cursor_visible: bool
     rows: tuple[str, ...]
-    people: tuple[Person, ...] = ()
+    viewers: tuple[PaneViewer, ...] = ()
     title: str = ""
     front: MuxPaneId | None = None
     """The pane that people see who look at its session."""
 
 
-class Former(Struct, frozen=True):
+class AppliedPaneChange(Struct, frozen=True):
     """A change was made: what stood in its place, found in the same instant, and the title that stands there now."""
 
-    title: str
-    front: MuxPaneId
+    old_title: str
+    old_front: MuxPaneId
     new_title: str = ""
 
 
-Outcome = Mismatch | None
+GuardResult = GuardMismatch | None
 """None: it was done."""
 
 
 class PaneControl(Protocol):
     """One server. Every method raises `MuxError` when it cannot be said whether anything was done."""
 
-    async def see(self, pane: MuxPaneId) -> Sight | None:
+    async def read_pane_state(self, pane: MuxPaneId) -> PaneState | None:
         """The pane as it is now; None when there is none."""
 
-    async def clients(self) -> list[Client]:
+    async def list_clients(self) -> list[AttachedClient]:
         """Everybody who is attached; programs that speak the multiplexer's own language, as we do, are not meant."""
 
-    async def write(self, guard: Guard, text: str) -> Outcome:
+    async def write(self, guard: PaneGuard, text: str) -> GuardResult:
         """Give a text to the program, as pasted; no key is pressed after it."""
 
-    async def press(self, guard: Guard, keys: Sequence[str]) -> Outcome:
+    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         """Press keys, by their names."""
 
-    async def open(self, wanted: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
+    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
         """Start a program in a new session, window or pane; the new pane and its process."""
 
-    async def alter(
-        self, guard: Guard, change: Literal["activate", "title", "close"], value: str = ""
-    ) -> Mismatch | Former:
+    async def change_pane(
+        self, guard: PaneGuard, change: Literal["activate", "title", "close"], value: str = ""
+    ) -> GuardMismatch | AppliedPaneChange:
         """Make it the active one, give it a title, or close it."""

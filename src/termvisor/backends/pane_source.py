@@ -13,7 +13,7 @@ from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.screen import Screen
 
 
-class Thin(Struct, frozen=True):
+class PaneStatus(Struct, frozen=True):
     """The little that is asked of every pane every second."""
 
     pid: int
@@ -21,7 +21,7 @@ class Thin(Struct, frozen=True):
     dead: bool
 
 
-class Capture(Struct, frozen=True, kw_only=True):
+class PaneCapture(Struct, frozen=True, kw_only=True):
     """Rows as the multiplexer rendered them: scrollback first, then the screen. Raw text, to be redacted."""
 
     rows: tuple[str, ...]
@@ -32,10 +32,10 @@ class Capture(Struct, frozen=True, kw_only=True):
     has_cursor: bool = True
     """Whether the program shows the cursor."""
     alternate: bool = False
-    above: tuple[str, ...] = ()
+    rows_above: tuple[str, ...] = ()
     """The scrollback right above the rows, where it was asked for: a secret that reaches into them may begin there."""
 
-    def screen(self, pane: PaneId, rows: Sequence[str], at: int) -> Screen:
+    def to_screen(self, pane: PaneId, rows: Sequence[str], at: int) -> Screen:
         """The same with rows that may be shown."""
         return Screen(
             pane=pane,
@@ -49,7 +49,7 @@ class Capture(Struct, frozen=True, kw_only=True):
         )
 
 
-Refusal = Literal["piped", "gone", "dead"]
+PipeRefusal = Literal["piped", "gone", "dead"]
 
 
 class PaneSource(Protocol):
@@ -57,13 +57,15 @@ class PaneSource(Protocol):
 
     instance: ServerInstance
 
-    async def thin(self) -> Mapping[MuxPaneId, Thin]:
+    async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
         """All panes, with what changes when something happens to them."""
 
-    async def facts(self) -> list[PaneFacts]:
+    async def list_pane_facts(self) -> list[PaneFacts]:
         """All panes with everything the server tells of them."""
 
-    async def open_pipe(self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False) -> Capture | Refusal:
+    async def open_pipe(
+        self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
+    ) -> PaneCapture | PipeRefusal:
         """Pipe the pane's output to a command and capture it, in one step: nothing is lost or doubled between the two.
 
         A pane that already has a pipe is left alone, unless ``replace`` says that the pipe is a dead one of ours.
@@ -72,8 +74,8 @@ class PaneSource(Protocol):
     async def close_pipe(self, pane: MuxPaneId) -> None:
         """Close the pipe of a pane; the caller knows that it is ours."""
 
-    async def capture(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> Capture:
+    async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         """What the pane shows now, with up to so many lines of scrollback before it."""
 
-    async def looks(self, panes: Sequence[MuxPaneId]) -> list[Capture | None]:
+    async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
         """What these panes show now, asked for in one go. None for a pane that cannot be seen without a new process."""

@@ -6,39 +6,39 @@ from termvisor.bus import Bus
 from termvisor.clock import Clock
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import PaneId
-from termvisor.store.sqlite.retrying_database import Patience
+from termvisor.store.sqlite.retrying_database import WriteRetry
 
 
 class EventStore(Protocol):
     async def add(self, events: list[Event]) -> list[Event]: ...
 
 
-class Chronicle:
-    def __init__(self, store: EventStore, clock: Clock, patience: Patience | None = None):
-        self._store, self._clock, self._patience = store, clock, patience or Patience(clock)
-        self.news: Bus[Event] = Bus()
+class EventLog:
+    def __init__(self, store: EventStore, clock: Clock, write_retry: WriteRetry | None = None):
+        self._store, self._clock, self._write_retry = store, clock, write_retry or WriteRetry(clock)
+        self.events: Bus[Event] = Bus()
         self.alerts: dict[str, str] = {}
         """What needs a person now, by what it is about."""
 
-    async def tell(self, kind: str, pane: PaneId | None = None, **data: Scalar) -> None:
+    async def emit(self, kind: str, pane: PaneId | None = None, **data: Scalar) -> None:
         """Waits as long as it cannot be stored."""
         event = Event(at=self._clock.now(), kind=kind, pane=pane, data=data)
-        await self._patience(lambda: self.record(event))
+        await self._write_retry(lambda: self.append(event))
 
-    async def record(self, event: Event) -> Event:
+    async def append(self, event: Event) -> Event:
         """Fails when it cannot be stored."""
         (stored,) = await self._store.add([event])
-        self.news.publish(stored)
+        self.events.publish(stored)
         return stored
 
-    async def alert(self, about: str, what: str) -> None:
+    async def raise_alert(self, alert_key: str, message: str) -> None:
         """Something needs a person. It is told once and shown until `all_clear`; the words may change meanwhile."""
-        is_new = about not in self.alerts
-        self.alerts[about] = what
+        is_new = alert_key not in self.alerts
+        self.alerts[alert_key] = message
         if is_new:
-            await self.tell("alert", about=about, what=what)
+            await self.emit("alert", about=alert_key, what=message)
 
-    async def all_clear(self, about: str) -> None:
+    async def clear_alert(self, alert_key: str) -> None:
         """It is in order again, if it was not."""
-        if what := self.alerts.pop(about, None):
-            await self.tell("alert_cleared", about=about, what=what)
+        if what := self.alerts.pop(alert_key, None):
+            await self.emit("alert_cleared", about=alert_key, what=what)

@@ -1,30 +1,30 @@
 """How much a pane prints: the total, the rate of the last seconds, and when it last did."""
 
-_WINDOW = 5.0
+_WINDOW_S = 5.0
 
 
-class Meter:
+class RateMeter:
     """Counts in windows of five seconds: the rate is that of the last full window and the running one."""
 
     def __init__(self, total: int = 0, last_at: int | None = None):
         self.total, self.last_at = total, last_at
-        self._started = 0.0
-        self._current = self._previous = 0
+        self._window_started_at = 0.0
+        self._current_count = self._previous_count = 0
 
     def count(self, size: int, at: int, monotonic: float) -> None:
-        self._turn(monotonic)
+        self._rotate_window(monotonic)
         self.total += size
-        self._current += size
+        self._current_count += size
         self.last_at = at
 
-    def rate(self, monotonic: float) -> float:
+    def compute_rate(self, monotonic: float) -> float:
         """Bytes a second."""
-        self._turn(monotonic)
-        elapsed = monotonic - self._started
-        return (self._previous + self._current) / (_WINDOW + elapsed)
+        self._rotate_window(monotonic)
+        elapsed = monotonic - self._window_started_at
+        return (self._previous_count + self._current_count) / (_WINDOW_S + elapsed)
 
-    def _turn(self, monotonic: float) -> None:
-        elapsed = monotonic - self._started
-        if elapsed >= _WINDOW:
-            self._previous = self._current if elapsed < 2 * _WINDOW else 0
-            self._current, self._started = 0, monotonic
+    def _rotate_window(self, monotonic: float) -> None:
+        elapsed = monotonic - self._window_started_at
+        if elapsed >= _WINDOW_S:
+            self._previous_count = self._current_count if elapsed < 2 * _WINDOW_S else 0
+            self._current_count, self._window_started_at = 0, monotonic

@@ -2,20 +2,20 @@
 
 from msgspec import Struct, field
 
-from termvisor.backends.pane_source import Thin
+from termvisor.backends.pane_source import PaneStatus
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd, GapCause
-from termvisor.model.terminal.pane import DataPlane, PaneFacts
+from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
 from termvisor.system.backoff import Backoff
 
-HELD_WITHIN = 6.0
+HANDOFF_TIMEOUT_S = 6.0
 """The helper that hands the pipe to the recorder gives up after five seconds."""
-EOF_WITHIN = 2.0
-DOUBT_FOR = 0.3
+EOF_TIMEOUT_S = 2.0
+END_CONFIRMATION_DELAY_S = 0.3
 """A server that is being killed still answers for a moment, without its panes."""
 
 
-class Ear(Struct):
+class PaneCaptureState(Struct):
     pane: PaneId
     mux_id: MuxPaneId
     session_id: str
@@ -23,44 +23,44 @@ class Ear(Struct):
     """Its session ends with its last client: ours must not be one of them."""
     is_dead: bool = False
     is_piped: bool = False
-    is_foreign: bool = False
+    is_pipe_foreign: bool = False
     """Somebody else opened or closed this pane's pipe: it is theirs, we never pipe it again."""
-    may_replace: bool = False
+    can_replace_pipe: bool = False
     """The pipe that the pane still shows is our own, and its recorder is dead; one that comes later is not ours."""
-    is_missed: bool = False
+    is_miss_recorded: bool = False
     """No way to hear it was found, and that was told."""
     epoch: Epoch | None = None
-    plane: DataPlane = "none"
-    unheld_since: float | None = None
-    leaving_since: float | None = None
-    ends_by: EpochEnd | None = None
+    data_plane: CaptureChannel = "none"
+    handoff_pending_since: float | None = None
+    draining_since: float | None = None
+    end_cause: EpochEnd | None = None
     final_size: int | None = None
     """Its last byte was read; why it ended is settled after `DOUBT_FOR`."""
     backoff: Backoff = field(default_factory=Backoff)
     retry_at: float = 0.0
 
-    def see(self, facts: PaneFacts) -> None:
+    def update_facts(self, facts: PaneFacts) -> None:
         self.session_id, self.ends_unattached = facts.session_id, facts.session_ends_unattached
         self.is_dead, self.is_piped = facts.dead, facts.piped
-        self.may_replace = self.may_replace and facts.piped
+        self.can_replace_pipe = self.can_replace_pipe and facts.piped
 
     @property
-    def wants_pipe(self) -> bool:
-        return not self.is_foreign and (self.may_replace or not self.is_piped)
+    def needs_pipe(self) -> bool:
+        return not self.is_pipe_foreign and (self.can_replace_pipe or not self.is_piped)
 
 
-def why_ended(*, is_capped: bool, is_server_alive: bool, pane: Thin | None) -> EpochEnd:
+def classify_pipe_end(*, is_capped: bool, is_server_alive: bool, pane_status: PaneStatus | None) -> EpochEnd:
     """What the end of a pipe's bytes means, by what the server shows right afterwards."""
     if is_capped:
         return "disk_full"
     if not is_server_alive:
         return "server_gone"
-    if pane is None or pane.dead:
+    if pane_status is None or pane_status.dead:
         return "pane_exited"
-    return "pipe_stolen" if pane.piped else "pipe_closed"
+    return "pipe_stolen" if pane_status.piped else "pipe_closed"
 
 
-def gap_of(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
+def find_gap_cause(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
     """The gap that follows such an end. A program's exit is certain only when its end marker was heard."""
     if ended_by == "joined":
         return None

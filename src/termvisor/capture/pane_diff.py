@@ -9,7 +9,7 @@ from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts
 
 
-class Change(Struct, frozen=True):
+class PaneChange(Struct, frozen=True):
     """``kind`` is the event's kind."""
 
     kind: str
@@ -17,27 +17,27 @@ class Change(Struct, frozen=True):
     data: dict[str, Scalar] = {}
 
 
-def compare(old: Mapping[MuxPaneId, PaneFacts], new: Mapping[MuxPaneId, PaneFacts]) -> Iterator[Change]:
+def diff_listings(old: Mapping[MuxPaneId, PaneFacts], new: Mapping[MuxPaneId, PaneFacts]) -> Iterator[PaneChange]:
     """What happened, in the order in which it must be told: who left, who came, what changed."""
     for name in old:
         if name not in new:
-            yield Change("pane_gone", name)
+            yield PaneChange("pane_gone", name)
     for name, facts in new.items():
         before = old.get(name)
         if before is None:
-            yield Change("pane_appeared", name, {"command": facts.command, "session": facts.session_name})
+            yield PaneChange("pane_appeared", name, {"command": facts.command, "session": facts.session_name})
         else:
-            yield from _changes(before, facts)
+            yield from _diff_facts(before, facts)
 
 
-def _changes(old: PaneFacts, new: PaneFacts) -> Iterator[Change]:
+def _diff_facts(old: PaneFacts, new: PaneFacts) -> Iterator[PaneChange]:
     if (old.pid, old.pid_started) != (new.pid, new.pid_started) and not new.dead:
-        yield Change("pane_respawned", new.mux_id, {"pid": new.pid, "command": new.command})
+        yield PaneChange("pane_respawned", new.mux_id, {"pid": new.pid, "command": new.command})
     if new.dead and not old.dead:
-        yield Change("pane_died", new.mux_id, {"status": new.dead_status, "signal": new.dead_signal})
+        yield PaneChange("pane_died", new.mux_id, {"status": new.dead_status, "signal": new.dead_signal})
     if (old.width, old.height) != (new.width, new.height):
-        yield Change("pane_resized", new.mux_id, {"width": new.width, "height": new.height})
+        yield PaneChange("pane_resized", new.mux_id, {"width": new.width, "height": new.height})
     if (old.session_id, old.window_id) != (new.session_id, new.window_id):
-        yield Change("pane_moved", new.mux_id, {"session": new.session_name, "window": new.window_id})
+        yield PaneChange("pane_moved", new.mux_id, {"session": new.session_name, "window": new.window_id})
     elif (old.session_name, old.window_name) != (new.session_name, new.window_name):
-        yield Change("pane_renamed", new.mux_id, {"session": new.session_name, "window": new.window_name})
+        yield PaneChange("pane_renamed", new.mux_id, {"session": new.session_name, "window": new.window_name})

@@ -10,122 +10,124 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from termvisor.backends.pane_source import Capture
-from termvisor.capture.output_rate import Meter
-from termvisor.capture.sampling_schedule import Pace, Stir
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.capture.output_rate import RateMeter
+from termvisor.capture.sampling_schedule import PaintActivity, SamplingSchedule
 from termvisor.clock import Clock
 from termvisor.errors import MuxError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.screen_row import Life
+from termvisor.model.terminal.screen_row import ScreenLifetime
 
-_TOGETHER = 0.02
+_BATCH_WINDOW_S = 0.02
 """Looks that are due within so many seconds are taken in one go."""
 
-log = logger("eyes")
+log = get_logger("eyes")
 
 
-class Shown(Protocol):
+class ScreenSource(Protocol):
     """A server whose panes can be looked at."""
 
-    async def looks(self, panes: Sequence[MuxPaneId]) -> list[Capture | None]: ...
+    async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]: ...
 
 
-class Look(Struct, frozen=True):
+class ScreenSample(Struct, frozen=True):
     """What a pane showed at an instant, raw, in this life of its screen."""
 
-    life: Life
-    seen: Capture
-    at: int
+    lifetime: ScreenLifetime
+    capture: PaneCapture
+    captured_at: int
 
 
-Place = Callable[[PaneId], tuple[Shown, MuxPaneId] | None]
+PaneLocator = Callable[[PaneId], tuple[ScreenSource, MuxPaneId] | None]
 """Where a pane is, None while nobody knows."""
-Take = Callable[[list[Look]], Awaitable[None]]
+SampleSink = Callable[[list[ScreenSample]], Awaitable[None]]
 
 
-class Eyes:
-    def __init__(self, clock: Clock, place: Place, take: Take):
-        self._clock, self._place, self._take = clock, place, take
-        self._paces: dict[PaneId, Pace] = {}
+class ScreenSampler:
+    def __init__(self, clock: Clock, locate_pane: PaneLocator, deliver: SampleSink):
+        self._clock, self._locate_pane, self._deliver = clock, locate_pane, deliver
+        self._schedules: dict[PaneId, SamplingSchedule] = {}
         self._wake = asyncio.Event()
-        self._sleeps_until = 0.0
-        self._busy: set[int] = set()
+        self._sleep_deadline = 0.0
+        self._busy_servers: set[int] = set()
         """Servers that have not answered yet, or whose last looks are still being stored."""
-        self.meter = Meter()
+        self.meter = RateMeter()
         """Counts looks: what they cost is ours to show."""
 
-    def stirred(self, stir: Stir) -> None:
+    def note_activity(self, activity: PaintActivity) -> None:
         """A pane printed something. Called for every piece of output, so it does little."""
-        pace = self._paces.get(stir.pane)
-        if stir.life is None:
-            if pace is not None and pace.life.epoch == stir.epoch:
-                del self._paces[stir.pane]
+        pace = self._schedules.get(activity.pane)
+        if activity.lifetime is None:
+            if pace is not None and pace.lifetime.epoch == activity.epoch:
+                del self._schedules[activity.pane]
             return
         if pace is None:
-            pace = self._paces[stir.pane] = Pace(stir.life)
-        pace.life = stir.life
-        pace.stir(stir, self._clock.monotonic())
+            pace = self._schedules[activity.pane] = SamplingSchedule(activity.lifetime)
+        pace.lifetime = activity.lifetime
+        pace.note_activity(activity, self._clock.monotonic())
         due = pace.due_at
-        if due is not None and due < self._sleeps_until:
+        if due is not None and due < self._sleep_deadline:
             self._wake.set()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             while True:
-                await self._wait()
-                for server, lives in self._due():
-                    group.create_task(self._look(server, lives))
+                await self._wait_until_due()
+                for server, lives in self._collect_due_panes():
+                    group.create_task(self._sample_panes(server, lives))
 
-    async def _wait(self) -> None:
-        due = min((at for pace in self._paces.values() if (at := pace.due_at) is not None), default=None)
-        self._sleeps_until = float("inf") if due is None else due
+    async def _wait_until_due(self) -> None:
+        due = min((at for pace in self._schedules.values() if (at := pace.due_at) is not None), default=None)
+        self._sleep_deadline = float("inf") if due is None else due
         self._wake.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(None if due is None else max(0.0, due - self._clock.monotonic())):
                 await self._wake.wait()
-        self._sleeps_until = 0.0
+        self._sleep_deadline = 0.0
 
-    def _due(self) -> list[tuple[Shown, dict[MuxPaneId, Life]]]:
+    def _collect_due_panes(self) -> list[tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]]:
         """Whom to look at now, by server."""
         now = self._clock.monotonic()
-        found: dict[int, tuple[Shown, dict[MuxPaneId, Life]]] = {}
-        for pane, pace in self._paces.items():
-            if (due := pace.due_at) is None or due > now + _TOGETHER:
+        found: dict[int, tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]] = {}
+        for pane, pace in self._schedules.items():
+            if (due := pace.due_at) is None or due > now + _BATCH_WINDOW_S:
                 continue
-            pace.look(now)
-            place = self._place(pane)
-            if place is None or id(place[0]) in self._busy:
-                pace.missed(now)
+            pace.mark_sampled(now)
+            place = self._locate_pane(pane)
+            if place is None or id(place[0]) in self._busy_servers:
+                pace.mark_missed(now)
             else:
-                found.setdefault(id(place[0]), (place[0], {}))[1][place[1]] = pace.life
+                found.setdefault(id(place[0]), (place[0], {}))[1][place[1]] = pace.lifetime
         return list(found.values())
 
-    async def _look(self, server: Shown, lives: dict[MuxPaneId, Life]) -> None:
-        self._busy.add(id(server))
+    async def _sample_panes(self, server: ScreenSource, lifetimes: dict[MuxPaneId, ScreenLifetime]) -> None:
+        self._busy_servers.add(id(server))
         try:
-            seen = await self._captures(server, list(lives))
+            seen = await self._request_captures(server, list(lifetimes))
             at = self._clock.now()
-            pairs = zip(lives.values(), seen, strict=True)
-            looks = [Look(life, one, at) for life, one in pairs if one is not None and _is_in(life, one)]
+            pairs = zip(lifetimes.values(), seen, strict=True)
+            looks = [
+                ScreenSample(life, one, at) for life, one in pairs if one is not None and _is_same_screen(life, one)
+            ]
             self.meter.count(len(looks), at, self._clock.monotonic())
             if looks:
-                await self._take(looks)
+                await self._deliver(looks)
         finally:
-            self._busy.discard(id(server))
-        for life, one in zip(lives.values(), seen, strict=True):
-            if one is None and (pace := self._paces.get(life.pane)):
-                pace.missed(self._clock.monotonic())
+            self._busy_servers.discard(id(server))
+        for life, one in zip(lifetimes.values(), seen, strict=True):
+            if one is None and (pace := self._schedules.get(life.pane)):
+                pace.mark_missed(self._clock.monotonic())
                 self._wake.set()
 
-    async def _captures(self, server: Shown, panes: list[MuxPaneId]) -> list[Capture | None]:
+    async def _request_captures(self, server: ScreenSource, panes: list[MuxPaneId]) -> list[PaneCapture | None]:
         try:
-            return await server.looks(panes)
+            return await server.capture_screens(panes)
         except MuxError as error:
             log.debug("no look was possible: %s", error)
             return [None] * len(panes)
 
 
-def _is_in(life: Life, seen: Capture) -> bool:
+def _is_same_screen(lifetime: ScreenLifetime, capture: PaneCapture) -> bool:
     """Whether the pane still shows the screen whose life it was: it may have left the alternate one meanwhile."""
-    return seen.alternate == life.is_alternate
+    return capture.alternate == lifetime.is_alternate

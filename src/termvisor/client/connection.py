@@ -10,24 +10,23 @@ from typing import Any
 import msgspec
 
 from termvisor.errors import Unavailable
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.protocol.connect import dial
-from termvisor.protocol.line_buffer import Lines
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.protocol.connect import connect_socket
+from termvisor.protocol.line_buffer import LineBuffer
 
-ANSWERS_WITHIN = 10.0
+HELLO_TIMEOUT_S = 10.0
 """Seconds in which a daemon that is well says hello."""
 
 
-class Line:
+class BlockingConnection:
     """One connection to a living daemon. Requests go one after the other."""
 
-    def __init__(self, plug: socket):
-        self._socket = plug
-        self._lines, self._heard, self._ids = Lines(), deque[rpc.Incoming](), count(1)
-        self._socket.settimeout(ANSWERS_WITHIN)
+    def __init__(self, sock: socket):
+        self._socket = sock
+        self._line_buffer, self._received, self._request_ids = LineBuffer(), deque[jsonrpc.IncomingMessage](), count(1)
+        self._socket.settimeout(HELLO_TIMEOUT_S)
         try:
-            self.hello = read_hello(self.call("hello", {"protocol": face.PROTOCOL}))
+            self.hello = read_hello(self.call("hello", {"protocol": command_protocol.PROTOCOL_VERSION}))
         except BaseException:
             self.close()
             raise
@@ -35,16 +34,16 @@ class Line:
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         """The result; items on the way to it are passed over."""
-        return next(answer for answer in self._answers(method, params) if not answer.method).result
+        return next(answer for answer in self._send_request(method, params) if not answer.method).result
 
-    def items(self, method: str, params: dict[str, Any]) -> Iterator[Any]:
+    def stream_items(self, method: str, params: dict[str, Any]) -> Iterator[Any]:
         """The items of a stream, asked for at once. Close the line to end it early."""
-        answers = self._answers(method, params)
+        answers = self._send_request(method, params)
         return (answer.params.item for answer in answers if answer.params is not None)
 
     def is_ready(self) -> bool:
         """Whether something of an answer can be read without waiting."""
-        return bool(self._heard) or bool(select.select([self._socket], [], [], 0)[0])
+        return bool(self._received) or bool(select.select([self._socket], [], [], 0)[0])
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -52,67 +51,69 @@ class Line:
     def close(self) -> None:
         self._socket.close()
 
-    def _answers(self, method: str, params: dict[str, Any]) -> Iterator[rpc.Incoming]:
+    def _send_request(self, method: str, params: dict[str, Any]) -> Iterator[jsonrpc.IncomingMessage]:
         """Everything that answers this request, its result last."""
-        number = next(self._ids)
+        number = next(self._request_ids)
         try:
-            self._socket.sendall(rpc.encode(rpc.Request(method, params, number)))
+            self._socket.sendall(jsonrpc.encode_message(jsonrpc.RpcRequest(method, params, number)))
         except OSError as error:
-            raise _gone() from error
-        return self._answered(number)
+            raise _build_lost_error() from error
+        return self._iterate_answers(number)
 
-    def _answered(self, number: int) -> Iterator[rpc.Incoming]:
+    def _iterate_answers(self, request_id: int) -> Iterator[jsonrpc.IncomingMessage]:
         while True:
-            answer = self._next()
+            answer = self._next_message()
             if answer.error:
-                raise rpc.raised(answer.error)
-            if answer.method or answer.id == number:
+                raise jsonrpc.to_visor_error(answer.error)
+            if answer.method or answer.id == request_id:
                 yield answer
-            if answer.id == number:
+            if answer.id == request_id:
                 return
 
-    def _next(self) -> rpc.Incoming:
-        while not self._heard:
-            self._heard += map(rpc.parse_incoming, self._lines.feed(self._receive()))
-        return self._heard.popleft()
+    def _next_message(self) -> jsonrpc.IncomingMessage:
+        while not self._received:
+            self._received += map(jsonrpc.parse_incoming, self._line_buffer.feed(self._receive()))
+        return self._received.popleft()
 
     def _receive(self) -> bytes:
         try:
             data = self._socket.recv(1 << 16)
         except TimeoutError as error:
-            raise Unavailable(f"the daemon does not answer within {ANSWERS_WITHIN:.0f} s", hint=rpc.RESTART) from error
+            raise Unavailable(
+                f"the daemon does not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT
+            ) from error
         except OSError as error:
-            raise _gone() from error
+            raise _build_lost_error() from error
         if not data:
-            raise _gone()
+            raise _build_lost_error()
         return data
 
 
-def reach(path: str) -> Line | None:
+def connect_if_running(path: str) -> BlockingConnection | None:
     """A line to the daemon; None when nobody listens."""
-    plug = _dial(path)
-    return None if plug is None else Line(plug)
+    plug = _connect_checked(path)
+    return None if plug is None else BlockingConnection(plug)
 
 
-def connected(path: str) -> socket:
+def connect_to_daemon(path: str) -> socket:
     """A socket with a daemon of ours at the other end; ``Unavailable`` when there is none."""
-    if (plug := _dial(path)) is None:
+    if (plug := _connect_checked(path)) is None:
         raise Unavailable("no daemon is running", hint="Start it with `visor daemon start`.")
     return plug
 
 
-def _dial(path: str) -> socket | None:
+def _connect_checked(path: str) -> socket | None:
     try:
-        return dial(path)
+        return connect_socket(path)
     except OSError as error:
         raise Unavailable(f"cannot connect to the daemon: {error}") from error
 
 
-def read_hello(result: Any) -> rpc.Hello:
-    hello = msgspec.convert(result, rpc.Hello)
-    rpc.check_protocol(face.PROTOCOL, hello.protocol)
+def read_hello(result: Any) -> jsonrpc.DaemonHello:
+    hello = msgspec.convert(result, jsonrpc.DaemonHello)
+    jsonrpc.check_protocol(command_protocol.PROTOCOL_VERSION, hello.protocol)
     return hello
 
 
-def _gone() -> Unavailable:
+def _build_lost_error() -> Unavailable:
     return Unavailable("the daemon went away before it answered", hint="Ask again; `visor logs` may say why.")

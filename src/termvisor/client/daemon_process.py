@@ -10,66 +10,66 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from termvisor.client.connection import reach
+from termvisor.client.connection import connect_if_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
-from termvisor.protocol import error_line as complaint
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.settings import Places, environment, prepare
-from termvisor.system import lock_file as lock
-from termvisor.system import subprocesses as spawn
-from termvisor.system.polling import until
+from termvisor.protocol import error_line, jsonrpc
+from termvisor.settings import Paths, get_environment, make_instance_folders
+from termvisor.system import lock_file, subprocesses
+from termvisor.system.polling import wait_until
 
-_started: list[spawn.Child] = []
+_started_daemons: list[subprocesses.ChildProcess] = []
 """Children of ours that go on without us; kept so that a long-lived caller does not forget them half-way."""
 
 
-def is_running(places: Places) -> bool:
+def is_running(paths: Paths) -> bool:
     """True from the daemon's first moment to its last, also while it starts or stops."""
-    return lock.holder(places.daemon_lock) is not None
+    return lock_file.read_lock_holder(paths.daemon_lock) is not None
 
 
-def greet(places: Places) -> rpc.Hello | None:
+def fetch_hello(paths: Paths) -> jsonrpc.DaemonHello | None:
     """What the daemon says of itself; None when none takes clients."""
-    if (line := reach(places.daemon_socket)) is None:
+    if (line := connect_if_running(paths.daemon_socket)) is None:
         return None
     line.close()
     return line.hello
 
 
-COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
+DAEMON_COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
 
 
-def ensure_running(places: Places, *, within: float = 10.0, command: Sequence[str] = COMMAND) -> rpc.Hello:
+def ensure_running(
+    paths: Paths, *, timeout_s: float = 10.0, command: Sequence[str] = DAEMON_COMMAND
+) -> jsonrpc.DaemonHello:
     """Greet the daemon; start it first when there is none."""
-    if hello := greet(places):
+    if hello := fetch_hello(paths):
         return hello
-    prepare(places)
-    with _only_starter(places):
-        return greet(places) or _start(places, within, command)
+    make_instance_folders(paths)
+    with _hold_start_lock(paths):
+        return fetch_hello(paths) or _start_daemon(paths, timeout_s, command)
 
 
-def stop(places: Places, *, within: float = 10.0, keep_recorder: bool = False) -> int | None:
+def stop_daemon(paths: Paths, *, timeout_s: float = 10.0, keep_recorder: bool = False) -> int | None:
     """End the daemon in good order, or hard when it does not listen. Its pid, or None when there was none."""
-    pid = lock.holder(places.daemon_lock)
+    pid = lock_file.read_lock_holder(paths.daemon_lock)
     if pid is None:
         return None
-    if not _ask_to_stop(places, keep_recorder):
-        _signal(pid, signal.SIGTERM)
-    if not _is_gone(places, within):
-        _signal(pid, signal.SIGKILL)
-        _is_gone(places, within)
+    if not _ask_to_stop(paths, keep_recorder):
+        _send_signal(pid, signal.SIGTERM)
+    if not _wait_until_gone(paths, timeout_s):
+        _send_signal(pid, signal.SIGKILL)
+        _wait_until_gone(paths, timeout_s)
     return pid
 
 
-def error_file(places: Places) -> str:
+def get_error_file(paths: Paths) -> str:
     """Where the daemon's own early complaints go."""
-    return f"{os.path.dirname(places.log_file)}/daemon.err"
+    return f"{os.path.dirname(paths.log_file)}/daemon.err"
 
 
 @contextlib.contextmanager
-def _only_starter(places: Places) -> Iterator[None]:
-    descriptor = os.open(f"{places.runtime_dir}/start", os.O_RDWR | os.O_CREAT, 0o600)
+def _hold_start_lock(paths: Paths) -> Iterator[None]:
+    descriptor = os.open(f"{paths.runtime_dir}/start", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -77,53 +77,53 @@ def _only_starter(places: Places) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _start(places: Places, within: float, command: Sequence[str]) -> rpc.Hello:
+def _start_daemon(paths: Paths, timeout_s: float, command: Sequence[str]) -> jsonrpc.DaemonHello:
     clock = SystemClock()
-    until = clock.monotonic() + within
-    child = _spawn(places, command)
-    _started.append(child)
+    until = clock.monotonic() + timeout_s
+    child = _spawn_daemon(paths, command)
+    _started_daemons.append(child)
     while clock.monotonic() < until:
         status = child.wait(0.02)
-        if hello := greet(places):
+        if hello := fetch_hello(paths):
             return hello
         if status is not None:
-            raise _why_it_ended(places, status)
-    raise Unavailable(f"the daemon did not answer within {within:.0f} s", hint=f"See {places.log_file}.")
+            raise _read_start_error(paths, status)
+    raise Unavailable(f"the daemon did not answer within {timeout_s:.0f} s", hint=f"See {paths.log_file}.")
 
 
-def _spawn(places: Places, command: Sequence[str]) -> spawn.Child:
+def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildProcess:
     # The child lives in "/", so relative folders from the environment must reach it as absolute ones.
     folders = {
-        "VISOR_CONFIG_DIR": places.config_dir,
-        "VISOR_DATA_DIR": places.data_dir,
-        "VISOR_RUNTIME_DIR": places.runtime_dir,
+        "VISOR_CONFIG_DIR": paths.config_dir,
+        "VISOR_DATA_DIR": paths.data_dir,
+        "VISOR_RUNTIME_DIR": paths.runtime_dir,
     }
     try:
-        descriptor = os.open(error_file(places), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        descriptor = os.open(get_error_file(paths), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     except OSError as error:
         raise Unavailable(
-            f"{error_file(places)} cannot be written: {error.strerror}",
+            f"{get_error_file(paths)} cannot be written: {error.strerror}",
             hint="Check the folder's rights, and that its disk is neither full nor mounted read-only.",
         ) from error
     with os.fdopen(descriptor, "wb") as errors:
-        return spawn.detached(
+        return subprocesses.start_detached(
             command,
             log=errors,
-            env=environment() | folders,
+            env=get_environment() | folders,
         )
 
 
-def _why_it_ended(places: Places, status: int) -> VisorError:
-    with open(error_file(places), encoding="utf-8", errors="replace") as file:
+def _read_start_error(paths: Paths, status: int) -> VisorError:
+    with open(get_error_file(paths), encoding="utf-8", errors="replace") as file:
         text = file.read()
-    found = complaint.heard(text)
+    found = error_line.parse_last_error(text)
     last = text.strip().rpartition("\n")[2] or f"status {status}"
-    return found or Unavailable(f"the daemon could not start: {last}", hint=f"See {error_file(places)}.")
+    return found or Unavailable(f"the daemon could not start: {last}", hint=f"See {get_error_file(paths)}.")
 
 
-def _ask_to_stop(places: Places, keep_recorder: bool) -> bool:
+def _ask_to_stop(paths: Paths, keep_recorder: bool) -> bool:
     try:
-        if (line := reach(places.daemon_socket)) is None:
+        if (line := connect_if_running(paths.daemon_socket)) is None:
             return False
         line.call("shutdown", {"keep_recorder": keep_recorder})
         line.close()
@@ -132,11 +132,11 @@ def _ask_to_stop(places: Places, keep_recorder: bool) -> bool:
     return True
 
 
-def _signal(pid: int, number: int) -> None:
+def _send_signal(pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         if pid > 0:
             os.kill(pid, number)
 
 
-def _is_gone(places: Places, within: float) -> bool:
-    return until(lambda: not is_running(places), within)
+def _wait_until_gone(paths: Paths, timeout_s: float) -> bool:
+    return wait_until(lambda: not is_running(paths), timeout_s)

@@ -3,35 +3,35 @@
 from msgspec import Struct, field
 
 from termvisor.bus import Bus
-from termvisor.capture.event_log import Chronicle
-from termvisor.capture.recorder_client import RecorderLink
-from termvisor.capture.screen_sampler import Eyes
-from termvisor.capture.server_supervisor import Lookout
+from termvisor.capture.event_log import EventLog
+from termvisor.capture.recorder_client import RecorderClient
+from termvisor.capture.screen_sampler import ScreenSampler
+from termvisor.capture.server_supervisor import ServerSupervisor
 from termvisor.clock import Clock
-from termvisor.daemon.agents.assembly import Attending
-from termvisor.daemon.rules.active_rules import Ruling
+from termvisor.daemon.agents.assembly import AgentTracking
+from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.model.action.approval import Approval
-from termvisor.pipeline import Pipeline, Sightings
-from termvisor.settings import Places, Settings
+from termvisor.pipeline import Pipeline, SightingRecorder
+from termvisor.settings import Paths, Settings
 from termvisor.store import Store
-from termvisor.store.sqlite.retrying_database import Patience
+from termvisor.store.sqlite.retrying_database import WriteRetry
 
 
-class Parts(Struct):
+class Components(Struct):
     """What the daemon is made of."""
 
     store: Store
     pipeline: Pipeline
-    chronicle: Chronicle
-    lookout: Lookout
-    recorder: RecorderLink
-    eyes: Eyes
-    sightings: Sightings
+    event_log: EventLog
+    server_supervisor: ServerSupervisor
+    recorder: RecorderClient
+    screen_sampler: ScreenSampler
+    sightings: SightingRecorder
     clock: Clock
-    places: Places
+    paths: Paths
     settings: Settings
-    patience: Patience
-    attending: Attending
-    ruling: Ruling
-    questions: Bus[Approval] = field(default_factory=Bus)
+    write_retry: WriteRetry
+    agent_tracking: AgentTracking
+    active_rules: ActiveRules
+    approval_bus: Bus[Approval] = field(default_factory=Bus)
     """What is asked of people, also before anything that acts is loaded."""

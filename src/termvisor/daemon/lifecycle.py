@@ -14,21 +14,20 @@ from contextlib import asynccontextmanager, suppress
 
 from termvisor.clock import Clock
 from termvisor.errors import Conflict
-from termvisor.protocol.connect import dial
-from termvisor.recorder.options import PROTOCOL
-from termvisor.recorder.seqpacket import connect
-from termvisor.settings import Places
-from termvisor.system import lock_file as lock
-from termvisor.system import peer_credentials as peer
+from termvisor.protocol.connect import connect_socket
+from termvisor.recorder import seqpacket
+from termvisor.recorder.options import PROTOCOL_VERSION
+from termvisor.settings import Paths
+from termvisor.system import lock_file, peer_credentials
 
 
 @asynccontextmanager
-async def hold(places: Places, clock: Clock, patience: float = 8.0) -> AsyncIterator[None]:
+async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -> AsyncIterator[None]:
     """Be the one daemon. A predecessor that is just stopping has ``patience`` seconds to finish."""
-    until = clock.monotonic() + patience
-    while (descriptor := lock.take(places.daemon_lock)) is None:
-        if _somebody_listens(places.daemon_socket) or clock.monotonic() > until:
-            pid = lock.holder(places.daemon_lock)
+    until = clock.monotonic() + timeout_s
+    while (descriptor := lock_file.acquire_lock(paths.daemon_lock)) is None:
+        if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > until:
+            pid = lock_file.read_lock_holder(paths.daemon_lock)
             raise Conflict(f"a daemon runs already (pid {pid})", hint="`visor daemon restart` replaces it.")
         await clock.sleep(0.02)
     try:
@@ -37,8 +36,8 @@ async def hold(places: Places, clock: Clock, patience: float = 8.0) -> AsyncIter
         os.close(descriptor)
 
 
-def _somebody_listens(path: str) -> bool:
-    if (line := dial(path)) is None:
+def _is_socket_answering(path: str) -> bool:
+    if (line := connect_socket(path)) is None:
         return False
     line.close()
     return True
@@ -52,7 +51,7 @@ def raise_descriptor_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def on_stop_signal(stop: Callable[[], None]) -> None:
+def install_stop_handler(stop: Callable[[], None]) -> None:
     """SIGTERM and Ctrl-C ask for the orderly stop; a closing terminal is nothing to us."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -60,35 +59,35 @@ def on_stop_signal(stop: Callable[[], None]) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def on_reload_signal(reload: Callable[[], object]) -> None:
+def install_reload_handler(reload: Callable[[], object]) -> None:
     """SIGHUP asks to read the settings again; that of a closing terminal does so too, and no harm."""
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
-def recorder_pid(places: Places) -> int | None:
+def find_recorder_pid(paths: Paths) -> int | None:
     """The recorder that is running, with or without a daemon; 0 where the system does not tell its pid."""
-    if (line := _reach_recorder(places)) is None:
+    if (line := _connect_recorder(paths)) is None:
         return None
-    credentials = line.getsockopt(*peer.OPTION)
+    credentials = line.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)
     line.close()
-    return peer.pid(credentials)
+    return peer_credentials.parse_pid(credentials)
 
 
-def stop_recorder(places: Places, within: float = 5.0) -> None:
+def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
     """End a recorder that a killed daemon left: it closes its files first. Call only when no daemon runs."""
-    if (line := _reach_recorder(places)) is None:
+    if (line := _connect_recorder(paths)) is None:
         return
-    line.settimeout(within)
+    line.settimeout(timeout_s)
     with suppress(OSError):
-        line.send(b"listen %d\n" % PROTOCOL)
+        line.send(b"listen %d\n" % PROTOCOL_VERSION)
         line.send(b"quit\n")
         while line.recv(1 << 16):
             continue
     line.close()
 
 
-def _reach_recorder(places: Places) -> socket | None:
+def _connect_recorder(paths: Paths) -> socket | None:
     try:
-        return connect(places.recorder_socket)
+        return seqpacket.connect_socket(paths.recorder_socket)
     except (FileNotFoundError, ConnectionRefusedError):
         return None

@@ -13,41 +13,41 @@ def run() -> int:
         sys.modules["ssl"] = None  # type: ignore[assignment]
     if "msgspec" not in sys.modules:
         _import_without("msgspec", "typing_extensions")
-    from termvisor.daemon.assembly import open_world
+    from termvisor.daemon.assembly import open_services
     from termvisor.daemon.lifecycle import raise_descriptor_limit
-    from termvisor.daemon.run import serve
+    from termvisor.daemon.run import run_daemon
     from termvisor.errors import VisorError
-    from termvisor.protocol import error_line as complaint
-    from termvisor.settings import load, places
-    from termvisor.system.malloc import share
+    from termvisor.protocol import error_line
+    from termvisor.settings import load_settings, resolve_paths
+    from termvisor.system.malloc import limit_arenas
 
-    share()
+    limit_arenas()
     raise_descriptor_limit()
     try:
-        where = places()
-        serve(where, load(where), open_world)
+        where = resolve_paths()
+        run_daemon(where, load_settings(where), open_services)
     except (VisorError, BaseExceptionGroup) as raised:
-        error = first_cause(raised)
+        error = find_first_cause(raised)
         if not isinstance(error, VisorError):
             raise
-        sys.stderr.write(complaint.said(error))
+        sys.stderr.write(error_line.format_error(error))
         return error.exit_status
     return 0
 
 
-def _import_without(name: str, other: str) -> None:
+def _import_without(name: str, excluded: str) -> None:
     """Import a module that can do without the other one; whoever else wants that still gets it."""
-    was = sys.modules.get(other)
-    cast("dict[str, object]", sys.modules)[other] = None  # as the import system spells "not here"
+    was = sys.modules.get(excluded)
+    cast("dict[str, object]", sys.modules)[excluded] = None  # as the import system spells "not here"
     try:
         __import__(name)
     finally:
-        del sys.modules[other]
+        del sys.modules[excluded]
         if was is not None:
-            sys.modules[other] = was
+            sys.modules[excluded] = was
 
 
-def first_cause(error: BaseException) -> BaseException:
+def find_first_cause(error: BaseException) -> BaseException:
     """What really happened, out of the groups around it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

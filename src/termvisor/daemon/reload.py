@@ -6,41 +6,41 @@ parts.
 
 from msgspec.structs import replace
 
-from termvisor.daemon.components import Parts
-from termvisor.daemon.rules.precompile import warm_rules
-from termvisor.log import logger, to_file
-from termvisor.model.reload import Reloaded, RulesRead
-from termvisor.ops.config._shared import merge
-from termvisor.redaction import use as use_rules
-from termvisor.settings import load
+from termvisor.daemon.components import Components
+from termvisor.daemon.rules.precompile import load_redaction_rules
+from termvisor.log import configure_log_file, get_logger
+from termvisor.model.reload import ReloadResult, RulesReloadResult
+from termvisor.ops.config._settings import merge_settings
+from termvisor.redaction import use_rules
+from termvisor.settings import load_settings
 
-_REDACTION = frozenset({"redact_patterns", "redact_allow"})
-_LOG = frozenset({"log_level", "log_bytes"})
-log = logger("rules")
+_REDACTION_SETTINGS = frozenset({"redact_patterns", "redact_allow"})
+_LOG_SETTINGS = frozenset({"log_level", "log_bytes"})
+log = get_logger("rules")
 
 
-async def reload(parts: Parts) -> Reloaded:
-    settings, told = merge(parts.settings, load(parts.places))
+async def reload_settings(components: Components) -> ReloadResult:
+    settings, told = merge_settings(components.settings, load_settings(components.paths))
     changed = frozenset(told.applied)
-    if changed & _REDACTION:
-        use_rules(await warm_rules(parts.places, settings))
-    if changed & _LOG:
-        to_file(parts.places.log_file, settings)
+    if changed & _REDACTION_SETTINGS:
+        use_rules(await load_redaction_rules(components.paths, settings))
+    if changed & _LOG_SETTINGS:
+        configure_log_file(components.paths.log_file, settings)
     if changed:
-        parts.settings = settings
-        parts.pipeline.flush_every(settings.flush_interval)
-        parts.lookout.take_over(settings)
-        parts.attending.take_over(settings)
-        await parts.chronicle.tell("config_reloaded", settings=", ".join(told.applied))
-    return replace(told, rules=await _rules(parts))
+        components.settings = settings
+        components.pipeline.set_flush_interval(settings.flush_interval)
+        components.server_supervisor.apply_settings(settings)
+        components.agent_tracking.apply_settings(settings)
+        await components.event_log.emit("config_reloaded", settings=", ".join(told.applied))
+    return replace(told, rules=await _reload_rules(components))
 
 
-async def _rules(parts: Parts) -> RulesRead:
+async def _reload_rules(components: Components) -> RulesReloadResult:
     """Packs, and rules in them, as they are on disk now."""
-    read = await parts.ruling.reload(parts.settings)
+    read = await components.active_rules.reload(components.settings)
     if read.count is not None:
-        parts.attending.read_screens_with(parts.places, parts.settings)
-        await parts.chronicle.tell("rules_reloaded", rules=str(read.count))
+        components.agent_tracking.reload_screen_rules(components.paths, components.settings)
+        await components.event_log.emit("rules_reloaded", rules=str(read.count))
     for trouble in read.troubles:
         log.warning("rules were not taken up: %s", trouble)
     return read

@@ -11,45 +11,47 @@ from typing import TypeVar
 
 from termvisor import __version__
 from termvisor.clock import SystemClock
-from termvisor.daemon.lifecycle import hold, on_reload_signal, on_stop_signal
-from termvisor.daemon.server.dispatcher import DaemonWorld, OpsDesk
-from termvisor.daemon.server.listener import Endpoint, bind
-from termvisor.daemon.server.request import Desk
-from termvisor.log import logger, to_file
-from termvisor.settings import Places, Settings, prepare
-from termvisor.system.malloc import settle
+from termvisor.daemon.lifecycle import hold_daemon_lock, install_reload_handler, install_stop_handler
+from termvisor.daemon.server.dispatcher import DispatcherServices, OperationDispatcher
+from termvisor.daemon.server.listener import DaemonSocketServer, bind_daemon_socket
+from termvisor.daemon.server.request import RequestHandler
+from termvisor.log import configure_log_file, get_logger
+from termvisor.settings import Paths, Settings, make_instance_folders
+from termvisor.system.malloc import freeze_heap
 
-log = logger("daemon")
-W = TypeVar("W")
-OpenWorld = Callable[[Places, Settings], AbstractAsyncContextManager[W]]
-MakeDesk = Callable[[W, Callable[[], None]], Desk]
+log = get_logger("daemon")
+ServicesT = TypeVar("ServicesT")
+OpenServices = Callable[[Paths, Settings], AbstractAsyncContextManager[ServicesT]]
+MakeHandler = Callable[[ServicesT, Callable[[], None]], RequestHandler]
 
 
-def serve(places: Places, settings: Settings, open_world: OpenWorld[DaemonWorld]) -> None:
+def run_daemon(paths: Paths, settings: Settings, open_services: OpenServices[DispatcherServices]) -> None:
     """Run the daemon until it is told to stop."""
-    prepare(places)
-    asyncio.run(live(places, settings, open_world, _settled))
+    make_instance_folders(paths)
+    asyncio.run(run_until_stopped(paths, settings, open_services, _build_handler))
 
 
-def _settled(world: DaemonWorld, stop: Callable[[], None]) -> OpsDesk:
-    desk = OpsDesk(world, stop)
-    settle()  # all is there now
+def _build_handler(services: DispatcherServices, stop: Callable[[], None]) -> OperationDispatcher:
+    desk = OperationDispatcher(services, stop)
+    freeze_heap()  # all is there now
     return desk
 
 
-async def live(places: Places, settings: Settings, open_world: OpenWorld[W], make_desk: MakeDesk[W]) -> None:
-    async with hold(places, SystemClock()):
-        to_file(places.log_file, settings)
+async def run_until_stopped(
+    paths: Paths, settings: Settings, open_services: OpenServices[ServicesT], make_handler: MakeHandler[ServicesT]
+) -> None:
+    async with hold_daemon_lock(paths, SystemClock()):
+        configure_log_file(paths.log_file, settings)
         stop = asyncio.Event()
-        on_stop_signal(stop.set)
-        listener = bind(places.daemon_socket)
+        install_stop_handler(stop.set)
+        listener = bind_daemon_socket(paths.daemon_socket)
         try:
-            async with open_world(places, settings) as world, asyncio.TaskGroup() as group:
+            async with open_services(paths, settings) as world, asyncio.TaskGroup() as group:
                 log.info("started %s, pid %d", __version__, os.getpid())  # not before the world has its rules: see warm
-                desk = make_desk(world, stop.set)
-                endpoint = Endpoint(desk, group)
+                desk = make_handler(world, stop.set)
+                endpoint = DaemonSocketServer(desk, group)
                 await endpoint.open(listener)
-                on_reload_signal(lambda: group.create_task(desk.reload()))
+                install_reload_handler(lambda: group.create_task(desk.reload()))
                 try:
                     await stop.wait()
                 finally:

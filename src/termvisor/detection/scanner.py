@@ -9,17 +9,23 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from termvisor.detection.joined_lines import CUT, Rows, has_cut, rows_of
-from termvisor.detection.packs.pattern_match import WINDOW, captures, compiled, has_anchor, match_ending
+from termvisor.detection.joined_lines import MAX_LINE_CHARS, JoinedRows, has_cut_line, join_lines
+from termvisor.detection.packs.pattern_match import (
+    WINDOW_LINES,
+    compile_pattern,
+    extract_captures,
+    find_match_ending_after,
+    has_anchor,
+)
 from termvisor.model.detection.rule import Rule
-from termvisor.regex import Engine, Matcher, compile_patterns
-from termvisor.regex.relax import loosened
+from termvisor.regex import EngineName, PatternMatcher, compile_patterns
+from termvisor.regex.relax import relax_pattern
 
-OVERLAP = 512
+OVERLAP_CHARS = 512
 """A match in a row longer than `CUT` is found if it is at most this long."""
 
 
-class Match(Struct, frozen=True):
+class ScanMatch(Struct, frozen=True):
     """``line`` is where it ends; ``start`` is below zero where it began on a line before."""
 
     rule: Rule
@@ -29,72 +35,72 @@ class Match(Struct, frozen=True):
     captures: dict[str, str]
 
 
-class RuleScan:
+class RuleScanner:
     """The given rules, those of scope `stream` over up to four lines, all others on one line each.
 
     ``cache`` is the folder for what takes long to compile; nothing is compiled before the first text.
     """
 
-    def __init__(self, rules: Sequence[Rule], *, engine: Engine = "auto", cache: str | None = None):
+    def __init__(self, rules: Sequence[Rule], *, engine: EngineName = "auto", cache: str | None = None):
         self.rules = {rule.id: rule for rule in rules}
-        self._wide = frozenset(rule.id for rule in rules if rule.scope == "stream")
-        self._engine: Engine = engine
+        self._stream_rule_ids = frozenset(rule.id for rule in rules if rule.scope == "stream")
+        self._engine: EngineName = engine
         self._cache = cache
-        self._matcher: Matcher | None = None
+        self._matcher: PatternMatcher | None = None
 
     @property
     def patterns(self) -> dict[str, str]:
         """What the engine scans for, by id of the rule."""
-        return {rule.id: loosened(rule.pattern) for rule in self.rules.values()}
+        return {rule.id: relax_pattern(rule.pattern) for rule in self.rules.values()}
 
-    def warm(self) -> None:
+    def compile_now(self) -> None:
         """Compile now."""
         if self.rules and self._matcher is None:
-            self._matcher = compile_patterns(self.patterns, self._engine, cache=self._cache)
+            self._matcher = compile_patterns(self.patterns, self._engine, cache_folder=self._cache)
 
-    def lines(self, texts: Sequence[str], before: Sequence[str] = ()) -> list[Match]:
+    def scan_lines(self, texts: Sequence[str], before: Sequence[str] = ()) -> list[ScanMatch]:
         """What ends on one of these lines. ``before`` are the up to three lines that came before them."""
-        lines = [*before[1 - WINDOW :], *texts]
+        lines = [*before[1 - WINDOW_LINES :], *texts]
         whole = "\n".join(lines)
-        joined = rows_of(lines) if has_cut(whole) else None
-        hits = self._ids("\n".join(joined.texts) if joined else whole) if texts else frozenset()
+        joined = join_lines(lines) if has_cut_line(whole) else None
+        hits = self._find_rule_ids("\n".join(joined.texts) if joined else whole) if texts else frozenset()
         if not hits:
             return []
-        rows = joined or Rows(lines, range(len(lines)), ())
+        rows = joined or JoinedRows(lines, range(len(lines)), ())
         known = len(lines) - len(texts)
-        found = [match for match in self._matches(rows, hits) if match.line >= known]
-        return sorted((_moved(match, known) for match in found), key=lambda match: (match.line, match.start))
+        found = [match for match in self._find_matches(rows, hits) if match.line >= known]
+        return sorted((_shift_match(match, known) for match in found), key=lambda match: (match.line, match.start))
 
-    def row(self, text: str) -> list[Match]:
+    def scan_row(self, text: str) -> list[ScanMatch]:
         """What stands on one row of a screen: a pager may show what a shell printed yesterday, so no `stream` rules."""
-        return [match for match in self.lines((text,)) if match.rule.scope != "stream"]
+        return [match for match in self.scan_lines((text,)) if match.rule.scope != "stream"]
 
-    def rows(self, texts: Sequence[str]) -> list[Match]:
+    def scan_rows(self, texts: Sequence[str]) -> list[ScanMatch]:
         """New rows of an agent's own screen, from above. Of the `stream` rules, only those about an agent hold."""
-        return [match for match in self.lines(texts) if match.rule.agent or match.rule.scope != "stream"]
+        return [match for match in self.scan_lines(texts) if match.rule.agent or match.rule.scope != "stream"]
 
-    def _ids(self, text: str) -> frozenset[str]:
+    def _find_rule_ids(self, text: str) -> frozenset[str]:
         if self._matcher is None:
-            self.warm()
-        return self._matcher.ids(text.encode(errors="replace")) if self._matcher else frozenset()
+            self.compile_now()
+        return self._matcher.find_ids(text.encode(errors="replace")) if self._matcher else frozenset()
 
-    def _matches(self, rows: Rows, hits: frozenset[str]) -> Iterator[Match]:
+    def _find_matches(self, rows: JoinedRows, hits: frozenset[str]) -> Iterator[ScanMatch]:
         texts = rows.texts
-        if hits - self._wide:
-            for row, ids in self._narrowed(len(texts), lambda start, end: "\n".join(texts[start:end])):
-                for name in sorted(ids - self._wide):
-                    yield from _in_row(self.rules[name], rows, row)
-        if hits & self._wide:
-            for row, ids in self._narrowed(len(texts), lambda start, end: _window(texts, start, end)):
-                for name in sorted(ids & self._wide):
-                    yield from _in_window(self.rules[name], rows, row)
+        if hits - self._stream_rule_ids:
+            for row, ids in self._narrow_rows(len(texts), lambda start, end: "\n".join(texts[start:end])):
+                for name in sorted(ids - self._stream_rule_ids):
+                    yield from _match_in_row(self.rules[name], rows, row)
+        if hits & self._stream_rule_ids:
+            for row, ids in self._narrow_rows(len(texts), lambda start, end: _build_window(texts, start, end)):
+                for name in sorted(ids & self._stream_rule_ids):
+                    yield from _match_in_window(self.rules[name], rows, row)
 
-    def _narrowed(self, count: int, text: Callable[[int, int], str]) -> Iterator[tuple[int, frozenset[str]]]:
+    def _narrow_rows(self, count: int, get_text: Callable[[int, int], str]) -> Iterator[tuple[int, frozenset[str]]]:
         """The rows that hit, each with its ids, found by halving."""
         todo = [(0, count)]
         while todo:
             start, end = todo.pop()
-            ids = self._ids(text(start, end))
+            ids = self._find_rule_ids(get_text(start, end))
             middle = (start + end) // 2
             if ids and end - start == 1:
                 yield start, ids
@@ -102,35 +108,35 @@ class RuleScan:
                 todo += [(start, middle), (middle, end)]
 
 
-def _window(texts: Sequence[str], start: int, end: int) -> str:
+def _build_window(texts: Sequence[str], start: int, end: int) -> str:
     """These rows and those before them to which a rule that ends here may reach back."""
-    return "\n".join(text[:CUT] for text in texts[max(0, start - WINDOW + 1) : end])
+    return "\n".join(text[:MAX_LINE_CHARS] for text in texts[max(0, start - WINDOW_LINES + 1) : end])
 
 
-def _in_row(rule: Rule, rows: Rows, row: int) -> Iterator[Match]:
+def _match_in_row(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]:
     """The first place in every stretch of a row; a row of usual length is one stretch."""
     text = rows.texts[row]
     if not has_anchor(rule, text):
         return
-    pattern, after = compiled(rule.pattern), 0
-    for start in range(0, max(1, len(text) - OVERLAP), CUT - OVERLAP):
-        stop = min(start + CUT, len(text))
+    pattern, after = compile_pattern(rule.pattern), 0
+    for start in range(0, max(1, len(text) - OVERLAP_CHARS), MAX_LINE_CHARS - OVERLAP_CHARS):
+        stop = min(start + MAX_LINE_CHARS, len(text))
         found = pattern.search(text, max(start, after), stop)
         if not found or (found.end() == stop and (stop < len(text) or rows.is_open(row))):
             continue  # what touches a cut may go on behind it: the next stretch tells
         after = found.end()
-        line, begins = rows.place(row, found.end())
-        yield Match(rule, line, found.start() - begins, found.end() - begins, captures(found))
+        line, begins = rows.locate_offset(row, found.end())
+        yield ScanMatch(rule, line, found.start() - begins, found.end() - begins, extract_captures(found))
 
 
-def _in_window(rule: Rule, rows: Rows, row: int) -> Iterator[Match]:
-    text = _window(rows.texts, row, row + 1)
-    last = len(text) - len(rows.texts[row][:CUT])
-    found = match_ending(rule, text, last)
+def _match_in_window(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]:
+    text = _build_window(rows.texts, row, row + 1)
+    last = len(text) - len(rows.texts[row][:MAX_LINE_CHARS])
+    found = find_match_ending_after(rule, text, last)
     if found is not None:
-        line, begins = rows.place(row, found.end() - last)
-        yield Match(rule, line, found.start() - last - begins, found.end() - last - begins, captures(found))
+        line, begins = rows.locate_offset(row, found.end() - last)
+        yield ScanMatch(rule, line, found.start() - last - begins, found.end() - last - begins, extract_captures(found))
 
 
-def _moved(match: Match, known: int) -> Match:
-    return Match(match.rule, match.line - known, match.start, match.end, match.captures)
+def _shift_match(match: ScanMatch, known: int) -> ScanMatch:
+    return ScanMatch(match.rule, match.line - known, match.start, match.end, match.captures)

@@ -9,43 +9,43 @@ Imports nothing that costs time: an agent waits for it.
 
 from time import monotonic
 
-from termvisor.frontends.cli.fast_client import write
-from termvisor.frontends.cli.read_input import read
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol.connect import dial
+from termvisor.frontends.cli.fast_client import write_all
+from termvisor.frontends.cli.read_input import read_input
+from termvisor.protocol import command_protocol
+from termvisor.protocol.connect import connect_socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Iterator
 
-HEARD_WITHIN = 2.0
+ACKNOWLEDGE_TIMEOUT_S = 2.0
 """Seconds in which the daemon must say that it heard."""
-SILENT_FOR = 10.0
+SILENCE_TIMEOUT_S = 10.0
 """Seconds after which a daemon that says nothing, not even that it is still there, hangs."""
-ANSWERED_WITHIN = 595.0
+ANSWER_TIMEOUT_S = 595.0
 """Seconds; agents end their hooks after 600."""
 
 
-def run(path: str, argv: "tuple[str, ...]", heard_within: float = HEARD_WITHIN) -> int:
+def run_hook(path: str, argv: "tuple[str, ...]", acknowledge_timeout_s: float = ACKNOWLEDGE_TIMEOUT_S) -> int:
     """The exit status, which is always 0. ``path`` is the daemon's socket."""
     try:
-        asked = face.Asked(argv, cwd="/").filled(read(b"-"))
-        if answer := _answer(path, asked, heard_within):
-            write(1, answer)
+        asked = command_protocol.CommandRequest(argv, cwd="/").with_input(read_input(b"-"))
+        if answer := _request_answer(path, asked, acknowledge_timeout_s):
+            write_all(1, answer)
     except Exception:
         return 0  # whatever it was, it is no business of the agent's
     return 0
 
 
-def _answer(path: str, asked: face.Asked, heard_within: float) -> bytes:
+def _request_answer(path: str, request: command_protocol.CommandRequest, acknowledge_timeout_s: float) -> bytes:
     """What the daemon has for stdout, if it says that all went well."""
-    line = dial(path)
+    line = connect_socket(path)
     if line is None:
         return b""
     out = b""
     try:
-        for kind, number, body in _frames(line, asked, heard_within):
+        for kind, number, body in _read_frames(line, request, acknowledge_timeout_s):
             if kind == b"x":
                 return out if number == 0 else b""
             out += body if kind == b"o" else b""
@@ -54,10 +54,12 @@ def _answer(path: str, asked: face.Asked, heard_within: float) -> bytes:
         line.close()
 
 
-def _frames(line: "socket", asked: face.Asked, heard_within: float) -> "Iterator[tuple[bytes, int, bytes]]":
-    frames, ends_at = face.Frames(), monotonic() + ANSWERED_WITHIN
-    line.settimeout(heard_within)
-    line.sendall(face.encode(asked))
-    while data := line.recv(1 << 16):
+def _read_frames(
+    sock: "socket", request: command_protocol.CommandRequest, acknowledge_timeout_s: float
+) -> "Iterator[tuple[bytes, int, bytes]]":
+    frames, ends_at = command_protocol.FrameDecoder(), monotonic() + ANSWER_TIMEOUT_S
+    sock.settimeout(acknowledge_timeout_s)
+    sock.sendall(command_protocol.encode_request(request))
+    while data := sock.recv(1 << 16):
         yield from frames.feed(data)
-        line.settimeout(max(0.001, min(SILENT_FOR, ends_at - monotonic())))
+        sock.settimeout(max(0.001, min(SILENCE_TIMEOUT_S, ends_at - monotonic())))

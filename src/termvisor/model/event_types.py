@@ -24,22 +24,22 @@ EVENT_TYPES: dict[str, str] = {
 }
 """Those of packs that come with the product beside these are described by their rules."""
 
-OF_ONE_THING = frozenset({"usage.reached", "session.compaction", "session.summary", "auth.required"})
+ONE_PER_AGENT_TYPES = frozenset({"usage.reached", "session.compaction", "session.summary", "auth.required"})
 """What an agent also says itself: however it is worded, it is one thing of that agent."""
 
-_SHAPE = re.compile(r"[a-z][a-z0-9_]{0,39}(\.[a-z0-9_]{1,40}){1,3}")
-_LONGEST = 200
-_DIFFERS = ("resets_at", "try_again_at")
+_EVENT_TYPE_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,39}(\.[a-z0-9_]{1,40}){1,3}")
+_MAX_KEY_CHARS = 200
+_VOLATILE_CAPTURES = ("resets_at", "try_again_at")
 """Captures that say when something ends: told anew, they are worded otherwise, and it is still the same."""
 
 
 def is_event_type(text: str) -> bool:
-    return _SHAPE.fullmatch(text) is not None
+    return _EVENT_TYPE_PATTERN.fullmatch(text) is not None
 
 
-def key_of(kind: str, whose: str, runtime: RuntimeId | None, captures: Mapping[str, str]) -> str:
+def build_detection_key(kind: str, subject: str, runtime: RuntimeId | None, captures: Mapping[str, str]) -> str:
     """By which the same thing is known again; ``whose`` is the agent that it is about, or the rule."""
-    if kind in OF_ONE_THING:
+    if kind in ONE_PER_AGENT_TYPES:
         return kind if runtime is None else f"{kind} runtime:{runtime}"
-    told = " ".join(f"{name}={value}" for name, value in sorted(captures.items()) if name not in _DIFFERS)
-    return f"{kind} {whose} {told}".strip()[:_LONGEST]
+    told = " ".join(f"{name}={value}" for name, value in sorted(captures.items()) if name not in _VOLATILE_CAPTURES)
+    return f"{kind} {subject} {told}".strip()[:_MAX_KEY_CHARS]

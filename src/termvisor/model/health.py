@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from termvisor.model.maintenance import Maintenance
+from termvisor.model.maintenance import MaintenanceRun
 
 
 class ServerHealth(Struct, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class ServerHealth(Struct, frozen=True, kw_only=True):
     """Changes that nobody announced, found by reading everything again."""
 
 
-class ProcessCost(Struct, frozen=True, kw_only=True):
+class ProcessUsage(Struct, frozen=True, kw_only=True):
     """``cpu_percent`` is of one core over the last minute, ``cpu_seconds`` since the start."""
 
     pid: int
@@ -27,7 +27,7 @@ class ProcessCost(Struct, frozen=True, kw_only=True):
     cpu_percent: float
 
 
-class Vitals(Struct, frozen=True, kw_only=True):
+class HealthMetrics(Struct, frozen=True, kw_only=True):
     """What is told of the product in the same words everywhere."""
 
     version: str
@@ -49,8 +49,8 @@ class Vitals(Struct, frozen=True, kw_only=True):
     """Programs we started."""
     looks_per_minute: float = 0.0
     """How often repainting panes are looked at now, all together."""
-    daemon: ProcessCost
-    recorder: ProcessCost | None = None
+    daemon: ProcessUsage
+    recorder: ProcessUsage | None = None
     workflows_active: int = 0
     """Runs that have not ended, also those that wait."""
     oldest_run_secs: float | None = None
@@ -58,9 +58,9 @@ class Vitals(Struct, frozen=True, kw_only=True):
     alerts: tuple[str, ...] = ()
 
 
-class Health(Vitals, frozen=True, kw_only=True):
+class HealthStatus(HealthMetrics, frozen=True, kw_only=True):
     started_at: int
     last_checkpoint_at: int | None = None
     """When the write-ahead file was last merged into the database; None before the first time."""
-    maintenance: tuple[Maintenance, ...] = ()
+    maintenance: tuple[MaintenanceRun, ...] = ()
     """The newest runs that did something, newest first."""

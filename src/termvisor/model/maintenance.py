@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Maintenance(Struct, frozen=True, kw_only=True):
+class MaintenanceRun(Struct, frozen=True, kw_only=True):
     """One piece of upkeep. ``rows`` and ``bytes`` are what it removed, rewrote or made, ``duration`` is in seconds."""
 
     operation: str
@@ -16,7 +16,7 @@ class Maintenance(Struct, frozen=True, kw_only=True):
     """False while it goes on: then the numbers are what was reached so far."""
 
 
-class Contents(Struct, frozen=True, kw_only=True):
+class DatabaseContents(Struct, frozen=True, kw_only=True):
     """What a database file holds. ``lines`` counts the lines that are kept, ``newest_at`` is its newest event."""
 
     version: int
@@ -27,26 +27,26 @@ class Contents(Struct, frozen=True, kw_only=True):
     newest_at: int | None = None
 
 
-class Backup(Struct, frozen=True, kw_only=True):
+class DatabaseBackup(Struct, frozen=True, kw_only=True):
     """A consistent copy of the database, complete and safe on disk."""
 
     path: str
     bytes: int
     taken_at: int
-    contents: Contents
+    contents: DatabaseContents
 
 
-class Exchange(Struct, frozen=True, kw_only=True):
+class RestoreSummary(Struct, frozen=True, kw_only=True):
     """What a restore puts in the place of what. ``kept`` is the name under which the database before it is kept."""
 
-    backup: Contents
+    backup: DatabaseContents
     backup_bytes: int
-    present: Contents | None
+    present: DatabaseContents | None
     """None where there is no database, or one that cannot be read."""
     kept: str | None = None
 
 
-class Checked(Struct, frozen=True, kw_only=True):
+class IntegrityReport(Struct, frozen=True, kw_only=True):
     """What an examination of the database found; ``wrong`` is empty when all is well."""
 
     path: str

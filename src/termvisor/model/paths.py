@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Places(Struct, frozen=True):
+class Paths(Struct, frozen=True):
     """Where this instance keeps its files. Two instances with different places never meet."""
 
     config_dir: str

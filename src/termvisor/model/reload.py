@@ -3,16 +3,16 @@
 from msgspec import Struct
 
 
-class RulesRead(Struct, frozen=True, kw_only=True):
+class RulesReloadResult(Struct, frozen=True, kw_only=True):
     """``count`` are in force now, None where nothing changed. Because of ``troubles``, the old ones stay."""
 
     count: int | None = None
     troubles: tuple[str, ...] = ()
 
 
-class Reloaded(Struct, frozen=True, kw_only=True):
+class ReloadResult(Struct, frozen=True, kw_only=True):
     """Names of settings: ``applied`` hold from now on, ``needs_restart`` differ and wait for a restart."""
 
     applied: tuple[str, ...] = ()
     needs_restart: tuple[str, ...] = ()
-    rules: RulesRead = RulesRead()
+    rules: RulesReloadResult = RulesReloadResult()

@@ -13,8 +13,8 @@ exactly there: nothing is lost and nothing is stored twice. What agents are doin
 spirit: a fact, and the states that follow from it, are stored in one transaction and told after it.
 """
 
-from termvisor.pipeline.epoch_reader import EpochText, activity_of
+from termvisor.pipeline.epoch_reader import EpochReader, get_activity
 from termvisor.pipeline.pipeline import Pipeline
-from termvisor.pipeline.screen_rows import Sightings
+from termvisor.pipeline.screen_rows import SightingRecorder
 
-__all__ = ["EpochText", "Pipeline", "Sightings", "activity_of"]
+__all__ = ["EpochReader", "Pipeline", "SightingRecorder", "get_activity"]

@@ -10,188 +10,194 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.capture.sampling_schedule import Stir
+from termvisor.capture.sampling_schedule import PaintActivity
 from termvisor.model.event import Event
 from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import NOTHING_BEGUN, Begun, Block, Delta, Epoch, Gap
-from termvisor.model.terminal.pane import Activity
-from termvisor.pipeline.json_lines import Printed, Printout
-from termvisor.pipeline.line_scanner import LineWatch, Spotted
-from termvisor.pipeline.repaint_detector import Repaint
-from termvisor.pipeline.rule_match import Spot
-from termvisor.pipeline.rule_matcher import Spotter
-from termvisor.pipeline.shell_commands import Remembered, ShellStory
+from termvisor.model.terminal.output import NO_INITIAL_LINE, Delta, Epoch, Gap, InitialLine, TextBlock
+from termvisor.model.terminal.pane import PaneActivity
+from termvisor.pipeline.command_collector import ShellCommandCollector, ShellCommandsState
+from termvisor.pipeline.json_lines import JsonLineCollector, PrintedLine
+from termvisor.pipeline.line_scanner import LineScanner, LineScanState
+from termvisor.pipeline.repaint_detector import RepaintDetector
+from termvisor.pipeline.rule_match import RuleMatch
+from termvisor.pipeline.rule_matcher import RuleMatcher
 from termvisor.recorder.segment_log import SegmentReader
-from termvisor.redaction import Memory, Redactor, redact
-from termvisor.redaction.painted_secrets import Painted
-from termvisor.store import Progress
-from termvisor.store.tables.pipeline_commit import Found
-from termvisor.terminal import user_variables as user_vars
-from termvisor.terminal.activity import Following, belief, follow
-from termvisor.terminal.blocks import blocks
-from termvisor.terminal.text_decoder import Derived, TextStage, carry_for
-from termvisor.terminal.user_variables import PREFIX, Pace
+from termvisor.redaction import Redactor, SeenSecrets, redact
+from termvisor.redaction.painted_secrets import PaintedSecretLearner
+from termvisor.store import EpochUpdate
+from termvisor.store.tables.pipeline_commit import StreamDetection
+from termvisor.terminal import user_variables
+from termvisor.terminal.activity import ActivityState, apply_mark, check_mark_proof
+from termvisor.terminal.blocks import build_blocks
+from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, encode_carry
+from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
-_RECENT = 1 << 16
+_SECRET_LOOKBACK_BYTES = 1 << 16
 """So many of the last bytes are looked through for secrets that may still stand on the screen."""
-_SPOKEN = frozenset({"agent", "title", "notification", "progress", "bell"})
+_STATUS_MARKS = frozenset({"agent", "title", "notification", "progress", "bell"})
 """Marks by which a program tells how it is doing."""
-_SAID = 64
-_NOT_STORED = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
+_MAX_STATUS_MARKS = 64
+_UNSTORED_MARKS = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
 
 
-class Carry(msgspec.Struct, frozen=True, array_like=True):
+class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
     """What must be known to go on at the committed offset. Its only texts of the pane are redacted."""
 
-    text: bytes = b""
-    redaction: bytes = b""
-    following: Following = Following()
-    end_mark: int = -1
+    decoder_carry: bytes = b""
+    redactor_state: bytes = b""
+    activity_state: ActivityState = ActivityState()
+    end_mark_offset: int = -1
     """Where the program last said that this is the end."""
     width: int = 0
     """Columns of the pane when it was last looked at."""
-    begun: Begun = Begun()
+    begun: InitialLine = InitialLine()
     """Holds until the first line ends."""
-    shells: Remembered = Remembered()
-    pace: Pace = Pace()
+    commands_state: ShellCommandsState = ShellCommandsState()
+    variable_rate: VariableRate = VariableRate()
     """Of user variables."""
-    spotted: Spotted = Spotted()
+    scan_state: LineScanState = LineScanState()
 
 
-def first_carry(*, is_alternate: bool, at: int = 0, width: int = 0, begun: Begun = NOTHING_BEGUN) -> bytes:
+def encode_first_carry(
+    *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
+) -> bytes:
     """How an epoch begins whose pane is so wide and shows the alternate screen, or does not; never empty."""
-    known = Following()
+    known = ActivityState()
     if is_alternate:
-        known = follow(known, Mark(kind="alt_screen_on", offset=0), at, None)
+        known = apply_mark(known, Mark(kind="alt_screen_on", offset=0), at, None)
     return msgspec.msgpack.encode(
-        Carry(carry_for(is_alternate=is_alternate), following=known, width=width, begun=begun)
+        EpochCarry(encode_carry(is_alternate=is_alternate), activity_state=known, width=width, begun=begun)
     )
 
 
-class EpochText:
+class EpochReader:
     """One epoch on its way from raw bytes to rows."""
 
-    def __init__(self, epoch: Epoch, folder: str, nonce: str | None, spotter: Spotter | None = None):
-        carry = msgspec.msgpack.decode(epoch.carry, type=Carry) if epoch.carry else Carry()
+    def __init__(self, epoch: Epoch, folder: str, nonce: str | None, matcher: RuleMatcher | None = None):
+        carry = msgspec.msgpack.decode(epoch.carry, type=EpochCarry) if epoch.carry else EpochCarry()
         self.epoch, self.reader = epoch, SegmentReader(folder)
-        self.read_to = self.stored_to = epoch.committed
+        self.read_offset = self.stored_offset = epoch.committed
         self.final_size: int | None = epoch.size
         self.lines_read = 0
         """Of the last step."""
-        self.told_size = 0
+        self.known_size = 0
         """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
-        self.last_at = epoch.opened_at
-        self.following = carry.following
+        self.last_byte_at = epoch.opened_at
+        self.activity_state = carry.activity_state
         self.last_command_at = 0
         """When the shell last said, with proof, that a command starts; as far as this daemon heard."""
-        self._holes: list[Gap] = []
-        self._end_mark = carry.end_mark
+        self._log_gaps: list[Gap] = []
+        self._end_mark_offset = carry.end_mark_offset
         self._nonce = nonce
-        self._stage = TextStage(epoch.committed, carry.text)
-        self._stage.width = carry.width
+        self._decoder = TextDecoder(epoch.committed, carry.decoder_carry)
+        self._decoder.width = carry.width
         self._begun = carry.begun
         if epoch.committed == 0 and carry.begun.text:
-            self._stage.preset(carry.begun.text, carry.begun.column)
-        self._secrets = Memory()
-        self._painted, self._painted_to, self._leaps = Painted(self._secrets), 0, 0
-        self._redactor = Redactor(state=carry.redaction, memory=self._secrets)
-        self._blocks: list[Block] = []
+            self._decoder.preset_line(carry.begun.text, carry.begun.column)
+        self._seen_secrets = SeenSecrets()
+        self._painted_secrets, self._painted_offset, self._row_jumps = PaintedSecretLearner(self._seen_secrets), 0, 0
+        self._redactor = Redactor(state=carry.redactor_state, seen_secrets=self._seen_secrets)
+        self._blocks: list[TextBlock] = []
         self._marks: list[tuple[int, Mark]] = []
-        self._story = ShellStory(carry.shells)
-        self._pace = carry.pace
-        self._told: list[Event | Found] = []
-        self._spotter = spotter or Spotter()
-        self._watch = LineWatch(self._spotter, epoch.pane, epoch.id, carry.spotted)
-        self._heard: list[tuple[int, Mark]] = []
+        self._commands = ShellCommandCollector(carry.commands_state)
+        self._variable_rate = carry.variable_rate
+        self._pending_events: list[Event | StreamDetection] = []
+        self._matcher = matcher or RuleMatcher()
+        self._line_scanner = LineScanner(self._matcher, epoch.pane, epoch.id, carry.scan_state)
+        self._rule_marks: list[tuple[int, Mark]] = []
         """Marks that rules are to look at."""
-        self._said: list[tuple[int, Mark]] = []
-        self._printout = Printout()
-        self._repaint = Repaint(epoch.pane, epoch.id)
-        self._is_changed = False
+        self._status_marks: list[tuple[int, Mark]] = []
+        self._json_lines = JsonLineCollector()
+        self._repaint_detector = RepaintDetector(epoch.pane, epoch.id)
+        self._has_changes = False
         if epoch.committed:
-            self.look_back()
+            self.refresh_secrets()
 
     @property
-    def pending(self) -> str:
-        return Redactor(memory=self._secrets).lines([self._stage.pending])[0]
+    def pending_line(self) -> str:
+        return Redactor(seen_secrets=self._seen_secrets).redact_lines([self._decoder.pending_text])[0]
 
-    def look_back(self) -> Memory:
+    def refresh_secrets(self) -> SeenSecrets:
         """The secrets that were seen whole of late, also those that were painted, as the raw log has them now."""
         if self.final_size is not None:
-            return self._secrets
-        size = self.reader.size()
-        self._painted_to = max(self._painted_to, size - _RECENT)
-        while self._painted_to < size:  # not past the end, where the reader would look for another segment
-            pieces = list(self.reader.pieces(self._painted_to, size - self._painted_to))
+            return self._seen_secrets
+        size = self.reader.read_size()
+        self._painted_offset = max(self._painted_offset, size - _SECRET_LOOKBACK_BYTES)
+        while self._painted_offset < size:  # not past the end, where the reader would look for another segment
+            pieces = list(self.reader.read_pieces(self._painted_offset, size - self._painted_offset))
             if not pieces:
                 break
-            self._painted.feed(b"".join(data for _, data, _ in pieces))
-            self._painted_to = pieces[-1][0] + len(pieces[-1][1])
-        return self._secrets
+            self._painted_secrets.feed(b"".join(data for _, data, _ in pieces))
+            self._painted_offset = pieces[-1][0] + len(pieces[-1][1])
+        return self._seen_secrets
 
     @property
-    def is_read(self) -> bool:
+    def is_fully_read(self) -> bool:
         """Whether the epoch is closed and every byte of it was read."""
-        return self.final_size is not None and self.read_to >= self.final_size
+        return self.final_size is not None and self.read_offset >= self.final_size
 
     @property
-    def has_ended_well(self) -> bool:
+    def has_end_mark(self) -> bool:
         """Whether the program's sign of its end is the last that came."""
-        return self._end_mark == self.read_to
+        return self._end_mark_offset == self.read_offset
 
-    def step(self, limit: int, is_over: Callable[[], bool] = lambda: False) -> int:
+    def read_step(self, limit: int, is_turn_over: Callable[[], bool] = lambda: False) -> int:
         """Read on until the limit, or until the turn is over; how many bytes there were."""
-        began, self.lines_read = self.read_to, 0
-        if self.told_size > began:
-            limit = min(limit, self.told_size - began)
-        for offset, data, at in self.reader.pieces(self.read_to, limit):
-            if offset != self.read_to:
-                self._leap(offset, at)
-            self._keep(self._stage.feed(Delta(self.epoch.id, offset, data, at)), at)
-            self.read_to, self.last_at = offset + len(data), at
-            if is_over():
+        began, self.lines_read = self.read_offset, 0
+        if self.known_size > began:
+            limit = min(limit, self.known_size - began)
+        for offset, data, at in self.reader.read_pieces(self.read_offset, limit):
+            if offset != self.read_offset:
+                self._skip_hole(offset, at)
+            self._process_decoded(self._decoder.feed(Delta(self.epoch.id, offset, data, at)), at)
+            self.read_offset, self.last_byte_at = offset + len(data), at
+            if is_turn_over():
                 break
-        return self.read_to - began
+        return self.read_offset - began
 
-    def resize(self, width: int) -> None:
-        self._stage.width = width
+    def set_width(self, width: int) -> None:
+        self._decoder.width = width
 
-    def stir(self) -> Stir | None:
+    def take_paint_activity(self) -> PaintActivity | None:
         """Whether what was read since the last time was painted on a screen, and whether the picture is whole."""
         if self.final_size is not None:
-            return self._repaint.over()
-        return self._repaint.stir(self.following.activity, self._stage.leaps)
+            return self._repaint_detector.finish()
+        return self._repaint_detector.take_activity(self.activity_state.activity, self._decoder.row_jumps)
 
     def finish(self) -> None:
-        if self.final_size is not None and self.read_to < self.final_size:
-            self._miss(self.final_size, self.last_at)
-        if self._begun.is_stored and self._stage.checkpoint()[0] == 0 and self._stage.pending == self._begun.text:
-            self._stage.preset("", 0)
-        self._story.finish(self.read_to)
-        self._keep(self._stage.finish(self.last_at), self.last_at)
+        if self.final_size is not None and self.read_offset < self.final_size:
+            self._record_hole(self.final_size, self.last_byte_at)
+        if (
+            self._begun.is_stored
+            and self._decoder.build_checkpoint()[0] == 0
+            and self._decoder.pending_text == self._begun.text
+        ):
+            self._decoder.preset_line("", 0)
+        self._commands.finish(self.read_offset)
+        self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
         self.reader.close()
 
-    def take(self) -> Progress | None:
+    def take_progress(self) -> EpochUpdate | None:
         """What is to be stored since the last time."""
-        if not self._is_changed:
+        if not self._has_changes:
             return None
-        committed, text = self._stage.checkpoint()
-        found = self._watch.look(self._blocks, self._heard)
+        committed, text = self._decoder.build_checkpoint()
+        found = self._line_scanner.scan_blocks(self._blocks, self._rule_marks)
         carry = msgspec.msgpack.encode(
-            Carry(
-                text=text,
-                redaction=self._redactor.state,
-                following=self.following,
-                end_mark=self._end_mark,
-                width=self._stage.width,
-                begun=self._begun if committed == 0 else Begun(),
-                shells=self._story.remembered,
-                pace=self._pace,
-                spotted=self._watch.spotted,
+            EpochCarry(
+                decoder_carry=text,
+                redactor_state=self._redactor.state,
+                activity_state=self.activity_state,
+                end_mark_offset=self._end_mark_offset,
+                width=self._decoder.width,
+                begun=self._begun if committed == 0 else InitialLine(),
+                commands_state=self._commands.state,
+                variable_rate=self._variable_rate,
+                scan_state=self._line_scanner.state,
             )
         )
-        commands, edges = self._story.take()
-        progress = Progress(
+        commands, edges = self._commands.take_updates()
+        progress = EpochUpdate(
             pane=self.epoch.pane,
             epoch=self.epoch.id,
             committed=committed,
@@ -200,100 +206,103 @@ class EpochText:
             marks=tuple(self._marks),
             commands=commands,
             edges=edges,
-            told=(*self._told, *found),
+            events=(*self._pending_events, *found),
         )
-        self._blocks, self._marks, self._told, self._heard, self._is_changed = [], [], [], [], False
-        self.stored_to = committed
+        self._blocks, self._marks, self._pending_events, self._rule_marks, self._has_changes = [], [], [], [], False
+        self.stored_offset = committed
         return progress
 
-    def reconsider(self, spots: Iterable[Spot] = ()) -> bool:
+    def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
         """Somebody new is in the pane, or something was seen there: whether anything waits to be stored for that."""
-        self._watch.hold(spots)
-        self._is_changed = self._is_changed or self._watch.is_waiting
-        return self._watch.is_waiting
+        self._line_scanner.add_pending(matches)
+        self._has_changes = self._has_changes or self._line_scanner.has_pending
+        return self._line_scanner.has_pending
 
-    def take_said(self) -> list[tuple[int, Mark]]:
+    def take_status_marks(self) -> list[tuple[int, Mark]]:
         """The last marks by which the program told how it is doing, and when, since somebody asked."""
-        said, self._said = self._said, []
-        return said[-_SAID:]
+        said, self._status_marks = self._status_marks, []
+        return said[-_MAX_STATUS_MARKS:]
 
-    def take_printed(self) -> list[Printed]:
+    def take_json_lines(self) -> list[PrintedLine]:
         """The last lines that were meant for programs, since somebody asked."""
-        return self._printout.told()
+        return self._json_lines.take_lines()
 
-    def take_holes(self) -> list[Gap]:
-        holes, self._holes = self._holes, []
+    def take_gaps(self) -> list[Gap]:
+        holes, self._log_gaps = self._log_gaps, []
         return holes
 
-    def _leap(self, offset: int, at: int) -> None:
+    def _skip_hole(self, offset: int, at: int) -> None:
         """Segments were deleted or cut: the text goes on behind the hole, and the hole is a gap."""
-        self._keep(self._stage.finish(self.last_at), self.last_at)
-        width = self._stage.width
-        self._stage = TextStage(offset, carry_for(is_alternate=self._stage.is_alternate))
-        self._stage.width = width
-        self._miss(offset, at)
+        self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
+        width = self._decoder.width
+        self._decoder = TextDecoder(offset, encode_carry(is_alternate=self._decoder.is_alternate))
+        self._decoder.width = width
+        self._record_hole(offset, at)
 
-    def _miss(self, offset: int, at: int) -> None:
-        epoch, detail = self.epoch.id, f"bytes {self.read_to} to {offset} are no longer in the raw log"
-        gap = Gap(pane=self.epoch.pane, cause="log_truncated", start_at=self.last_at, end_at=at, detail=detail)
-        self._holes.append(replace(gap, after=epoch, before=epoch))
+    def _record_hole(self, offset: int, at: int) -> None:
+        epoch, detail = self.epoch.id, f"bytes {self.read_offset} to {offset} are no longer in the raw log"
+        gap = Gap(pane=self.epoch.pane, cause="log_truncated", start_at=self.last_byte_at, end_at=at, detail=detail)
+        self._log_gaps.append(replace(gap, after=epoch, before=epoch))
 
-    def _keep(self, derived: Derived, at: int) -> None:
-        self._is_changed = True
-        self.lines_read += len(derived.lines)
-        if derived.lines or derived.covered:
-            texts = self._redacted(derived)
-            self._blocks.extend(blocks(self.epoch.id, derived.lines, texts))
-            self._printout.take(derived.lines, texts)
-        for raw in derived.marks:
-            if raw.kind == "user_var" and raw.params["name"].startswith(PREFIX):
-                self._heed(raw, at)
+    def _process_decoded(self, decoded: DecodedOutput, at: int) -> None:
+        self._has_changes = True
+        self.lines_read += len(decoded.lines)
+        if decoded.lines or decoded.overwritten:
+            texts = self._redact_lines(decoded)
+            self._blocks.extend(build_blocks(self.epoch.id, decoded.lines, texts))
+            self._json_lines.collect_lines(decoded.lines, texts)
+        for raw in decoded.marks:
+            if raw.kind == "user_var" and raw.params["name"].startswith(NAME_PREFIX):
+                self._process_user_variable(raw, at)
             else:
-                self._hear(_clean(raw), at)
-        self._repaint.hear(derived.marks)
-        self._story.settle(derived.lines, self._stage.row)
+                self._process_mark(_redact_mark(raw), at)
+        self._repaint_detector.observe_marks(decoded.marks)
+        self._commands.settle_lines(decoded.lines, self._decoder.next_line_start)
 
-    def _redacted(self, derived: Derived) -> list[str]:
+    def _redact_lines(self, decoded: DecodedOutput) -> list[str]:
         """The texts of the lines; what a line was before it was written over is judged just before it."""
         texts: list[str] = []
-        for covered in derived.covered:
-            here = bisect_left(derived.lines, covered.start, key=lambda line: line.start)
-            texts += self._redactor.lines([line.text for line in derived.lines[len(texts) : here]])
-            self._redactor.glimpse(covered.text)
-        texts += self._redactor.lines([line.text for line in derived.lines[len(texts) :]])
-        if self._secrets:
-            self._secrets.rest(len(texts), is_repainting=self._stage.leaps != self._leaps)
-        self._leaps = self._stage.leaps
+        for covered in decoded.overwritten:
+            here = bisect_left(decoded.lines, covered.start, key=lambda line: line.start)
+            texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) : here]])
+            self._redactor.learn_overwritten(covered.text)
+        texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) :]])
+        if self._seen_secrets:
+            self._seen_secrets.count_lines(len(texts), is_repainting=self._decoder.row_jumps != self._row_jumps)
+        self._row_jumps = self._decoder.row_jumps
         return texts
 
-    def _hear(self, mark: Mark, at: int) -> None:
+    def _process_mark(self, mark: Mark, at: int) -> None:
         if mark.kind == "end_of_program":
-            self._end_mark = mark.offset
-        is_proven = belief(self.following, mark, self._nonce)
-        self._story.hear(mark, at, is_proven)
+            self._end_mark_offset = mark.offset
+        is_proven = check_mark_proof(self.activity_state, mark, self._nonce)
+        self._commands.observe_mark(mark, at, is_proven)
         if mark.kind == "command_start" and is_proven:
             self.last_command_at = at
-        self.following = follow(self.following, mark, at, self._nonce)
-        if mark.kind in _SPOKEN:
-            self._said.append((at, mark))
-        if self._spotter.hears_marks:
-            self._heard.append((at, _without_nonce(mark)))
-        if mark.kind not in _NOT_STORED:
-            self._marks.append((at, _without_nonce(mark)))
+        self.activity_state = apply_mark(self.activity_state, mark, at, self._nonce)
+        if mark.kind in _STATUS_MARKS:
+            self._status_marks.append((at, mark))
+        if self._matcher.has_mark_rules:
+            self._rule_marks.append((at, _remove_nonce(mark)))
+        if mark.kind not in _UNSTORED_MARKS:
+            self._marks.append((at, _remove_nonce(mark)))
 
-    def _heed(self, mark: Mark, at: int) -> None:
+    def _process_user_variable(self, mark: Mark, at: int) -> None:
         """A user variable for us is an event, no mark: its value may hold the nonce, which is stored nowhere."""
-        variable = user_vars.read(mark.params["name"], mark.text, self._nonce)
+        variable = user_variables.parse_variable(mark.params["name"], mark.text, self._nonce)
         if variable is None:
             return
-        before, (self._pace, is_kept) = self._pace, user_vars.admit(self._pace, at)
+        before, (self._variable_rate, is_kept) = (
+            self._variable_rate,
+            user_variables.admit_variable(self._variable_rate, at),
+        )
         if is_kept:
-            event = user_vars.event(self.epoch.pane, at, variable, before.dropped, "stream")
-            detection = user_vars.detection(self.epoch.pane, at, variable)
-            self._told.append(event if detection is None else Found(detection, event=event))
+            event = user_variables.build_event(self.epoch.pane, at, variable, before.dropped, "stream")
+            detection = user_variables.build_detection(self.epoch.pane, at, variable)
+            self._pending_events.append(event if detection is None else StreamDetection(detection, event=event))
 
 
-def _clean(mark: Mark) -> Mark:
+def _redact_mark(mark: Mark) -> Mark:
     if not mark.text and not mark.params:
         return mark
     params = {redact(key): redact(value) for key, value in mark.params.items() if key != "nonce"}
@@ -301,12 +310,12 @@ def _clean(mark: Mark) -> Mark:
     return replace(mark, text=redact(mark.text), params=params | nonce)
 
 
-def _without_nonce(mark: Mark) -> Mark:
+def _remove_nonce(mark: Mark) -> Mark:
     """The nonce is no less a secret for having been printed: it stands nowhere but in its file."""
     if "nonce" not in mark.params:
         return mark
     return replace(mark, params={key: value for key, value in mark.params.items() if key != "nonce"})
 
 
-def activity_of(text: EpochText | None) -> Activity:
-    return Activity(kind="gap") if text is None else text.following.activity
+def get_activity(reader: EpochReader | None) -> PaneActivity:
+    return PaneActivity(kind="gap") if reader is None else reader.activity_state.activity

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.terminal.line_assembler import LINE_LIMIT, Settled
+from termvisor.terminal.line_assembler import LINE_LIMIT, SettledLine
 
-_OPENING = '{"type":"'
-_MOST = 128
+_JSON_PREFIX = '{"type":"'
+_MAX_LINES = 128
 
 
-class Printed(Struct, frozen=True):
+class PrintedLine(Struct, frozen=True):
     """``end`` is just after the line in its epoch."""
 
     at: int
@@ -22,30 +22,34 @@ class Printed(Struct, frozen=True):
     text: str
 
 
-class Printout:
+class JsonLineCollector:
     def __init__(self) -> None:
-        self._lines: deque[Printed] = deque(maxlen=_MOST)
-        self._is_cut = False
+        self._lines: deque[PrintedLine] = deque(maxlen=_MAX_LINES)
+        self._is_last_line_cut = False
         """The last line was too long, and what comes next is the rest of it."""
 
-    def take(self, lines: Sequence[Settled], texts: Sequence[str]) -> None:
-        if _OPENING in "\n".join(texts):  # all at once: most output holds none, and there may be much of it
+    def collect_lines(self, lines: Sequence[SettledLine], texts: Sequence[str]) -> None:
+        if _JSON_PREFIX in "\n".join(texts):  # all at once: most output holds none, and there may be much of it
             for place, line in enumerate(lines):
-                if line.text.startswith(_OPENING) and _is_whole(line) and not self._follows_cut(lines, place):
-                    self._lines.append(Printed(line.at, line.end, texts[place]))
+                if (
+                    line.text.startswith(_JSON_PREFIX)
+                    and _is_whole_line(line)
+                    and not self._is_continuation(lines, place)
+                ):
+                    self._lines.append(PrintedLine(line.at, line.end, texts[place]))
         if lines:
-            self._is_cut = len(lines[-1].text) >= LINE_LIMIT
+            self._is_last_line_cut = len(lines[-1].text) >= LINE_LIMIT
 
-    def told(self) -> list[Printed]:
+    def take_lines(self) -> list[PrintedLine]:
         """Those since somebody asked."""
         found = list(self._lines)
         self._lines.clear()
         return found
 
-    def _follows_cut(self, lines: Sequence[Settled], place: int) -> bool:
-        return len(lines[place - 1].text) >= LINE_LIMIT if place else self._is_cut
+    def _is_continuation(self, lines: Sequence[SettledLine], place: int) -> bool:
+        return len(lines[place - 1].text) >= LINE_LIMIT if place else self._is_last_line_cut
 
 
-def _is_whole(line: Settled) -> bool:
+def _is_whole_line(line: SettledLine) -> bool:
     """There is more to it than its text, so a newline ended it. Before it a shell may have set up the terminal."""
     return line.end - line.start > len(line.text.encode("utf-8", "replace"))

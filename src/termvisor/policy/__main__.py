@@ -3,25 +3,25 @@
 import sys
 
 from termvisor.errors import ConfigError
-from termvisor.policy.policy_file import parse
-from termvisor.protocol.error_line import said
+from termvisor.policy.policy_file import parse_policy
+from termvisor.protocol.error_line import format_error
 
 
-def check(path: str) -> None:
+def check_policy_file(path: str) -> None:
     """Raises ``ConfigError``."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", hint="Name a file that you may read.") from error
-    parse(text, path)
+    parse_policy(text, path)
 
 
 def main() -> None:
     try:
-        check(sys.argv[1])
+        check_policy_file(sys.argv[1])
     except ConfigError as error:
-        sys.stderr.write(said(error))
+        sys.stderr.write(format_error(error))
         sys.exit(error.exit_status)
 
 

@@ -9,101 +9,118 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from termvisor.model.action.action import Notify, Spawn, risk_of
-from termvisor.model.action.policy import UNASKED, Policy
-from termvisor.model.action.verdict import Answer, Reason, Verdict, strictest
-from termvisor.policy import checks as voice
-from termvisor.policy import token_bucket as bucket
-from termvisor.policy.checks import Case
-from termvisor.policy.request import Request, argv, presses_blindly, scope_of, shell_of, typed
-from termvisor.policy.shell import Examined, Finding, examine, examine_argv
-from termvisor.policy.token_bucket import FULL, Bucket
+from termvisor.model.action.action import Notify, Spawn, assess_risk
+from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy
+from termvisor.model.action.verdict import PolicyAnswer, Verdict, VerdictReason, combine_reasons
+from termvisor.policy import checks, token_bucket
+from termvisor.policy.checks import PolicyCase
+from termvisor.policy.request import (
+    PolicyRequest,
+    get_argv,
+    get_command_text,
+    get_shell_name,
+    has_blind_enter,
+    resolve_scope,
+)
+from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
+from termvisor.policy.token_bucket import FULL_BUCKET, TokenBucket
 
-Voice = Callable[[Case], Iterator[Reason]]
-VOICES: dict[str, Voice] = {
-    "deny list": voice.deny_list,
-    "hooks": voice.hooks,
-    "rules": voice.rules,
-    "commands": voice.commands,
-    "capabilities": voice.capabilities,
-    "protected panes": voice.protected,
-    "quiet hours": voice.quiet_hours,
+PolicyCheck = Callable[[PolicyCase], Iterator[VerdictReason]]
+POLICY_CHECKS: dict[str, PolicyCheck] = {
+    "deny list": checks.check_deny_list,
+    "hooks": checks.check_hooks,
+    "rules": checks.check_rules,
+    "commands": checks.check_command_classes,
+    "capabilities": checks.check_capabilities,
+    "protected panes": checks.check_protected_panes,
+    "quiet hours": checks.check_quiet_hours,
 }
 
 
-def judge(policy: Policy, request: Request) -> Verdict:
+def evaluate_request(policy: Policy, request: PolicyRequest) -> Verdict:
     """What the policy says of it. Never raises for what a request holds."""
-    heard, retry_at = hear(policy, request)
-    return strictest(tuple(reason for reasons in heard.values() for reason in reasons), retry_at)
+    heard, retry_at = collect_reasons(policy, request)
+    return combine_reasons(tuple(reason for reasons in heard.values() for reason in reasons), retry_at)
 
 
-def hear(policy: Policy, request: Request) -> tuple[dict[str, tuple[Reason, ...]], int | None]:
+def collect_reasons(policy: Policy, request: PolicyRequest) -> tuple[dict[str, tuple[VerdictReason, ...]], int | None]:
     """What each voice said, in order; and when a refusal for haste ends."""
-    case = Case(policy, request, _examined(request))
-    heard = {name: tuple(speak(case)) for name, speak in VOICES.items()}
-    heard["rates"], retry_at = _rates(case)
-    heard["default"] = _default(case, heard)
+    case = PolicyCase(policy, request, _analyze_request(request))
+    heard = {name: tuple(speak(case)) for name, speak in POLICY_CHECKS.items()}
+    heard["rates"], retry_at = _check_rates(case)
+    heard["default"] = _build_default_reason(case, heard)
     return heard, retry_at
 
 
-def spend(policy: Policy, request: Request) -> dict[str, Bucket]:
+def take_tokens(policy: Policy, request: PolicyRequest) -> dict[str, TokenBucket]:
     """The buckets after this action, for the caller to keep once it was let through."""
-    return {name: taken.bucket for name, taken in _taken(Case(policy, request)).items()}
+    return {name: taken.bucket for name, taken in _take_tokens(PolicyCase(policy, request)).items()}
 
 
-def _rates(case: Case) -> tuple[tuple[Reason, ...], int | None]:
-    late = {name: taken.retry_at for name, taken in _taken(case).items() if taken.retry_at is not None}
+def _check_rates(case: PolicyCase) -> tuple[tuple[VerdictReason, ...], int | None]:
+    late = {name: taken.retry_at for name, taken in _take_tokens(case).items() if taken.retry_at is not None}
     reasons = tuple(
-        Reason(source="rate", id=name, answer="deny", text="too many in a minute; the next is possible later")
+        VerdictReason(source="rate", id=name, answer="deny", text="too many in a minute; the next is possible later")
         for name in late
     )
     return reasons, max(late.values(), default=None)
 
 
-def _taken(case: Case) -> dict[str, bucket.Taken]:
-    if case.only_looks:
+def _take_tokens(case: PolicyCase) -> dict[str, token_bucket.TakeResult]:
+    if case.is_read_only:
         return {}
     request, actor = case.request, case.request.actor
-    limits = bucket.limits(case.policy.rates, request.pane, request.kind, (actor.kind, actor.name))
-    return {name: bucket.take(request.spent.get(name, FULL), limit, request.at) for name, limit in limits.items()}
+    limits = token_bucket.find_limits(case.policy.rates, request.pane, request.kind, (actor.kind, actor.name))
+    return {
+        name: token_bucket.take_token(request.spent.get(name, FULL_BUCKET), limit, request.at)
+        for name, limit in limits.items()
+    }
 
 
-def _default(case: Case, heard: dict[str, tuple[Reason, ...]]) -> tuple[Reason, ...]:
-    spoken = (*heard["rules"], *heard["capabilities"])
+def _build_default_reason(
+    case: PolicyCase, reasons_by_check: dict[str, tuple[VerdictReason, ...]]
+) -> tuple[VerdictReason, ...]:
+    spoken = (*reasons_by_check["rules"], *reasons_by_check["capabilities"])
     if any(reason.answer == "allow" for reason in spoken):
         return ()
-    who, risk = "human" if case.is_human else "others", risk_of(case.request.action)
+    who, risk = "human" if case.is_human else "others", assess_risk(case.request.action)
     # A way to notify works only where the user's own settings set it up: that is their consent.
-    is_free = risk in UNASKED["human" if case.is_human else "others"] or isinstance(case.request.action, Notify)
-    answer: Answer = "allow" if is_free else case.policy.approval.default
-    return (Reason(source="default", id=f"{who}.{risk}", answer=answer, text=_default_text(case, risk)),)
+    is_free = risk in DEFAULT_ALLOWED_RISKS["human" if case.is_human else "others"] or isinstance(
+        case.request.action, Notify
+    )
+    answer: PolicyAnswer = "allow" if is_free else case.policy.approval.default
+    return (VerdictReason(source="default", id=f"{who}.{risk}", answer=answer, text=_format_default_text(case, risk)),)
 
 
-def _default_text(case: Case, risk: str) -> str:
+def _format_default_text(case: PolicyCase, risk: str) -> str:
     who = "a person" if case.is_human else f"a caller of the kind {case.request.actor.kind}"
     return f"{who}, an action of the kind {case.request.kind} (risk: {risk})"
 
 
-def _examined(request: Request) -> Examined | None:
+def _analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
     """What the command line would do that the action runs; None when it runs none."""
-    text = typed(request)
+    text = get_command_text(request)
     if text is not None:
-        found = examine(text, request.scope, shell_of(request))
-        return _blind(found, text) if presses_blindly(request) else found
-    words, action, scope = argv(request), request.action, scope_of(request)
+        found = analyze_command(text, request.scope, get_shell_name(request))
+        return _add_blind_finding(found, text) if has_blind_enter(request) else found
+    words, action, scope = get_argv(request), request.action, resolve_scope(request)
     sets = tuple(action.env) if isinstance(action, Spawn) else ()
     if not words and not sets:
         return None
-    found = examine_argv(words, scope, sets)
-    return _and(found, examine(words[0], scope)) if isinstance(action, Spawn) and len(words) == 1 else found
+    found = analyze_argv(words, scope, sets)
+    return (
+        _merge_analyses(found, analyze_command(words[0], scope))
+        if isinstance(action, Spawn) and len(words) == 1
+        else found
+    )
 
 
-def _blind(found: Examined, text: str) -> Examined:
-    finding = Finding("dynamic", 0, len(text), text or "Enter")
-    return msgspec.structs.replace(found, findings=(*found.findings, finding))
+def _add_blind_finding(analysis: CommandAnalysis, text: str) -> CommandAnalysis:
+    finding = CommandFinding("dynamic", 0, len(text), text or "Enter")
+    return msgspec.structs.replace(analysis, findings=(*analysis.findings, finding))
 
 
-def _and(one: Examined, other: Examined) -> Examined:
+def _merge_analyses(one: CommandAnalysis, other: CommandAnalysis) -> CommandAnalysis:
     """A multiplexer runs a single word by a shell."""
-    both = {name: (*getattr(one, name), *getattr(other, name)) for name in Examined.__struct_fields__}
-    return Examined(**both)
+    both = {name: (*getattr(one, name), *getattr(other, name)) for name in CommandAnalysis.__struct_fields__}
+    return CommandAnalysis(**both)

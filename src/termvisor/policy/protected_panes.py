@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
-from termvisor.policy.request import Place
+from termvisor.policy.request import PaneContext
 
-KINDS: dict[str, Callable[[Place], str]] = {
+NAME_GETTERS_BY_KIND: dict[str, Callable[[PaneContext], str]] = {
     "session": lambda place: place.session,
     "window": lambda place: place.window,
     "title": lambda place: place.title,
@@ -16,13 +16,13 @@ KINDS: dict[str, Callable[[Place], str]] = {
 }
 
 
-def protected_by(place: Place, patterns: tuple[str, ...]) -> str:
+def find_protecting_pattern(pane: PaneContext, patterns: tuple[str, ...]) -> str:
     """The first pattern that fits; empty when none does."""
-    return next((pattern for pattern in patterns if _fits(place, pattern)), "")
+    return next((pattern for pattern in patterns if _matches_pattern(pane, pattern)), "")
 
 
-def _fits(place: Place, pattern: str) -> bool:
+def _matches_pattern(pane: PaneContext, pattern: str) -> bool:
     kind, _, glob = pattern.partition(":")
-    if kind not in KINDS:
-        return place.pane is not None and pattern == str(place.pane)
-    return fnmatchcase(KINDS[kind](place), glob)
+    if kind not in NAME_GETTERS_BY_KIND:
+        return pane.pane is not None and pattern == str(pane.pane)
+    return fnmatchcase(NAME_GETTERS_BY_KIND[kind](pane), glob)

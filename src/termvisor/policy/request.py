@@ -15,24 +15,24 @@ from termvisor.model.action.action import (
     SendKeys,
     SendText,
     Spawn,
-    kind_of,
-    pane_of,
+    find_action_pane,
+    get_action_kind,
 )
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import ActivityKind
-from termvisor.policy.path_rules import Scope, resolve
-from termvisor.policy.token_bucket import Bucket
+from termvisor.policy.path_rules import PathScope, resolve_path
+from termvisor.policy.token_bucket import TokenBucket
 
-Decision = Literal["allow", "deny", "modify", "failed"]
-_TYPED = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
-_NAMED = re.compile(
+HookDecision = Literal["allow", "deny", "modify", "failed"]
+_TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
+_KEY_NAME = re.compile(
     r"^(?:(?:[CMS]-)+.+|\^.|Up|Down|Left|Right|Home|End|PageUp|PgUp|PPage|PageDown|PgDn|NPage|B?Tab|BSpace|Escape|F\d+|IC"
     r"|Insert|DC|Delete|Enter|Space|KP.+|Any|None)$"
 )
-_RUNS = frozenset(key for key, text in _TYPED.items() if text == "\n")
+_ENTER_KEYS = frozenset(key for key, text in _TEXT_BY_KEY.items() if text == "\n")
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class PaneContext(Struct, frozen=True, kw_only=True):
     """The pane that is acted on, as it was when the request was made. Titles and names are the programs' own words."""
 
     target: str = "local"
@@ -61,11 +61,11 @@ class HookAnswer(Struct, frozen=True):
     """What a hook said; ``failed`` for a crash, a timeout or an answer that cannot be read."""
 
     id: str
-    decision: Decision
+    decision: HookDecision
     reason: str = ""
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class PolicyRequest(Struct, frozen=True, kw_only=True):
     """``is_command``: a shell at its prompt would run what is sent; also where that is likely but not proven.
 
     What kind the actor is, is the caller's to prove: an agent that calls the command line is no human.
@@ -75,41 +75,41 @@ class Request(Struct, frozen=True, kw_only=True):
 
     action: Action
     actor: Actor
-    place: Place = Place()
+    place: PaneContext = PaneContext()
     is_command: bool = False
     standing: str | None = None
     at: int = 0
     local: LocalTime = LocalTime()
     hooks: tuple[HookAnswer, ...] = ()
-    spent: Mapping[str, Bucket] = {}
-    scope: Scope = Scope()
+    spent: Mapping[str, TokenBucket] = {}
+    scope: PathScope = PathScope()
 
     @property
     def kind(self) -> str:
-        return kind_of(self.action)
+        return get_action_kind(self.action)
 
     @property
     def pane(self) -> PaneId | None:
-        return self.place.pane if self.place.pane is not None else pane_of(self.action)
+        return self.place.pane if self.place.pane is not None else find_action_pane(self.action)
 
 
-def typed(request: Request) -> str | None:
+def get_command_text(request: PolicyRequest) -> str | None:
     """The text that a shell would run, at its prompt or for an agent; None when nothing is sent to one."""
     action = request.action
     if isinstance(action, AnswerAgent):
         return action.command or None
     if not request.is_command or not isinstance(action, SendText | SendKeys):
         return None
-    text = action.text if isinstance(action, SendText) else keys_as_text(action.keys)
+    text = action.text if isinstance(action, SendText) else convert_keys_to_text(action.keys)
     return (request.standing or "") + text
 
 
-def shell_of(request: Request) -> str:
+def get_shell_name(request: PolicyRequest) -> str:
     """The shell that would run it; in an agent's pane that is not the program that is seen there."""
     return "" if isinstance(request.action, AnswerAgent) else request.place.foreground.lstrip("-")
 
 
-def argv(request: Request) -> tuple[str, ...]:
+def get_argv(request: PolicyRequest) -> tuple[str, ...]:
     """The program that is started without a shell; empty when none is."""
     action = request.action
     if isinstance(action, RunProgram):
@@ -117,22 +117,22 @@ def argv(request: Request) -> tuple[str, ...]:
     return action.command if isinstance(action, Spawn) else ()
 
 
-def scope_of(request: Request) -> Scope:
+def resolve_scope(request: PolicyRequest) -> PathScope:
     """Paths are relative to the folder that the action names, else to that of the pane."""
     action = request.action
     cwd = action.cwd if isinstance(action, RunProgram | Spawn) else ""
-    return replace(request.scope, cwd=resolve(cwd, request.scope)) if cwd else request.scope
+    return replace(request.scope, cwd=resolve_path(cwd, request.scope)) if cwd else request.scope
 
 
-def presses_blindly(request: Request) -> bool:
+def has_blind_enter(request: PolicyRequest) -> bool:
     """Whether keys run something that only the screen shows: Enter on a line that is not known, or an edited one."""
     action = request.action
-    if not request.is_command or not isinstance(action, SendKeys) or not _RUNS & {*action.keys}:
+    if not request.is_command or not isinstance(action, SendKeys) or not _ENTER_KEYS & {*action.keys}:
         return False
-    edits = any(key not in _TYPED and _NAMED.match(key) for key in action.keys)
-    return edits or (request.standing is None and action.keys[0] in _RUNS)
+    edits = any(key not in _TEXT_BY_KEY and _KEY_NAME.match(key) for key in action.keys)
+    return edits or (request.standing is None and action.keys[0] in _ENTER_KEYS)
 
 
-def keys_as_text(keys: tuple[str, ...]) -> str:
+def convert_keys_to_text(keys: tuple[str, ...]) -> str:
     """What they type: Enter is a new line, other named keys nothing; what is no key's name is typed as it stands."""
-    return "".join(_TYPED.get(key, "" if _NAMED.match(key) else key) for key in keys)
+    return "".join(_TEXT_BY_KEY.get(key, "" if _KEY_NAME.match(key) else key) for key in keys)

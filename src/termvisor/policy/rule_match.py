@@ -3,27 +3,27 @@
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from termvisor.model.action.action import risk_of
-from termvisor.model.action.policy import Rule
-from termvisor.policy.request import Request
-from termvisor.policy.shell import Examined
+from termvisor.model.action.action import assess_risk
+from termvisor.model.action.policy import PolicyRule
+from termvisor.policy.request import PolicyRequest
+from termvisor.policy.shell import CommandAnalysis
 
 
-def fits(rule: Rule, request: Request, examined: Examined | None) -> bool:
-    return _fits_actor(rule, request) and _fits_place(rule, request) and _fits_command(rule, examined)
+def matches_rule(rule: PolicyRule, request: PolicyRequest, analysis: CommandAnalysis | None) -> bool:
+    return _matches_actor(rule, request) and _matches_pane(rule, request) and _matches_command(rule, analysis)
 
 
-def _fits_actor(rule: Rule, request: Request) -> bool:
+def _matches_actor(rule: PolicyRule, request: PolicyRequest) -> bool:
     when, actor = rule.when, request.actor
     return (
         (not when.actor or actor.kind in when.actor)
-        and _globs(when.name, actor.name)
+        and _matches_any_glob(when.name, actor.name)
         and (not when.kind or request.kind in when.kind)
-        and (not when.risk or risk_of(request.action) in when.risk)
+        and (not when.risk or assess_risk(request.action) in when.risk)
     )
 
 
-def _fits_place(rule: Rule, request: Request) -> bool:
+def _matches_pane(rule: PolicyRule, request: PolicyRequest) -> bool:
     when, place = rule.when, request.place
     pairs = (
         (when.target, place.target),
@@ -33,28 +33,28 @@ def _fits_place(rule: Rule, request: Request) -> bool:
         (when.agent, place.agent),
         (when.foreground, place.foreground),
     )
-    return all(_globs(globs, text) for globs, text in pairs) and (not when.pane or request.pane in when.pane)
+    return all(_matches_any_glob(globs, text) for globs, text in pairs) and (not when.pane or request.pane in when.pane)
 
 
-def _fits_command(rule: Rule, examined: Examined | None) -> bool:
+def _matches_command(rule: PolicyRule, analysis: CommandAnalysis | None) -> bool:
     """To allow, everything in the command line must be meant; to ask or deny, one thing is enough."""
     when = rule.when
     if not when.program and not when.command:
         return True
-    if examined is None:
+    if analysis is None:
         return False
-    programs = [_globs(when.program, name) for name in examined.programs]
-    classes = [name in when.command for name in examined.classes]
-    return _enough(rule, when.program, programs) and _enough(rule, when.command, classes)
+    programs = [_matches_any_glob(when.program, name) for name in analysis.programs]
+    classes = [name in when.command for name in analysis.classes]
+    return _has_enough_matches(rule, when.program, programs) and _has_enough_matches(rule, when.command, classes)
 
 
-def _enough(rule: Rule, wanted: tuple[str, ...], found: list[bool]) -> bool:
+def _has_enough_matches(rule: PolicyRule, wanted: tuple[str, ...], found: list[bool]) -> bool:
     if not wanted:
         return True
     return bool(found) and (all(found) if rule.answer == "allow" else any(found))
 
 
-def _globs(globs: Iterable[str], text: str) -> bool:
+def _matches_any_glob(globs: Iterable[str], text: str) -> bool:
     """No glob means that anything fits."""
     wanted = tuple(globs)
     return not wanted or any(fnmatchcase(text, glob) for glob in wanted)

@@ -3,49 +3,49 @@
 import tomllib
 from collections.abc import Sequence
 
-Step = str | int
-_Value = object
+PathStep = str | int
+_TomlValue = object
 
 
-def line_of(text: str, path: Sequence[Step]) -> int | None:
+def find_key_line(text: str, path: Sequence[PathStep]) -> int | None:
     """The line, from 1, on which the statement begins that sets the key at ``path``; None when none does."""
     lines = text.split("\n")
     low, high = 1, len(lines)
-    if not _holds(_read(lines, high), path):
+    if not _has_path(_parse_lines(lines, high), path):
         return None
     while low < high:
         middle = (low + high) // 2
-        end = _whole(lines, middle, high)
-        if _holds(_read(lines, end), path):
+        end = _find_statement_end(lines, middle, high)
+        if _has_path(_parse_lines(lines, end), path):
             high = middle
         else:
             low = end + 1
-    return _begin(lines, low)
+    return _find_statement_start(lines, low)
 
 
-def _whole(lines: list[str], end: int, most: int) -> int:
+def _find_statement_end(lines: list[str], end: int, last_line: int) -> int:
     """The first line from ``end`` on at which a statement is complete."""
-    return next((at for at in range(end, most) if _read(lines, at) is not None), most)
+    return next((at for at in range(end, last_line) if _parse_lines(lines, at) is not None), last_line)
 
 
-def _begin(lines: list[str], end: int) -> int:
+def _find_statement_start(lines: list[str], end: int) -> int:
     """Behind the last line at which everything before is complete."""
-    return next((at + 1 for at in range(end - 1, 0, -1) if _read(lines, at) is not None), 1)
+    return next((at + 1 for at in range(end - 1, 0, -1) if _parse_lines(lines, at) is not None), 1)
 
 
-def _read(lines: list[str], count: int) -> _Value:
+def _parse_lines(lines: list[str], count: int) -> _TomlValue:
     try:
         return tomllib.loads("\n".join(lines[:count]))
     except tomllib.TOMLDecodeError:
         return None
 
 
-def _holds(value: _Value, path: Sequence[Step]) -> bool:
+def _has_path(value: _TomlValue, path: Sequence[PathStep]) -> bool:
     if not path:
         return True
     step, *rest = path
     if isinstance(value, dict) and isinstance(step, str):
-        return step in value and _holds(value[step], rest)
+        return step in value and _has_path(value[step], rest)
     if isinstance(value, list) and isinstance(step, int):
-        return step < len(value) and _holds(value[step], rest)
+        return step < len(value) and _has_path(value[step], rest)
     return False

@@ -6,10 +6,10 @@ Imports nothing that costs time: the fast path of the command line comes through
 import os
 from _socket import AF_UNIX, SOCK_STREAM, socket
 
-from termvisor.system import peer_credentials as peer
+from termvisor.system import peer_credentials
 
 
-def dial(path: str) -> "socket | None":
+def connect_socket(path: str) -> "socket | None":
     """A connected socket, or None when nobody listens. ``PermissionError`` when somebody else does."""
     line = socket(AF_UNIX, SOCK_STREAM)
     try:
@@ -20,7 +20,7 @@ def dial(path: str) -> "socket | None":
     except OSError:
         line.close()
         raise
-    if peer.uid(line.getsockopt(*peer.OPTION)) != os.getuid():
+    if peer_credentials.parse_uid(line.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)) != os.getuid():
         line.close()
         raise PermissionError(f"the process that listens on {path} belongs to another user")
     return line

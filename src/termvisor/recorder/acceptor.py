@@ -9,56 +9,56 @@ import posix
 from time import monotonic
 
 from termvisor.recorder.poller import Poller
-from termvisor.recorder.seqpacket import KIND, Channel, connect, peer_uid
+from termvisor.recorder.seqpacket import SOCKET_KIND, SeqpacketChannel, connect_socket, get_peer_uid
 
-_PATIENCE = 5.0
-_ACCEPTS_A_TURN = 64
+_IDENTIFY_TIMEOUT_S = 5.0
+_ACCEPTS_PER_TURN = 64
 
 
-class Reception:
-    def __init__(self, server: _socket.socket, poller: Poller):
-        self.server = server
+class ConnectionAcceptor:
+    def __init__(self, server_socket: _socket.socket, poller: Poller):
+        self.server_socket = server_socket
         self._poller = poller
-        self.waiting: dict[int, Channel] = {}
+        self.pending: dict[int, SeqpacketChannel] = {}
         self._deadlines: dict[int, float] = {}
-        self._spare = posix.open("/dev/null", posix.O_RDONLY)
-        server.setblocking(False)
-        poller.add(server.fileno())
+        self._spare_fd = posix.open("/dev/null", posix.O_RDONLY)
+        server_socket.setblocking(False)
+        poller.add(server_socket.fileno())
 
-    def accept(self) -> None:
-        for _ in range(_ACCEPTS_A_TURN):
+    def accept_connections(self) -> None:
+        for _ in range(_ACCEPTS_PER_TURN):
             try:
-                fd, _address = self.server._accept()  # type: ignore[attr-defined]
+                fd, _address = self.server_socket._accept()  # type: ignore[attr-defined]
             except BlockingIOError:
                 return
             except OSError:
-                self._turn_one_away()
+                self._reject_one()
                 return
-            self.admit(_socket.socket(fileno=fd))
+            self.add_connection(_socket.socket(fileno=fd))
 
-    def admit(self, connection: _socket.socket) -> None:
-        if peer_uid(connection) != posix.getuid():
+    def add_connection(self, connection: _socket.socket) -> None:
+        if get_peer_uid(connection) != posix.getuid():
             connection.close()
             return
-        channel = Channel(connection)
+        channel = SeqpacketChannel(connection)
         self._poller.add(channel.fileno())
-        self.waiting[channel.fileno()] = channel
-        self._deadlines[channel.fileno()] = monotonic() + _PATIENCE
+        self.pending[channel.fileno()] = channel
+        self._deadlines[channel.fileno()] = monotonic() + _IDENTIFY_TIMEOUT_S
 
-    def release(self, fd: int) -> Channel:
+    def release_connection(self, fd: int) -> SeqpacketChannel:
         """The connection said what it wants: it is the caller's now."""
         del self._deadlines[fd]
-        return self.waiting.pop(fd)
+        return self.pending.pop(fd)
 
-    def dismiss(self, fd: int) -> None:
+    def close_connection(self, fd: int) -> None:
         self._poller.remove(fd)
-        self.release(fd).close()
+        self.release_connection(fd).close()
 
-    def expire(self) -> None:
+    def close_expired(self) -> None:
         if self._deadlines:
             now = monotonic()
             for fd in [fd for fd, deadline in self._deadlines.items() if deadline <= now]:
-                self.dismiss(fd)
+                self.close_connection(fd)
 
     def close(self, path: str) -> None:
         # First the name, then the socket: who starts now must not find a name that we remove a moment later.
@@ -66,37 +66,37 @@ class Reception:
             posix.unlink(path)
         except OSError:
             pass  # the folder was removed
-        self.server.close()
+        self.server_socket.close()
 
-    def patience(self) -> float | None:
+    def compute_timeout(self) -> float | None:
         """How long the recorder may sleep."""
         return max(0.0, min(self._deadlines.values()) - monotonic()) + 0.01 if self._deadlines else None
 
-    def _turn_one_away(self) -> None:
+    def _reject_one(self) -> None:
         """Out of descriptors: without this the same connection would be announced again and again."""
-        posix.close(self._spare)
+        posix.close(self._spare_fd)
         try:
-            fd, _address = self.server._accept()  # type: ignore[attr-defined]
+            fd, _address = self.server_socket._accept()  # type: ignore[attr-defined]
             posix.close(fd)
         except OSError:
             pass
-        self._spare = posix.open("/dev/null", posix.O_RDONLY)
+        self._spare_fd = posix.open("/dev/null", posix.O_RDONLY)
 
 
-def open_server(path: str) -> _socket.socket | None:
+def open_server_socket(path: str) -> _socket.socket | None:
     """Listen at ``path``; None when a living recorder does already. A socket file that a dead one left is replaced."""
     folder = posix.open(path.rpartition("/")[0], posix.O_RDONLY)
     try:
         # Two that start at once look one after the other; the lock goes with the descriptor.
         fcntl.flock(folder, fcntl.LOCK_EX)
-        return None if _is_answered(path) else _listen(path)
+        return None if _is_recorder_listening(path) else _bind_server_socket(path)
     finally:
         posix.close(folder)
 
 
-def _is_answered(path: str) -> bool:
+def _is_recorder_listening(path: str) -> bool:
     try:
-        connect(path).close()
+        connect_socket(path).close()
     except FileNotFoundError:
         return False
     except ConnectionRefusedError:
@@ -107,8 +107,8 @@ def _is_answered(path: str) -> bool:
     return True
 
 
-def _listen(path: str) -> _socket.socket:
-    server = _socket.socket(_socket.AF_UNIX, KIND)
+def _bind_server_socket(path: str) -> _socket.socket:
+    server = _socket.socket(_socket.AF_UNIX, SOCKET_KIND)
     server.bind(path)
     posix.chmod(path, 0o600)
     server.listen(1024)

@@ -9,111 +9,113 @@ import os
 import struct
 from bisect import bisect_right
 
-from termvisor.recorder.segment import open_file
+from termvisor.recorder.segment import open_regular_file
 
 FRAME_BYTES = 1 << 18
-LEVEL = 3
-_SKIPPABLE = struct.Struct("<II")
-_ENTRY = struct.Struct("<II")
-_FOOTER = struct.Struct("<IBI")
+COMPRESSION_LEVEL = 3
+_SKIPPABLE_HEADER = struct.Struct("<II")
+_TABLE_ENTRY = struct.Struct("<II")
+_TABLE_FOOTER = struct.Struct("<IBI")
 _SKIPPABLE_MAGIC, _SEEKABLE_MAGIC = 0x184D2A5E, 0x8F92EAB1
 
 
-class PackedFile:
+class CompressedSegmentFile:
     """A packed segment opened for reading. Keeps the one frame that it last unpacked."""
 
     def __init__(self, path: str):
         self._path = path
-        self._fd = open_file(path)
+        self._fd = open_regular_file(path)
         try:
-            self._places, self._ends = self._table()
+            self._frame_offsets, self._frame_ends = self._read_frame_table()
         except (struct.error, ValueError) as error:
             os.close(self._fd)
-            raise self._damaged() from error
-        self._number, self._frame = -1, b""
+            raise self._build_damage_error() from error
+        self._cached_frame_number, self._cached_frame = -1, b""
 
-    def size(self) -> int:
-        return self._ends[-1] if self._ends else 0
+    def read_size(self) -> int:
+        return self._frame_ends[-1] if self._frame_ends else 0
 
-    def written_at(self) -> int:
+    def read_mtime(self) -> int:
         return os.fstat(self._fd).st_mtime_ns
 
-    def read(self, count: int, place: int) -> bytes:
+    def read(self, count: int, offset: int) -> bytes:
         found = bytearray()
-        while len(found) < count and place < self.size():
-            number = bisect_right(self._ends, place)
-            frame = self._unpacked(number)
-            begin = len(frame) - (self._ends[number] - place)
+        while len(found) < count and offset < self.read_size():
+            number = bisect_right(self._frame_ends, offset)
+            frame = self._decompress_frame(number)
+            begin = len(frame) - (self._frame_ends[number] - offset)
             piece = frame[begin : begin + count - len(found)]
             found += piece
-            place += len(piece)
+            offset += len(piece)
         return bytes(found)
 
     def close(self) -> None:
         os.close(self._fd)
 
-    def _unpacked(self, number: int) -> bytes:
-        if number != self._number:
+    def _decompress_frame(self, number: int) -> bytes:
+        if number != self._cached_frame_number:
             import zstandard  # two megabytes, for those only who look into packed segments
 
-            begin, end = self._places[number], self._places[number + 1]
+            begin, end = self._frame_offsets[number], self._frame_offsets[number + 1]
             try:
                 frame = zstandard.ZstdDecompressor().decompress(os.pread(self._fd, end - begin, begin))
             except zstandard.ZstdError as error:
-                raise self._damaged() from error
-            self._number, self._frame = number, frame
-        return self._frame
+                raise self._build_damage_error() from error
+            self._cached_frame_number, self._cached_frame = number, frame
+        return self._cached_frame
 
-    def _table(self) -> tuple[list[int], list[int]]:
+    def _read_frame_table(self) -> tuple[list[int], list[int]]:
         """Where each frame lies in the file, and the end of its bytes in the segment."""
         size = os.fstat(self._fd).st_size
-        count, _, magic = _FOOTER.unpack(os.pread(self._fd, _FOOTER.size, max(0, size - _FOOTER.size)))
+        count, _, magic = _TABLE_FOOTER.unpack(
+            os.pread(self._fd, _TABLE_FOOTER.size, max(0, size - _TABLE_FOOTER.size))
+        )
         if magic != _SEEKABLE_MAGIC:
             raise ValueError("not packed by us, or cut")
-        table = os.pread(self._fd, count * _ENTRY.size, size - _FOOTER.size - count * _ENTRY.size)
+        table = os.pread(self._fd, count * _TABLE_ENTRY.size, size - _TABLE_FOOTER.size - count * _TABLE_ENTRY.size)
         places, ends = [0], [0]
-        for packed, unpacked in _ENTRY.iter_unpack(table):
+        for packed, unpacked in _TABLE_ENTRY.iter_unpack(table):
             places.append(places[-1] + packed)
             ends.append(ends[-1] + unpacked)
         if len(ends) != count + 1:
             raise ValueError("its table is cut")
         return places, ends[1:]
 
-    def _damaged(self) -> OSError:
+    def _build_damage_error(self) -> OSError:
         return OSError(errno.EIO, "this packed segment is damaged", self._path)
 
 
-class PackedWriter:
+class CompressedSegmentWriter:
     """Writes a packed segment to a descriptor; complete only after `finish`."""
 
     def __init__(self, descriptor: int):
         import zstandard
 
         self._fd = descriptor
-        self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-        self._held = bytearray()
-        self._table: list[tuple[int, int]] = []
+        self._compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
+        self._buffer = bytearray()
+        self._frame_sizes: list[tuple[int, int]] = []
 
     def write(self, data: bytes) -> None:
-        self._held += data
-        while len(self._held) >= FRAME_BYTES:
-            self._pack(FRAME_BYTES)
+        self._buffer += data
+        while len(self._buffer) >= FRAME_BYTES:
+            self._write_frame(FRAME_BYTES)
 
     def finish(self) -> None:
-        if self._held:
-            self._pack(len(self._held))
-        entries = b"".join(_ENTRY.pack(*entry) for entry in self._table)
-        footer = _FOOTER.pack(len(self._table), 0, _SEEKABLE_MAGIC)
-        _write(self._fd, _SKIPPABLE.pack(_SKIPPABLE_MAGIC, len(entries) + len(footer)) + entries + footer)
+        if self._buffer:
+            self._write_frame(len(self._buffer))
+        entries = b"".join(_TABLE_ENTRY.pack(*entry) for entry in self._frame_sizes)
+        footer = _TABLE_FOOTER.pack(len(self._frame_sizes), 0, _SEEKABLE_MAGIC)
+        _write_all(self._fd, _SKIPPABLE_HEADER.pack(_SKIPPABLE_MAGIC, len(entries) + len(footer)) + entries + footer)
 
-    def _pack(self, count: int) -> None:
-        frame = self._compressor.compress(bytes(self._held[:count]))
-        del self._held[:count]
-        _write(self._fd, frame)
-        self._table.append((len(frame), count))
+    def _write_frame(self, count: int) -> None:
+        frame = self._compressor.compress(bytes(self._buffer[:count]))
+        del self._buffer[:count]
+        _write_all(self._fd, frame)
+        self._frame_sizes.append((len(frame), count))
 
 
-def _write(descriptor: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -8,66 +8,66 @@ from __future__ import annotations
 
 import posix
 
-from termvisor.recorder.options import PROTOCOL
-from termvisor.recorder.pane_stream import STATES, Stream
-from termvisor.recorder.seqpacket import Channel
+from termvisor.recorder.options import PROTOCOL_VERSION
+from termvisor.recorder.pane_stream import STATE_NAMES, PaneStream
+from termvisor.recorder.seqpacket import SeqpacketChannel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_STREAMS_A_MESSAGE = 64
+_STREAMS_PER_MESSAGE = 64
 
 
-class Listener:
-    def __init__(self, channel: Channel, streams: dict[int, Stream]):
+class DaemonConnection:
+    def __init__(self, channel: SeqpacketChannel, streams: dict[int, PaneStream]):
         self.channel = channel
         self._streams = streams
-        self._known = set(streams)
-        self._changed: dict[int, None] = {}
-        self._messages = self._talk()
-        self._message = b""
+        self._announced_epochs = set(streams)
+        self._changed_epochs: dict[int, None] = {}
+        self._message_iterator = self._generate_messages()
+        self._unsent_message = b""
 
-    def note(self, epoch: int) -> None:
-        self._changed[epoch] = None
+    def mark_changed(self, epoch: int) -> None:
+        self._changed_epochs[epoch] = None
 
-    def forget(self, epoch: int) -> None:
-        self._known.discard(epoch)
-        self._changed.pop(epoch, None)
+    def forget_stream(self, epoch: int) -> None:
+        self._announced_epochs.discard(epoch)
+        self._changed_epochs.pop(epoch, None)
 
     def flush(self) -> bool:
         """Send the news. False: the listener is slow, go on when it is writable. OSError: it is gone."""
         while True:
-            self._message = self._message or next(self._messages)
-            if not self._message:
+            self._unsent_message = self._unsent_message or next(self._message_iterator)
+            if not self._unsent_message:
                 return True
-            if not self.channel.send(self._message):
+            if not self.channel.send(self._unsent_message):
                 return False
-            self._message = b""
+            self._unsent_message = b""
 
-    def _talk(self) -> Iterator[bytes]:
-        yield b"hello %d %d\n" % (PROTOCOL, posix.getpid())
-        known = sorted(self._known)
+    def _generate_messages(self) -> Iterator[bytes]:
+        yield b"hello %d %d\n" % (PROTOCOL_VERSION, posix.getpid())
+        known = sorted(self._announced_epochs)
         while known:
-            yield b"".join(map(self._introduce, known[:_STREAMS_A_MESSAGE]))
-            known = [epoch for epoch in known[_STREAMS_A_MESSAGE:] if epoch in self._streams]
+            yield b"".join(map(self._format_stream, known[:_STREAMS_PER_MESSAGE]))
+            known = [epoch for epoch in known[_STREAMS_PER_MESSAGE:] if epoch in self._streams]
         yield b"ready\n"
         while True:
-            epochs = list(self._changed)[:_STREAMS_A_MESSAGE]
-            yield b"".join(map(self._tell, epochs))
+            epochs = list(self._changed_epochs)[:_STREAMS_PER_MESSAGE]
+            yield b"".join(map(self._format_change, epochs))
 
-    def _introduce(self, epoch: int) -> bytes:
-        self._changed.pop(epoch, None)
+    def _format_stream(self, epoch: int) -> bytes:
+        self._changed_epochs.pop(epoch, None)
         stream = self._streams[epoch]
-        return b"stream %b %d %b\n" % (stream.name, stream.size, STATES[stream.closed_by])
+        return b"stream %b %d %b\n" % (stream.name, stream.size, STATE_NAMES[stream.close_flag])
 
-    def _tell(self, epoch: int) -> bytes:
-        del self._changed[epoch]
+    def _format_change(self, epoch: int) -> bytes:
+        del self._changed_epochs[epoch]
         stream = self._streams[epoch]
-        held = b"" if epoch in self._known else b"held %b\n" % stream.name
-        self._known.add(epoch)
-        if stream.closed_by:
-            return held + b"%b %b %d\n" % (STATES[stream.closed_by], stream.name, stream.size)
+        held = b"" if epoch in self._announced_epochs else b"held %b\n" % stream.name
+        self._announced_epochs.add(epoch)
+        if stream.close_flag:
+            return held + b"%b %b %d\n" % (STATE_NAMES[stream.close_flag], stream.name, stream.size)
         if held and not stream.size:
             return held
         return held + b"grew %d %d\n" % (epoch, stream.size)

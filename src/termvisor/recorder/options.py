@@ -1,12 +1,12 @@
 """What the recorder is told when it starts, and the command that starts it: by the daemon, or by itself to upgrade."""
 
-_BOOT = "import sys; sys.path[:0] = [{root!r}]; from termvisor.recorder.recorder import main; main()"
-PROTOCOL = 1
-ALREADY_RUNNING = 3
+_BOOT_CODE = "import sys; sys.path[:0] = [{root!r}]; from termvisor.recorder.process import main; main()"
+PROTOCOL_VERSION = 1
+EXIT_ALREADY_RUNNING = 3
 """Exit status of a recorder that found another one alive."""
 
 
-class Options:
+class RecorderOptions:
     """``root`` is the folder that contains the package; the recorder runs without site-packages."""
 
     __slots__ = ("cap_bytes", "raw_dir", "segment_bytes", "socket")
@@ -15,12 +15,12 @@ class Options:
         self.socket, self.raw_dir = socket, raw_dir
         self.segment_bytes, self.cap_bytes = segment_bytes, cap_bytes
 
-    def command(self, python: str, root: str) -> list[str]:
+    def build_command(self, python: str, root: str) -> list[str]:
         numbers = [str(self.segment_bytes), str(self.cap_bytes)]
-        return [python, "-ISE", "-c", _BOOT.format(root=root), self.socket, self.raw_dir, *numbers]
+        return [python, "-ISE", "-c", _BOOT_CODE.format(root=root), self.socket, self.raw_dir, *numbers]
 
 
-def parse(arguments: list[str]) -> tuple[Options, int | None]:
+def parse_arguments(arguments: list[str]) -> tuple[RecorderOptions, int | None]:
     """The options, and the descriptor of the state that an earlier image of this process left."""
     socket, raw_dir, segment_bytes, cap_bytes, *state = arguments
-    return Options(socket, raw_dir, int(segment_bytes), int(cap_bytes)), int(state[0]) if state else None
+    return RecorderOptions(socket, raw_dir, int(segment_bytes), int(cap_bytes)), int(state[0]) if state else None

@@ -3,22 +3,22 @@
 import posix
 from time import time_ns  # noqa: TID251 - this process imports nothing else of ours
 
-from termvisor.recorder.segment_log import CAPPED, ENDED, SegmentWriter
+from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentWriter
 
 READ_BYTES = 1 << 16
-_READS_A_TURN = 4
-_READS_AT_THE_END = 32
-STATES = {0: b"open", ENDED: b"ended", CAPPED: b"capped"}
+_READS_PER_TURN = 4
+_READS_WHEN_CLOSING = 32
+STATE_NAMES = {0: b"open", FLAG_ENDED: b"ended", FLAG_CAPPED: b"capped"}
 
 
-class Stream:
+class PaneStream:
     """``closed_by`` is 0 while it is open, then the flag of its closing record."""
 
     def __init__(self, pane: int, epoch: int, fd: int, writer: SegmentWriter):
         self.pane, self.epoch = pane, epoch
         self.fd = fd
         self.writer = writer
-        self.closed_by = 0
+        self.close_flag = 0
 
     @property
     def name(self) -> bytes:
@@ -28,7 +28,7 @@ class Stream:
     def size(self) -> int:
         return self.writer.offset
 
-    def pump(self, reads: int = _READS_A_TURN) -> int:
+    def pump(self, reads: int = _READS_PER_TURN) -> int:
         """Move what waits in the pipe to the log, but leave time for the others. A flag says why it must close."""
         for _ in range(reads):
             try:
@@ -36,26 +36,26 @@ class Stream:
             except BlockingIOError:
                 return 0
             except OSError:
-                return ENDED  # a terminal whose program is gone answers EIO
+                return FLAG_ENDED  # a terminal whose program is gone answers EIO
             if not data:
-                return ENDED
+                return FLAG_ENDED
             try:
                 self.writer.append(data, time_ns())
             except OSError:
-                return CAPPED
+                return FLAG_CAPPED
             if len(data) < READ_BYTES:
                 return 0
         return 0
 
     def drain(self) -> int:
         """Take what was already in the pipe when it is to be closed."""
-        return self.pump(_READS_AT_THE_END)
+        return self.pump(_READS_WHEN_CLOSING)
 
     def finish(self, flag: int) -> None:
         """Close pipe and files; what can no longer be recorded on disk is still known here."""
-        self.closed_by = flag
+        self.close_flag = flag
         try:  # noqa: SIM105 - contextlib alone would cost this process half a megabyte
-            self.writer.end(flag, time_ns())
+            self.writer.write_end(flag, time_ns())
         except OSError:
             pass  # the disk is full: the reader sees a log without an end, the listener is told
         self.writer.close()

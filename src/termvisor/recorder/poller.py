@@ -3,7 +3,7 @@
 import select
 import sys
 
-_READ, _WRITE = 1, 4
+_POLL_READ, _POLL_WRITE = 1, 4
 """POLLIN and POLLOUT, the same numbers for epoll and poll."""
 
 
@@ -16,10 +16,10 @@ class Poller:
 
     def add(self, fd: int) -> None:
         """Raises OSError for a descriptor that cannot be waited for, such as a plain file."""
-        self._poll.register(fd, _READ)
+        self._poll.register(fd, _POLL_READ)
 
-    def want_writable(self, fd: int, is_wanted: bool) -> None:
-        self._poll.modify(fd, _READ | _WRITE if is_wanted else _READ)
+    def set_write_interest(self, fd: int, is_wanted: bool) -> None:
+        self._poll.modify(fd, _POLL_READ | _POLL_WRITE if is_wanted else _POLL_READ)
 
     def remove(self, fd: int) -> None:
         """Always before closing: a descriptor that is open elsewhere too would be reported for ever."""

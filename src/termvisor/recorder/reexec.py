@@ -6,24 +6,24 @@ The process stays the same, and with it every descriptor that is named here; the
 import posix
 import sys
 
-_FORMAT = b"state 1"
+_FORMAT_HEADER = b"state 1"
 
 
-class State:
+class HandoverState:
     """``open``: pane, epoch, descriptor, offset, last time. ``closed``: pane, epoch, size, flag."""
 
-    def __init__(self, server: int, unheard: int, waiting: list[int]):
-        self.server, self.unheard, self.waiting = server, unheard, waiting
-        self.open: list[tuple[int, int, int, int, int]] = []
-        self.closed: list[tuple[int, int, int, int]] = []
+    def __init__(self, server_fd: int, unreported_bytes: int, pending_fds: list[int]):
+        self.server_fd, self.unreported_bytes, self.pending_fds = server_fd, unreported_bytes, pending_fds
+        self.open_streams: list[tuple[int, int, int, int, int]] = []
+        self.closed_streams: list[tuple[int, int, int, int]] = []
 
-    def descriptors(self) -> list[int]:
-        return [self.server, *self.waiting, *(fd for _, _, fd, _, _ in self.open)]
+    def list_descriptors(self) -> list[int]:
+        return [self.server_fd, *self.pending_fds, *(fd for _, _, fd, _, _ in self.open_streams)]
 
 
-def become(command: list[str], state: State) -> None:
+def replace_process(command: list[str], state: HandoverState) -> None:
     """Replace this process's program. Comes back only with an OSError; then everything is as it was."""
-    passed = [*state.descriptors(), _leave(_encode(state))]
+    passed = [*state.list_descriptors(), _write_state_file(_encode_state(state))]
     for fd in passed:
         posix.set_inheritable(fd, True)
     try:
@@ -34,54 +34,57 @@ def become(command: list[str], state: State) -> None:
         posix.close(passed[-1])
 
 
-def take(fd: int) -> State:
+def read_state(fd: int) -> HandoverState:
     """Read what the earlier image left."""
     text = b""
     while part := posix.read(fd, 1 << 16):
         text += part
     posix.close(fd)
-    state = _decode(text)
-    for passed in state.descriptors():
+    state = _decode_state(text)
+    for passed in state.list_descriptors():
         posix.set_inheritable(passed, False)
     return state
 
 
-def _encode(state: State) -> bytes:
-    rows: list[tuple[bytes, tuple[int, ...]]] = [(b"server", (state.server,)), (b"unheard", (state.unheard,))]
-    rows += [(b"waiting", (fd,)) for fd in state.waiting]
-    rows += [(b"open", numbers) for numbers in state.open]
-    rows += [(b"closed", numbers) for numbers in state.closed]
+def _encode_state(state: HandoverState) -> bytes:
+    rows: list[tuple[bytes, tuple[int, ...]]] = [
+        (b"server", (state.server_fd,)),
+        (b"unheard", (state.unreported_bytes,)),
+    ]
+    rows += [(b"waiting", (fd,)) for fd in state.pending_fds]
+    rows += [(b"open", numbers) for numbers in state.open_streams]
+    rows += [(b"closed", numbers) for numbers in state.closed_streams]
     lines = [b" ".join([kind, *(b"%d" % number for number in numbers)]) for kind, numbers in rows]
-    return b"\n".join([_FORMAT, *lines])
+    return b"\n".join([_FORMAT_HEADER, *lines])
 
 
-def _decode(text: bytes) -> State:
-    state = State(-1, 0, [])
+def _decode_state(text: bytes) -> HandoverState:
+    state = HandoverState(-1, 0, [])
     first, *lines = text.split(b"\n")
-    if first != _FORMAT:
+    if first != _FORMAT_HEADER:
         raise SystemExit(f"the recorder cannot go on from {first!r}")
     for line in lines:
         kind, *words = line.split(b" ")
-        _restore(state, kind, [int(word) for word in words])
+        _restore_row(state, kind, [int(word) for word in words])
     return state
 
 
-def _restore(state: State, kind: bytes, numbers: list[int]) -> None:
+def _restore_row(state: HandoverState, kind: bytes, numbers: list[int]) -> None:
     if kind == b"server":
-        state.server = numbers[0]
+        state.server_fd = numbers[0]
     elif kind == b"unheard":
-        state.unheard = numbers[0]
+        state.unreported_bytes = numbers[0]
     elif kind == b"waiting":
-        state.waiting.append(numbers[0])
+        state.pending_fds.append(numbers[0])
     elif kind == b"open":
         pane, epoch, fd, offset, last_at = numbers
-        state.open.append((pane, epoch, fd, offset, last_at))
+        state.open_streams.append((pane, epoch, fd, offset, last_at))
     elif kind == b"closed":
         pane, epoch, size, flag = numbers
-        state.closed.append((pane, epoch, size, flag))
+        state.closed_streams.append((pane, epoch, size, flag))
 
 
-def _leave(text: bytes) -> int:
+def _write_state_file(text: bytes) -> int:
     if sys.platform == "linux":
         fd = posix.memfd_create("recorder-state")
     else:  # untested

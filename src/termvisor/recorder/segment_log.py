@@ -12,25 +12,25 @@ import errno
 import posix
 
 from termvisor.recorder.segment import (
-    CAPPED,
-    ENDED,
-    READ,
-    TOGETHER,
+    FLAG_CAPPED,
+    FLAG_ENDED,
+    FLAG_READ,
+    MERGE_WINDOW_NS,
     Segment,
-    index_name,
-    pack,
-    raw_name,
-    size_of,
-    starts,
+    build_index_path,
+    build_raw_path,
+    get_file_size,
+    list_segment_starts,
+    pack_index_record,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CAPPED", "ENDED", "TOGETHER", "SegmentReader", "SegmentWriter"]
+__all__ = ["FLAG_CAPPED", "FLAG_ENDED", "MERGE_WINDOW_NS", "SegmentReader", "SegmentWriter"]
 
-_APPEND = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
+_APPEND_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
 
 
 class SegmentWriter:
@@ -41,7 +41,7 @@ class SegmentWriter:
         self.offset, self.last_at = offset, last_at
         self._start = offset
         self._raw = self._index = -1
-        self._records = 0
+        self._record_count = 0
 
     def append(self, data: bytes, at: int) -> None:
         """Write bytes that were read at ``at``. After an OSError `offset` says how many of them were kept."""
@@ -53,13 +53,13 @@ class SegmentWriter:
                 written += posix.write(self._raw, data[written:] if written else data)
         finally:
             if written:
-                self._vouch(written, at)
+                self._record_read(written, at)
 
-    def end(self, flag: int, at: int) -> None:
+    def write_end(self, flag: int, at: int) -> None:
         """Record why no more bytes will come."""
         if self._raw < 0:
             self._begin_segment()
-        self._record(flag, self.offset, at)
+        self._write_index_record(flag, self.offset, at)
 
     def close(self) -> None:
         for fd in (self._raw, self._index):
@@ -69,34 +69,36 @@ class SegmentWriter:
 
     def _begin_segment(self) -> None:
         make_folder(self._folder)
-        raw = posix.open(raw_name(self._folder, self.offset), _APPEND, 0o600)
+        raw = posix.open(build_raw_path(self._folder, self.offset), _APPEND_FLAGS, 0o600)
         try:
             if posix.fstat(raw).st_size:
-                raise FileExistsError(errno.EEXIST, "there is a segment already", raw_name(self._folder, self.offset))
-            index = posix.open(index_name(self._folder, self.offset), _APPEND | posix.O_TRUNC, 0o600)
+                raise FileExistsError(
+                    errno.EEXIST, "there is a segment already", build_raw_path(self._folder, self.offset)
+                )
+            index = posix.open(build_index_path(self._folder, self.offset), _APPEND_FLAGS | posix.O_TRUNC, 0o600)
         except OSError:
             posix.close(raw)
             raise
         # Only now: when there is no room for a new segment, the old one still takes the closing record.
         self.close()
         self._raw, self._index = raw, index
-        self._start, self._records = self.offset, 0
+        self._start, self._record_count = self.offset, 0
 
-    def _vouch(self, count: int, at: int) -> None:
+    def _record_read(self, count: int, at: int) -> None:
         try:
-            self._record(READ, self.offset + count, at)
+            self._write_index_record(FLAG_READ, self.offset + count, at)
         except OSError:
             posix.ftruncate(self._raw, self.offset - self._start)
             raise
         self.offset += count
 
-    def _record(self, flag: int, end: int, at: int) -> None:
+    def _write_index_record(self, flag: int, end: int, at: int) -> None:
         at = max(at, self.last_at)
-        record = pack(flag, end, at)
+        record = pack_index_record(flag, end, at)
         if posix.write(self._index, record) != len(record):
-            posix.ftruncate(self._index, self._records * len(record))
+            posix.ftruncate(self._index, self._record_count * len(record))
             raise OSError(errno.ENOSPC, "no space for the index")
-        self._records += 1
+        self._record_count += 1
         self.last_at = at
 
 
@@ -111,37 +113,39 @@ class SegmentReader:
         self._folder = folder
         self._segment: Segment | None = None
 
-    def size(self) -> int:
+    def read_size(self) -> int:
         """Where the stream ends now."""
-        found = starts(self._folder)
-        if found and (size := size_of(raw_name(self._folder, found[-1]))):
+        found = list_segment_starts(self._folder)
+        if found and (size := get_file_size(build_raw_path(self._folder, found[-1]))):
             return found[-1] + size
-        newest = self._newest()  # packed, or without a byte
-        return newest.end() if newest else max(found, default=0)
+        newest = self._open_newest()  # packed, or without a byte
+        return newest.read_end() if newest else max(found, default=0)
 
-    def ended(self) -> tuple[int, int] | None:
+    def read_end(self) -> tuple[int, int] | None:
         """Flag and time of its end; None while it may go on, or when its writer was killed."""
-        segment = self._newest()
-        return segment.closing() if segment else None
+        segment = self._open_newest()
+        return segment.read_closing_record() if segment else None
 
-    def pieces(self, offset: int, limit: int, within: int = TOGETHER) -> Iterator[tuple[int, bytes, int]]:
+    def read_pieces(
+        self, offset: int, limit: int, merge_window: int = MERGE_WINDOW_NS
+    ) -> Iterator[tuple[int, bytes, int]]:
         """At most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of its last byte).
 
         Bytes that were read ``within`` so many nanoseconds come together; with 0 only those that were read at once.
         """
-        segment = self._at(offset)
+        segment = self._find_segment(offset)
         offset = max(offset, segment.start) if segment else offset
         stop = offset + limit
         while segment and segment.start <= offset < stop:
-            for piece in segment.pieces(offset, stop, within):
+            for piece in segment.read_pieces(offset, stop, merge_window):
                 yield piece
                 offset = piece[0] + len(piece[1])
-            segment = self._at(offset) if offset < stop else None
+            segment = self._find_segment(offset) if offset < stop else None
 
-    def time_of(self, offset: int) -> int:
+    def find_read_time(self, offset: int) -> int:
         """When the byte at ``offset`` was read, or the nearest one that is kept; 0 when there is none."""
-        segment = self._at(offset) or self._newest()
-        return segment.time_of(offset) if segment else 0
+        segment = self._find_segment(offset) or self._open_newest()
+        return segment.find_read_time(offset) if segment else 0
 
     def close(self) -> None:
         """Give the descriptors back; reading opens them again."""
@@ -149,26 +153,26 @@ class SegmentReader:
             self._segment.close()
             self._segment = None
 
-    def _at(self, offset: int) -> Segment | None:
+    def _find_segment(self, offset: int) -> Segment | None:
         """The segment that holds the byte, or the next one behind it."""
         current = self._segment
-        if current and current.start <= offset < current.end():
+        if current and current.start <= offset < current.read_end():
             return current
-        found = starts(self._folder)
+        found = list_segment_starts(self._folder)
         here = [start for start in found if start <= offset][-1:]
         behind = [start for start in found if start > offset]
         # Looked at only now: a segment that has a successor is complete.
         for start in here + behind:
-            segment = self._open(start)
-            if segment and max(offset, start) < segment.end():
+            segment = self._open_segment(start)
+            if segment and max(offset, start) < segment.read_end():
                 return segment
         return None
 
-    def _newest(self) -> Segment | None:
-        found = starts(self._folder)
-        return self._open(found[-1]) if found else None
+    def _open_newest(self) -> Segment | None:
+        found = list_segment_starts(self._folder)
+        return self._open_segment(found[-1]) if found else None
 
-    def _open(self, start: int) -> Segment | None:
+    def _open_segment(self, start: int) -> Segment | None:
         if self._segment and self._segment.start == start:
             return self._segment
         self.close()

@@ -6,16 +6,16 @@ Stands alone and is quiet: a missing socket or a stopped recorder costs a few se
 import _socket
 import sys
 
-STANDARD_INPUT = 0
-_PATIENCE = 5.0
+STDIN_FD = 0
+_TIMEOUT_S = 5.0
 
 
 def main() -> int:
     path, name = sys.argv[1:]
     kind = _socket.SOCK_SEQPACKET if sys.platform == "linux" else _socket.SOCK_STREAM
     connection = _socket.socket(_socket.AF_UNIX, kind)
-    connection.settimeout(_PATIENCE)
-    rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, STANDARD_INPUT.to_bytes(4, sys.byteorder))]
+    connection.settimeout(_TIMEOUT_S)
+    rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, STDIN_FD.to_bytes(4, sys.byteorder))]
     try:
         connection.connect(path)
         connection.sendmsg([b"hold " + name.encode() + b"\n"], rights)

@@ -8,16 +8,16 @@ import _socket
 import posix
 import sys
 
-MESSAGE_BYTES = 8192
+MAX_MESSAGE_BYTES = 8192
 if sys.platform == "linux":
-    KIND = _socket.SOCK_SEQPACKET
+    SOCKET_KIND = _socket.SOCK_SEQPACKET
     _CLOSE_ON_EXEC = _socket.MSG_CMSG_CLOEXEC
 else:
-    KIND = _socket.SOCK_STREAM
+    SOCKET_KIND = _socket.SOCK_STREAM
     _CLOSE_ON_EXEC = 0
 
 
-class Channel:
+class SeqpacketChannel:
     """One end. Never blocks."""
 
     def __init__(self, connection: _socket.socket):
@@ -32,16 +32,16 @@ class Channel:
     def receive(self) -> tuple[list[bytes], list[int]]:
         """Lines and descriptors of one message. EOFError: the other side is gone. BlockingIOError: nothing there."""
         try:
-            data, controls, _, _ = self._connection.recvmsg(MESSAGE_BYTES, _socket.CMSG_SPACE(4), _CLOSE_ON_EXEC)
+            data, controls, _, _ = self._connection.recvmsg(MAX_MESSAGE_BYTES, _socket.CMSG_SPACE(4), _CLOSE_ON_EXEC)
         except BlockingIOError:
             raise
         except OSError as error:
             raise EOFError from error
-        fds = _descriptors(controls)
+        fds = _parse_descriptors(controls)
         if not data:
-            close_all(fds)
+            close_descriptors(fds)
             raise EOFError
-        return self._lines(data), fds
+        return self._split_lines(data), fds
 
     def send(self, message: bytes) -> bool:
         """False: the other side is slow and took nothing; try again when it is writable. OSError: it is gone."""
@@ -58,15 +58,15 @@ class Channel:
     def close(self) -> None:
         self._connection.close()
 
-    def _lines(self, data: bytes) -> list[bytes]:
+    def _split_lines(self, data: bytes) -> list[bytes]:
         if sys.platform == "linux":
             return data.strip(b"\n").split(b"\n")
         *lines, self._partial = (self._partial + data).split(b"\n")
-        self._partial = self._partial[:MESSAGE_BYTES]
+        self._partial = self._partial[:MAX_MESSAGE_BYTES]
         return lines
 
 
-def peer_uid(connection: _socket.socket) -> int:
+def get_peer_uid(connection: _socket.socket) -> int:
     """Whose process is on the other side; -1 when that cannot be said."""
     try:
         if sys.platform == "linux":
@@ -78,9 +78,9 @@ def peer_uid(connection: _socket.socket) -> int:
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
-def connect(path: str) -> _socket.socket:
+def connect_socket(path: str) -> _socket.socket:
     """Raises FileNotFoundError or ConnectionRefusedError where nobody listens."""
-    connection = _socket.socket(_socket.AF_UNIX, KIND)
+    connection = _socket.socket(_socket.AF_UNIX, SOCKET_KIND)
     try:
         connection.setblocking(False)
         connection.connect(path)
@@ -90,12 +90,12 @@ def connect(path: str) -> _socket.socket:
     return connection
 
 
-def close_all(fds: list[int]) -> None:
+def close_descriptors(fds: list[int]) -> None:
     for fd in fds:
         posix.close(fd)
 
 
-def _descriptors(controls: list[tuple[int, int, bytes]]) -> list[int]:
+def _parse_descriptors(controls: list[tuple[int, int, bytes]]) -> list[int]:
     found = []
     for level, kind, data in controls:
         if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):

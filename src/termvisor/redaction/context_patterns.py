@@ -3,138 +3,143 @@
 Here false alarms are the danger: code, prompts, counters and placeholders must pass. ``values`` judges them.
 """
 
-from termvisor.redaction import value_checks as values
-from termvisor.redaction.secret_kind import NOT_BEFORE, Kind
+from termvisor.redaction import value_checks
+from termvisor.redaction.secret_kind import NOT_AFTER_ALNUM, SecretKind
 
-_CHOSEN = r"passw(?:or)?d|passphrase|pwd"
-_MADE = (
+_PASSWORD_WORDS = r"passw(?:or)?d|passphrase|pwd"
+_SECRET_WORDS = (
     r"secret|token|api[_-]?key|access[_-]?key|private[_-]?key(?:[_-]?id)?|signing[_-]?key|encryption[_-]?key"
     r"|auth[_-]?key|account[_-]?key|secret[_-]?key|credentials?"
 )
-_SUFFIX = r"(?:_(?:prod|production|dev|test|staging|old|new|[0-9]))?"
-_BARE = r"[^\s\"'`&,;\\]{4,}(?:[&,;](?![A-Za-z_][\w.-]*[=:\s]|\s)[^\s\"'`&,;\\]+)*(?<![.,;:)\]}>])"
-_VALUE = rf"(?:\\?(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\s\\]{{4,}}(?=\\?[\"'`]|$)|{_BARE}))"
+_ENVIRONMENT_SUFFIX = r"(?:_(?:prod|production|dev|test|staging|old|new|[0-9]))?"
+_UNQUOTED_VALUE = r"[^\s\"'`&,;\\]{4,}(?:[&,;](?![A-Za-z_][\w.-]*[=:\s]|\s)[^\s\"'`&,;\\]+)*(?<![.,;:)\]}>])"
+_VALUE = rf"(?:\\?(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\s\\]{{4,}}(?=\\?[\"'`]|$)|{_UNQUOTED_VALUE}))"
 _SEPARATOR = r"(?:\\?[\"'`]\]?)?(?P<sep>[ \t]{0,20}(?:=>|:=|=(?![=~>])|:(?![:/=]))[ \t]{0,20})"
-_JWT_HEADS = "hbGciOi 0eXAiOi raWQiOi lbmMiOi jdHkiOi 4NXQiOi qa3UiOi 6aXAiOi"
+_JWT_HEADER_STARTS = "hbGciOi 0eXAiOi raWQiOi lbmMiOi jdHkiOi 4NXQiOi qa3UiOi 6aXAiOi"
 """base64 of ``"alg":``, ``"typ":``, ``"kid":`` and the other fields that a token's header may begin with."""
 
 
-def _assigned(words: str) -> tuple[str, str]:
-    pattern = rf"(?P<word>(?i:{words}))(?i:{_SUFFIX}){_SEPARATOR}{_VALUE}"
-    probe = rf"(?i)(?:{words}){_SUFFIX}[\\\"'`\]]*[ \t]*[=:]+>?[ \t]*[\\\"'`]*[^\s\"'`]{{4}}"
+def _build_assignment_patterns(words: str) -> tuple[str, str]:
+    pattern = rf"(?P<word>(?i:{words}))(?i:{_ENVIRONMENT_SUFFIX}){_SEPARATOR}{_VALUE}"
+    probe = rf"(?i)(?:{words}){_ENVIRONMENT_SUFFIX}[\\\"'`\]]*[ \t]*[=:]+>?[ \t]*[\\\"'`]*[^\s\"'`]{{4}}"
     return pattern, probe
 
 
-def _assignment(name: str, doc: str, words: str, judge: values.Judge) -> Kind:
-    pattern, probe = _assigned(words)
-    return Kind(id=name, doc=doc, pattern=pattern, probe=probe, judge=judge)
+def _build_assignment_kind(name: str, doc: str, words: str, value_check: value_checks.ValueCheck) -> SecretKind:
+    pattern, probe = _build_assignment_patterns(words)
+    return SecretKind(id=name, doc=doc, pattern=pattern, probe=probe, value_check=value_check)
 
 
-FORMS: tuple[Kind, ...] = (
-    Kind(
+CONTEXT_KINDS: tuple[SecretKind, ...] = (
+    SecretKind(
         id="jwt",
         doc="JSON Web Tokens",
-        prefixes=tuple("eyJ" + head for head in _JWT_HEADS.split()),
+        prefixes=tuple("eyJ" + head for head in _JWT_HEADER_STARTS.split()),
         charset="A-Za-z0-9_.-",
-        low=40,
-        pattern=NOT_BEFORE
-        + rf"eyJ(?P<secret>(?:[\w-]{{5,}}\.eyJ|(?:{_JWT_HEADS.replace(' ', '|')})[\w-]*\.)[\w.-]{{8,}})",
+        min_length=40,
+        pattern=NOT_AFTER_ALNUM
+        + rf"eyJ(?P<secret>(?:[\w-]{{5,}}\.eyJ|(?:{_JWT_HEADER_STARTS.replace(' ', '|')})[\w-]*\.)[\w.-]{{8,}})",
         probe=r"eyJ[\w-]{5}",
     ),
-    Kind(
+    SecretKind(
         id="private_key",
         doc="Private keys in PEM, OpenSSH and PGP blocks, over all their lines",
         pattern=r"BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{5}(?P<secret>[^\"'`]{16,}?)(?=-----END|[\"'`]|$)",
         probe=r"BEGIN [A-Z0-9 ]*PRIVATE KEY|-----B[A-Z0-9 ]*[^\w.,;:-]*$",
-        judge=values.is_key_material,
+        value_check=value_checks.is_key_material,
     ),
-    Kind(
+    SecretKind(
         id="aws_secret_key",
         doc="AWS secret access keys where they are assigned",
         pattern=r"(?i:secret_?(?:access_?)?key)[\"']?[ \t]{0,20}[:=][ \t]{0,20}[\"']?"
         r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         probe=r"(?i)secret_?(?:access_?)?key[\"']?[ \t]{0,20}[:=][ \t]{0,20}[\"']?[a-z0-9/+]{40}",
     ),
-    Kind(
+    SecretKind(
         id="azure_client_secret",
         doc="Azure (Entra) client secrets",
         pattern=r"(?<![\w~.-])(?P<secret>[\w~.]{3}[0-9]Q~[\w~.-]{31,34})(?![\w~.-])",
         probe=r"[\w~.]{3}[0-9]Q~[\w~.-]{31}",
     ),
-    Kind(
+    SecretKind(
         id="azure_signature",
         doc="Signatures of Azure shared-access URLs",
         pattern=r"[?&]sig=(?P<secret>[A-Za-z0-9%+/=]{40,})",
         probe=r"[?&]sig=[A-Za-z0-9%+/=]{40}",
     ),
-    Kind(
+    SecretKind(
         id="telegram_bot_token",
         doc="Telegram bot tokens",
-        pattern=NOT_BEFORE + r"[0-9]{8,10}:(?P<secret>[\w-]{35})(?![\w-])",
+        pattern=NOT_AFTER_ALNUM + r"[0-9]{8,10}:(?P<secret>[\w-]{35})(?![\w-])",
         probe=r"[0-9]{8}:[\w-]{35}",
     ),
-    Kind(
+    SecretKind(
         id="discord_token",
         doc="Discord bot tokens",
         pattern=r"(?<![\w.-])(?P<secret>[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38})(?![\w-])",
         probe=r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}",
     ),
-    Kind(
+    SecretKind(
         id="bearer_token",
         doc="What follows the word Bearer",
         pattern=r"(?i:\bbearer[ \t]{1,4})(?P<secret>[\w.~+/=-]{16,})",
         probe=r"(?i)\bbearer[ \t]{1,4}[\w.~+/=-]{16}",
-        judge=values.is_header_value,
+        value_check=value_checks.is_header_value,
     ),
-    Kind(
+    SecretKind(
         id="basic_auth",
         doc="Basic authentication (base64 of user and password)",
         pattern=r"(?i:\bbasic[ \t]{1,4})(?P<secret>[A-Za-z0-9+/]{8,}={0,2})(?!\w)",
         probe=r"(?i)\bbasic[ \t]{1,4}[a-z0-9+/]{8}",
-        judge=values.is_base64,
+        value_check=value_checks.is_base64,
     ),
-    Kind(
+    SecretKind(
         id="authorization_header",
         doc="The value of an Authorization header",
         pattern=r"(?i:authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
         r"(?:(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]{1,4})?)(?P<secret>[^\s\"',;]{8,})",
         probe=r"(?i)authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[^\s\"',;]{5}",
-        judge=values.is_header_value,
+        value_check=value_checks.is_header_value,
     ),
-    Kind(
+    SecretKind(
         id="cookie",
         doc="Cookie values in Cookie and Set-Cookie headers",
         pattern=r"(?i:(?P<set>set-)?cookie[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?)[^\s=;\"']{1,64}="
         r"(?P<secret>(?(set)[^;\s\"']{6,}|[^\"'\r]{6,}))",
         probe=r"(?i)cookie[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?[^\s=;\"']+=[^\s;\"']",
-        judge=values.is_not_masked,
+        value_check=value_checks.is_not_masked,
     ),
-    Kind(
+    SecretKind(
         id="url_password",
         doc="Passwords in URLs",
         pattern=r"://[^\s/:@\"'<>`]{0,100}:(?P<secret>[^\s/\"'<>`]{1,256})@",
         probe=r"://[^\s/:]*:[^\s/]+@",
-        judge=values.is_url_password,
+        value_check=value_checks.is_url_password,
     ),
-    Kind(
+    SecretKind(
         id="curl_user",
         doc="User and password given to curl",
         pattern=r"\bcurl[ \t].{0,400}?(?:-u|--user)[ \t=]{0,4}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']{3,})",
         probe=r"\bcurl[ \t].*(?:-u|--user).*:",
-        judge=values.is_url_password,
+        value_check=value_checks.is_url_password,
     ),
-    Kind(
+    SecretKind(
         id="secret_flag",
         doc="Command-line flags such as --password and --token, followed by a blank and the value",
-        pattern=rf"-(?i:{_CHOSEN}|{_MADE})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{{3,}})",
-        probe=rf"(?i)-(?:{_CHOSEN}|{_MADE})[ \t]+[\"']?[^\s\"'`]{{4}}",
-        judge=values.is_flag_value,
+        pattern=rf"-(?i:{_PASSWORD_WORDS}|{_SECRET_WORDS})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{{3,}})",
+        probe=rf"(?i)-(?:{_PASSWORD_WORDS}|{_SECRET_WORDS})[ \t]+[\"']?[^\s\"'`]{{4}}",
+        value_check=value_checks.is_flag_value,
     ),
-    _assignment("password_assignment", "Values assigned to a name that ends in password", _CHOSEN, values.is_password),
-    _assignment(
+    _build_assignment_kind(
+        "password_assignment",
+        "Values assigned to a name that ends in password",
+        _PASSWORD_WORDS,
+        value_checks.is_password,
+    ),
+    _build_assignment_kind(
         "secret_assignment",
         "Values assigned to a name that ends in secret, token, api_key, access_key, credential, …",
-        _MADE,
-        values.is_machine_secret,
+        _SECRET_WORDS,
+        value_checks.is_machine_secret,
     ),
 )

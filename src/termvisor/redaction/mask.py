@@ -9,101 +9,101 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from termvisor.redaction.ruleset import Rules
-from termvisor.redaction.secret_kind import Kind
-from termvisor.redaction.value_checks import MARKER
+from termvisor.redaction.ruleset import RedactionRules
+from termvisor.redaction.secret_kind import SecretKind
+from termvisor.redaction.value_checks import REDACTION_MARKER
 
-_RESTART_WITHIN = 512
+_MAX_RESTART_CHARS = 512
 """A refused candidate is searched for others up to this length, so that hostile text costs linear time."""
 
 
-class Span(Struct, frozen=True):
+class SecretSpan(Struct, frozen=True):
     """``start`` to ``end`` is masked; ``head`` is where the kind's prefix begins."""
 
-    head: int
+    prefix_start: int
     start: int
     end: int
-    kind: Kind
+    kind: SecretKind
 
 
-def marker(kind: str) -> str:
+def build_marker(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
-def find(rules: Rules, names: Iterable[str], text: str) -> list[Span]:
+def find_secrets(rules: RedactionRules, kind_ids: Iterable[str], text: str) -> list[SecretSpan]:
     """What the named kinds see, in order of place."""
-    masked = [match.span() for match in MARKER.finditer(text)]
-    kinds = [kind for name, kind in rules.kinds.items() if name in names]
-    spans = _named_once([span for kind in kinds for span in _find(kind, text, masked)])
-    return sorted(_unmasked(spans, masked), key=lambda span: span.start)
+    masked = [match.span() for match in REDACTION_MARKER.finditer(text)]
+    kinds = [kind for name, kind in rules.kinds.items() if name in kind_ids]
+    spans = _deduplicate_spans([span for kind in kinds for span in _find_spans(kind, text, masked)])
+    return sorted(_split_around_masks(spans, masked), key=lambda span: span.start)
 
 
-def replace(text: str, spans: list[Span]) -> str:
+def mask_spans(text: str, spans: list[SecretSpan]) -> str:
     """Overlapping spans become one mask, named after the first."""
     pieces, at = [], 0
     for span in spans:
         if span.start >= at:
-            pieces += [text[at : span.start], marker(span.kind.id)]
+            pieces += [text[at : span.start], build_marker(span.kind.id)]
         at = max(at, span.end)
     return "".join(pieces) + text[at:]
 
 
-def replaced(text: str, masked: str) -> list[tuple[int, int]]:
+def find_masked_parts(text: str, masked: str) -> list[tuple[int, int]]:
     """Which parts of the text were replaced by a marker; from the first to the last where that cannot be told."""
-    first, *rest = MARKER.split(masked)
+    first, *rest = REDACTION_MARKER.split(masked)
     found: list[tuple[int, int]] = []
     at = len(first)
     for number, piece in enumerate(rest, 1):
         end = len(text) - len(piece) if number == len(rest) else text.find(piece, at + 1)
         if end < at or (not piece and number < len(rest)):
             return [(len(first), len(text) - len(rest[-1]))]
-        if end > at and not MARKER.fullmatch(text, at, end):
+        if end > at and not REDACTION_MARKER.fullmatch(text, at, end):
             found.append((at, end))
         at = end + len(piece)
     return found
 
 
-def settle(rules: Rules, text: str) -> str:
+def mask_until_stable(rules: RedactionRules, text: str) -> str:
     """Mask until nothing is left to mask. It ends: every round leaves fewer characters outside the masks."""
-    while spans := find(rules, rules.scan(text), text):
-        text = replace(text, spans)
+    while spans := find_secrets(rules, rules.scan(text), text):
+        text = mask_spans(text, spans)
     return text
 
 
-def _find(kind: Kind, text: str, masked: list[tuple[int, int]]) -> Iterator[Span]:
+def _find_spans(kind: SecretKind, text: str, masked: list[tuple[int, int]]) -> Iterator[SecretSpan]:
     regex, at = kind.regex, 0
     while match := regex.search(text, at):
-        inside = _mask_around(masked, match.start())
+        inside = _find_enclosing_mask(masked, match.start())
         start, end = match.span("secret") if "secret" in regex.groupindex else match.span()
-        accepted = not inside and end > start and kind.accepts(match)
+        accepted = not inside and end > start and kind.is_secret(match)
         if accepted:
-            yield Span(match.start(), start, end, kind)
-        at = inside or _next_start(match, start, accepted)
+            yield SecretSpan(match.start(), start, end, kind)
+        at = inside or _get_next_start(match, start, accepted)
 
 
-def _named_once(spans: list[Span]) -> list[Span]:
+def _deduplicate_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
     """Where kinds see the very same secret, the first in the table names it: `Bearer ghp_…` is a GitHub token."""
-    providers: dict[tuple[int, int], Span] = {}
+    providers: dict[tuple[int, int], SecretSpan] = {}
     for span in spans:
         if span.kind.charset:
-            providers.setdefault((span.head, span.end), span)
+            providers.setdefault((span.prefix_start, span.end), span)
     forms = [span for span in spans if not span.kind.charset and (span.start, span.end) not in providers]
     return [*providers.values(), *forms]
 
 
-def _next_start(match: re.Match[str], start: int, accepted: bool) -> int:
-    if accepted or match.end() - start > _RESTART_WITHIN:
+def _get_next_start(match: re.Match[str], start: int, accepted: bool) -> int:
+    if accepted or match.end() - start > _MAX_RESTART_CHARS:
         return max(match.end(), match.start() + 1)
     return max(start, match.start() + 1)
 
 
-def _mask_around(masked: list[tuple[int, int]], place: int) -> int:
+def _find_enclosing_mask(masked: list[tuple[int, int]], offset: int) -> int:
     """The end of the existing mask that this place is inside of, or 0."""
-    before = bisect_left(masked, (place, 0)) - 1
-    return masked[before][1] if before >= 0 and place < masked[before][1] else 0
+    before = bisect_left(masked, (offset, 0)) - 1
+    return masked[before][1] if before >= 0 and offset < masked[before][1] else 0
 
 
-def _unmasked(spans: list[Span], masked: list[tuple[int, int]]) -> Iterator[Span]:
+def _split_around_masks(spans: list[SecretSpan], masked: list[tuple[int, int]]) -> Iterator[SecretSpan]:
     """The parts of spans that stand outside existing masks."""
     for span in spans:
         at = span.start
@@ -111,8 +111,8 @@ def _unmasked(spans: list[Span], masked: list[tuple[int, int]]) -> Iterator[Span
         while number < len(masked) and masked[number][0] < span.end:
             start, end = masked[number]
             if start > at:
-                yield Span(span.head, at, start, span.kind)
+                yield SecretSpan(span.prefix_start, at, start, span.kind)
             at = max(at, end)
             number += 1
         if at < span.end:
-            yield Span(span.head, at, span.end, span.kind)
+            yield SecretSpan(span.prefix_start, at, span.end, span.kind)

@@ -7,15 +7,15 @@ import re
 
 _WORD = r"(?:[A-Z]?[a-z]+[0-9]{0,2}|[0-9]{1,4})?"
 _ANY_WORD = r"(?:(?:[A-Z]?[a-z]+|[A-Z]+|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})+)[0-9]{0,2}|[0-9]{1,4})?"
-_PLAIN = re.compile(rf"{_WORD}(?:[-_.]{_WORD})*")
-_WORDY = re.compile(rf"{_ANY_WORD}(?:[-_.]{_ANY_WORD})*")
+_PLAIN_WORDS = re.compile(rf"{_WORD}(?:[-_.]{_WORD})*")
+_ANY_WORDS = re.compile(rf"{_ANY_WORD}(?:[-_.]{_ANY_WORD})*")
 
 
-def is_plain(text: str) -> bool:
+def has_only_plain_words(text: str) -> bool:
     """Only lower-case or capitalised words, and short numbers."""
-    return _PLAIN.fullmatch(text) is not None
+    return _PLAIN_WORDS.fullmatch(text) is not None
 
 
-def is_wordy(text: str) -> bool:
+def has_only_words(text: str) -> bool:
     """Also SHOUTED and camelCased words: what the next line of a log may begin with."""
-    return _WORDY.fullmatch(text) is not None
+    return _ANY_WORDS.fullmatch(text) is not None

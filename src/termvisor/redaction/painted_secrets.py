@@ -3,25 +3,25 @@
 Looks come now and then, so a key may be half covered in every one of them. The bytes have it whole.
 """
 
-from termvisor.redaction.raw_bytes import shown_rows
-from termvisor.redaction.redactor import Redactor, in_use
-from termvisor.redaction.seen_secrets import Memory
+from termvisor.redaction.raw_bytes import extract_rows
+from termvisor.redaction.redactor import Redactor, get_active_rules
+from termvisor.redaction.seen_secrets import SeenSecrets
 
-_EDGE = 4096
+_OVERLAP_BYTES = 4096
 """How many of the last bytes are read again, in case a secret lies across."""
 
 
-class Painted:
+class PaintedSecretLearner:
     """What is fed is looked at once, as rows; what is found there, the memory knows."""
 
-    def __init__(self, memory: Memory):
-        self._memory = memory
-        self._tail = b""
+    def __init__(self, seen_secrets: SeenSecrets):
+        self._seen_secrets = seen_secrets
+        self._overlap = b""
 
     def feed(self, data: bytes) -> None:
-        data = self._tail + data
-        self._tail = data[-_EDGE:]
-        rules = in_use()
-        if any(kind in rules.kinds for kind in rules.matcher.ids(data)):
-            rows = b"\n".join(filter(None, shown_rows(data))).decode("latin-1")
-            Redactor(memory=self._memory).lines(rows.split("\n"))
+        data = self._overlap + data
+        self._overlap = data[-_OVERLAP_BYTES:]
+        rules = get_active_rules()
+        if any(kind in rules.kinds for kind in rules.matcher.find_ids(data)):
+            rows = b"\n".join(filter(None, extract_rows(data))).decode("latin-1")
+            Redactor(seen_secrets=self._seen_secrets).redact_lines(rows.split("\n"))

@@ -6,36 +6,34 @@ text. Cutting the stream differently, or stopping and going on from ``state``, g
 
 from collections.abc import Sequence
 
-from termvisor.redaction import mask
-from termvisor.redaction import private_key_block as block
-from termvisor.redaction import wrapped_lines as wrapping
-from termvisor.redaction.ruleset import HEADLESS, Rules, build
-from termvisor.redaction.seen_secrets import Memory
-from termvisor.redaction.wrapped_lines import Open
+from termvisor.redaction import mask, private_key_block, wrapped_lines
+from termvisor.redaction.ruleset import CUT_PREFIX, RedactionRules, build_rules
+from termvisor.redaction.seen_secrets import SeenSecrets
+from termvisor.redaction.wrapped_lines import OpenSecret
 
-_NOTHING: frozenset[str] = frozenset()
-_ONLY_HEADLESS = frozenset({HEADLESS})
-_default = build()
+_NO_KINDS: frozenset[str] = frozenset()
+_ONLY_CUT_PREFIX = frozenset({CUT_PREFIX})
+_active_rules = build_rules()
 
 
-def use(rules: Rules) -> None:
+def use_rules(rules: RedactionRules) -> None:
     """From now on these rules are meant where none are named."""
-    global _default  # noqa: PLW0603
-    _default = rules
+    global _default
+    _active_rules = rules
 
 
-def in_use() -> Rules:
-    return _default
+def get_active_rules() -> RedactionRules:
+    return _active_rules
 
 
 def redact(text: str) -> str:
     """The text, of one line or many, without the secrets we recognise."""
-    return "\n".join(Redactor().lines(text.split("\n")))
+    return "\n".join(Redactor().redact_lines(text.split("\n")))
 
 
 def redact_each(texts: Sequence[str]) -> list[str]:
     """Every text as `redact` gives it; where there is nothing to hide, all of them are looked at at once."""
-    if not texts or not _default.scan("\n".join(texts)):
+    if not texts or not _active_rules.scan("\n".join(texts)):
         return list(texts)
     if len(texts) == 1:
         return [redact(texts[0])]
@@ -46,73 +44,85 @@ def redact_each(texts: Sequence[str]) -> list[str]:
 class Redactor:
     """One per stream; not for several threads. With a ``memory`` it also masks pieces of what that has seen whole."""
 
-    def __init__(self, rules: Rules | None = None, state: bytes = b"", memory: Memory | None = None):
-        self._given = rules
-        self._memory = memory
-        self._open = wrapping.decode(state)
-        self._before = ""
+    def __init__(
+        self, rules: RedactionRules | None = None, state: bytes = b"", seen_secrets: SeenSecrets | None = None
+    ):
+        self._own_rules = rules
+        self._seen_secrets = seen_secrets
+        self._open_secret = wrapped_lines.decode_open_secret(state)
+        self._previous_line = ""
 
     @property
-    def _rules(self) -> Rules:
-        return self._given or _default  # a running stream follows rules that are taken over later
+    def _rules(self) -> RedactionRules:
+        return self._own_rules or _active_rules  # a running stream follows rules that are taken over later
 
     @property
     def state(self) -> bytes:
-        still_open = self._open or wrapping.cut_prefix(self._rules, self._before)
+        still_open = self._open_secret or wrapped_lines.find_cut_prefix(self._rules, self._previous_line)
         return still_open.encode() if still_open else b""
 
-    def lines(self, texts: Sequence[str]) -> list[str]:
+    def redact_lines(self, texts: Sequence[str]) -> list[str]:
         joined = "\n".join(texts)
         hits = self._rules.scan_lines(joined)
-        if not hits and self._open is None:
-            self._before = texts[-1] if texts else self._before
-            return [self._memory.masked(text) for text in texts] if self._memory else list(texts)
+        if not hits and self._open_secret is None:
+            self._previous_line = texts[-1] if texts else self._previous_line
+            return [self._seen_secrets.mask_known_pieces(text) for text in texts] if self._seen_secrets else list(texts)
         if joined.count("\n") >= len(texts):
-            return [self._several(text) for text in texts]
+            return [self._redact_multiline(text) for text in texts]
         names: dict[int, set[str]] = {}
         for number, name in hits:
             names.setdefault(number, set()).add(name)
-        return [self._line(text, frozenset(names.get(number, _NOTHING))) for number, text in enumerate(texts)]
+        return [self._redact_line(text, frozenset(names.get(number, _NO_KINDS))) for number, text in enumerate(texts)]
 
-    def glimpse(self, text: str) -> None:
+    def learn_overwritten(self, text: str) -> None:
         """Learn from what the next line was before something was written over it."""
-        held = self._open, self._before
-        self.lines([text])
-        self._open, self._before = held
+        held = self._open_secret, self._previous_line
+        self.redact_lines([text])
+        self._open_secret, self._previous_line = held
 
-    def _several(self, text: str) -> str:
-        return "\n".join(part for line in text.split("\n") for part in self.lines([line]))
+    def _redact_multiline(self, text: str) -> str:
+        return "\n".join(part for line in text.split("\n") for part in self.redact_lines([line]))
 
-    def _line(self, text: str, names: frozenset[str]) -> str:
+    def _redact_line(self, text: str, kind_ids: frozenset[str]) -> str:
         shown, is_rest = text, False
-        was, self._open = self._open, None
-        if was is None and HEADLESS in names:
-            was = wrapping.cut_prefix(self._rules, self._before)
-        if was and not self._is_another(text, was, names):
-            text, self._open = self._go_on(text, was)
+        was, self._open_secret = self._open_secret, None
+        if was is None and CUT_PREFIX in kind_ids:
+            was = wrapped_lines.find_cut_prefix(self._rules, self._previous_line)
+        if was and not self._is_new_secret(text, was, kind_ids):
+            text, self._open_secret = self._continue_secret(text, was)
             is_rest = text != shown
-            names = self._rules.scan(text) if is_rest else names
-        if self._open is None and names - _ONLY_HEADLESS:
-            text = self._mask(text, names)
-        self._before = text
-        if self._memory is None:
+            kind_ids = self._rules.scan(text) if is_rest else kind_ids
+        if self._open_secret is None and kind_ids - _ONLY_CUT_PREFIX:
+            text = self._mask_line(text, kind_ids)
+        self._previous_line = text
+        if self._seen_secrets is None:
             return text
         if text != shown:
-            self._memory.learn(shown, text, is_rest=is_rest)
-        return self._memory.masked(text)
+            self._seen_secrets.learn(shown, text, is_continuation=is_rest)
+        return self._seen_secrets.mask_known_pieces(text)
 
-    def _is_another(self, text: str, was: Open, names: frozenset[str]) -> bool:
-        return was.kind != block.KIND and wrapping.begins_anew(self._rules, text, names)
+    def _is_new_secret(self, text: str, open_secret: OpenSecret, kind_ids: frozenset[str]) -> bool:
+        return open_secret.kind != private_key_block.PRIVATE_KEY_KIND and wrapped_lines.has_new_secret(
+            self._rules, text, kind_ids
+        )
 
-    def _go_on(self, text: str, was: Open) -> tuple[str, Open | None]:
-        return block.go_on(text, was) if was.kind == block.KIND else wrapping.go_on(self._rules, text, was)
+    def _continue_secret(self, text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret | None]:
+        return (
+            private_key_block.mask_block_line(text, open_secret)
+            if open_secret.kind == private_key_block.PRIVATE_KEY_KIND
+            else wrapped_lines.mask_continuation(self._rules, text, open_secret)
+        )
 
-    def _mask(self, text: str, names: frozenset[str]) -> str:
-        cut, still_open = wrapping.cut_at_end(self._rules, text, names)
-        spans = mask.find(self._rules, names, cut)
+    def _mask_line(self, text: str, kind_ids: frozenset[str]) -> str:
+        cut, still_open = wrapped_lines.mask_cut_secret(self._rules, text, kind_ids)
+        spans = mask.find_secrets(self._rules, kind_ids, cut)
         if spans:
-            still_open = wrapping.reaches_end(cut, spans) or still_open
-            cut, later = wrapping.cut_at_end(self._rules, mask.settle(self._rules, mask.replace(cut, spans)), names)
+            still_open = wrapped_lines.find_open_secret(cut, spans) or still_open
+            cut, later = wrapped_lines.mask_cut_secret(
+                self._rules, mask.mask_until_stable(self._rules, mask.mask_spans(cut, spans)), kind_ids
+            )
             still_open = later or still_open  # the shorter row has the last word, as it will when it is read again
-        self._open = (block.begins(cut) if block.KIND in names else None) or still_open
+        self._open_secret = (
+            private_key_block.find_block_start(cut) if private_key_block.PRIVATE_KEY_KIND in kind_ids else None
+        ) or still_open
         return cut

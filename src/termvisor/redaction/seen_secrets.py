@@ -7,81 +7,81 @@ long that no row of theirs can be on a screen any more.
 
 import re
 
-from termvisor.redaction.mask import marker, replaced
-from termvisor.redaction.ordinary_words import is_wordy
-from termvisor.redaction.value_checks import MARKER
+from termvisor.redaction.mask import build_marker, find_masked_parts
+from termvisor.redaction.ordinary_words import has_only_words
+from termvisor.redaction.value_checks import REDACTION_MARKER
 
-PIECE = 8
+PIECE_CHARS = 8
 """One character more than may stay visible of a secret that a row cut off."""
-MOST_PIECES = 4096
+MAX_PIECES = 4096
 """The private key of a large machine, or fifty tokens."""
-CALM_LINES = 500
+FORGET_AFTER_LINES = 500
 """So many lines printed one after another have scrolled every screen away."""
-_LEAST_SIGNS = 4
+_MIN_DISTINCT_CHARS = 4
 """A piece of fewer different characters (a ruler, zeros in the place of a secret) tells nothing."""
-_RUN = re.compile(rf"[A-Za-z0-9_+/%-]{{{PIECE},}}")
+_SECRET_RUN = re.compile(rf"[A-Za-z0-9_+/%-]{{{PIECE_CHARS},}}")
 
 
-class Memory:
+class SeenSecrets:
     """One for all that shows the same pane; not for several threads."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, str] = {}
+        self._kinds_by_piece: dict[str, str] = {}
         """The kind of each piece, those learnt last at the end."""
-        self._end = ""
+        self._last_secret_end = ""
         self._has_learnt = False
-        self._calm = 0
+        self._lines_since_secret = 0
 
     def __bool__(self) -> bool:
-        return bool(self._kinds)
+        return bool(self._kinds_by_piece)
 
-    def learn(self, text: str, masked: str, *, is_rest: bool = False) -> None:
+    def learn(self, text: str, masked: str, *, is_continuation: bool = False) -> None:
         """What was masked in this line. ``is_rest``: it begins with the rest of what was masked last."""
-        kinds = MARKER.findall(masked)
-        for start, end in replaced(text, masked):
-            before = self._end if is_rest else ""
-            self._add(before + text[start:end], kinds[0][len("[redacted:") : -1])
-            is_rest = False
+        kinds = REDACTION_MARKER.findall(masked)
+        for start, end in find_masked_parts(text, masked):
+            before = self._last_secret_end if is_continuation else ""
+            self._add_secret(before + text[start:end], kinds[0][len("[redacted:") : -1])
+            is_continuation = False
 
-    def masked(self, text: str) -> str:
+    def mask_known_pieces(self, text: str) -> str:
         """The line without the pieces that are known."""
         done, at = "", 0
-        for run in _RUN.finditer(text):
-            for start, end, kind in self._known_in(run[0]):
-                done += text[at : run.start() + start] + marker(kind)
+        for run in _SECRET_RUN.finditer(text):
+            for start, end, kind in self._find_known_pieces(run[0]):
+                done += text[at : run.start() + start] + build_marker(kind)
                 at = run.start() + end
         return done + text[at:] if at else text
 
-    def rest(self, lines: int, *, is_repainting: bool) -> None:
+    def count_lines(self, lines: int, *, is_repainting: bool) -> None:
         """So many lines went by: after enough of them, printed plainly and without a secret, all is forgotten."""
         is_calm = not (is_repainting or self._has_learnt)
-        self._calm, self._has_learnt = self._calm + lines if is_calm else 0, False
-        if self._calm > CALM_LINES:
-            self._kinds.clear()
-            self._end = ""
+        self._lines_since_secret, self._has_learnt = self._lines_since_secret + lines if is_calm else 0, False
+        if self._lines_since_secret > FORGET_AFTER_LINES:
+            self._kinds_by_piece.clear()
+            self._last_secret_end = ""
 
-    def _add(self, secret: str, kind: str) -> None:
-        self._end, self._has_learnt = secret[1 - PIECE :], True
-        for run in _RUN.findall(secret):
-            for at in range(len(run) - PIECE + 1):
-                piece = run[at : at + PIECE]
-                if self._kinds.pop(piece, None) or _is_telling(piece):
-                    self._kinds[piece] = kind
-        for piece in list(self._kinds)[: max(0, len(self._kinds) - MOST_PIECES)]:
-            del self._kinds[piece]
+    def _add_secret(self, secret: str, kind: str) -> None:
+        self._last_secret_end, self._has_learnt = secret[1 - PIECE_CHARS :], True
+        for run in _SECRET_RUN.findall(secret):
+            for at in range(len(run) - PIECE_CHARS + 1):
+                piece = run[at : at + PIECE_CHARS]
+                if self._kinds_by_piece.pop(piece, None) or _is_distinctive(piece):
+                    self._kinds_by_piece[piece] = kind
+        for piece in list(self._kinds_by_piece)[: max(0, len(self._kinds_by_piece) - MAX_PIECES)]:
+            del self._kinds_by_piece[piece]
 
-    def _known_in(self, run: str) -> list[tuple[int, int, str]]:
-        known = self._kinds.keys()
-        if known.isdisjoint(pieces := [run[at : at + PIECE] for at in range(len(run) - PIECE + 1)]):
+    def _find_known_pieces(self, run: str) -> list[tuple[int, int, str]]:
+        known = self._kinds_by_piece.keys()
+        if known.isdisjoint(pieces := [run[at : at + PIECE_CHARS] for at in range(len(run) - PIECE_CHARS + 1)]):
             return []
         found: list[tuple[int, int, str]] = []
         for at, piece in enumerate(pieces):
             if piece in known and found and at < found[-1][1]:
-                found[-1] = (found[-1][0], at + PIECE, found[-1][2])
+                found[-1] = (found[-1][0], at + PIECE_CHARS, found[-1][2])
             elif piece in known:
-                found.append((at, at + PIECE, self._kinds[piece]))
+                found.append((at, at + PIECE_CHARS, self._kinds_by_piece[piece]))
         return found
 
 
-def _is_telling(piece: str) -> bool:
-    return len(set(piece)) >= _LEAST_SIGNS and not is_wordy(piece)
+def _is_distinctive(piece: str) -> bool:
+    return len(set(piece)) >= _MIN_DISTINCT_CHARS and not has_only_words(piece)

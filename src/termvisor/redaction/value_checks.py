@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable
 
-from termvisor.redaction.ordinary_words import is_plain, is_wordy
+from termvisor.redaction.ordinary_words import has_only_plain_words, has_only_words
 
-Judge = Callable[[re.Match[str]], bool]
+ValueCheck = Callable[[re.Match[str]], bool]
 
-MARKER = re.compile(r"\[redacted:[a-z0-9_]+\]")
+REDACTION_MARKER = re.compile(r"\[redacted:[a-z0-9_]+\]")
 _PLACEHOLDER = re.compile(
     r"[*.x•…_?-]+|[<$%{\[(].*|\W+|none|null|nil|undefined|true|false|str|string|text|bytes|int|bool|boolean|number"
     r"|required|optional|hidden|masked|redacted|example.*|your[-_ .].*"
@@ -16,13 +16,13 @@ _PLACEHOLDER = re.compile(
 )
 _CODE = re.compile(r".*[(\[{}<>].*|[/~.&*!@#].*|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _NAME_IN_CODE = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*_?[0-9]")
-_ODD = re.compile(r"[^\w.:,/-]")
+_UNUSUAL_CHARACTER = re.compile(r"[^\w.:,/-]")
 
 
 def is_password(match: re.Match[str]) -> bool:
     """People choose these: short and wordy ones count where the form leaves no doubt."""
     text = match["secret"]
-    if is_dummy(text):
+    if is_placeholder(text):
         return False
     if match["quote"]:
         return True
@@ -30,32 +30,38 @@ def is_password(match: re.Match[str]) -> bool:
         return False
     if match["sep"] == "=" and match["word"].isupper():
         return True
-    return len(text) >= 6 and (_is_mixed(text) or text.isdigit() or _ODD.search(text) is not None)
+    return len(text) >= 6 and (
+        _has_letters_and_digits(text) or text.isdigit() or _UNUSUAL_CHARACTER.search(text) is not None
+    )
 
 
 def is_machine_secret(match: re.Match[str]) -> bool:
     """Machines make these: long enough, and letters with digits unless it stands in quotes or the environment."""
     text = match["secret"]
-    if len(text) < 8 or is_dummy(text) or (not match["quote"] and _CODE.fullmatch(text)):
+    if len(text) < 8 or is_placeholder(text) or (not match["quote"] and _CODE.fullmatch(text)):
         return False
     if match["quote"] or (match["sep"] == "=" and match["word"].isupper()):
-        return not is_wordy(text) or (len(text) >= 16 and "." not in text)
-    return _is_mixed(text) and not _NAME_IN_CODE.fullmatch(text)
+        return not has_only_words(text) or (len(text) >= 16 and "." not in text)
+    return _has_letters_and_digits(text) and not _NAME_IN_CODE.fullmatch(text)
 
 
 def is_flag_value(match: re.Match[str]) -> bool:
     text = match["secret"]
-    return not is_dummy(text) and not _CODE.fullmatch(text) and (_is_mixed(text) or _ODD.search(text) is not None)
+    return (
+        not is_placeholder(text)
+        and not _CODE.fullmatch(text)
+        and (_has_letters_and_digits(text) or _UNUSUAL_CHARACTER.search(text) is not None)
+    )
 
 
 def is_header_value(match: re.Match[str]) -> bool:
     text = match["secret"]
-    return not is_dummy(text) and not is_plain(text) and _is_mixed(text)
+    return not is_placeholder(text) and not has_only_plain_words(text) and _has_letters_and_digits(text)
 
 
 def is_base64(match: re.Match[str]) -> bool:
     text = match["secret"]
-    return not is_wordy(text.rstrip("=")) and text != text.lower() and text != text.upper()
+    return not has_only_words(text.rstrip("=")) and text != text.lower() and text != text.upper()
 
 
 def is_url_password(match: re.Match[str]) -> bool:
@@ -65,22 +71,22 @@ def is_url_password(match: re.Match[str]) -> bool:
 
 def is_key_material(match: re.Match[str]) -> bool:
     runs = re.findall(r"[A-Za-z0-9+/=]{16,}", match["secret"])
-    return any(not is_plain(run) for run in runs)
+    return any(not has_only_plain_words(run) for run in runs)
 
 
 def is_not_masked(match: re.Match[str]) -> bool:
-    return MARKER.search(match["secret"]) is None
+    return REDACTION_MARKER.search(match["secret"]) is None
 
 
-def is_anything(match: re.Match[str]) -> bool:
+def is_always_secret(match: re.Match[str]) -> bool:
     """The user said so."""
     return True
 
 
-def is_dummy(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """A placeholder, or masked already."""
-    return MARKER.search(text) is not None or _PLACEHOLDER.fullmatch(text) is not None
+    return REDACTION_MARKER.search(text) is not None or _PLACEHOLDER.fullmatch(text) is not None
 
 
-def _is_mixed(text: str) -> bool:
+def _has_letters_and_digits(text: str) -> bool:
     return any(char.isdigit() for char in text) and any(char.isalpha() for char in text)

@@ -10,20 +10,20 @@ import re
 
 from msgspec import Struct
 
-from termvisor.redaction.mask import Span, marker
-from termvisor.redaction.ordinary_words import is_plain, is_wordy
-from termvisor.redaction.ruleset import Prefix, Rules, run_behind
-from termvisor.redaction.secret_kind import LEAD, TAIL, Kind
+from termvisor.redaction.mask import SecretSpan, build_marker
+from termvisor.redaction.ordinary_words import has_only_plain_words, has_only_words
+from termvisor.redaction.ruleset import RedactionRules, SecretPrefix, build_run_pattern
+from termvisor.redaction.secret_kind import ROW_END_CHARS, ROW_START_CHARS, SecretKind
 
-SHOWN = 7
+MAX_VISIBLE_CHARS = 7
 """A cut secret with at most this many characters behind its prefix is not masked on its first row."""
 
-_ANY_RUN = re.compile(r"[A-Za-z0-9_.%+/=-]*")
-NARROWEST = 18
+_RUN = re.compile(r"[A-Za-z0-9_.%+/=-]*")
+MIN_ROW_CHARS = 18
 """Where a row of twenty columns ends inside a frame; a key-like word that ends before it was not cut by an edge."""
 
 
-class Open(Struct, frozen=True):
+class OpenSecret(Struct, frozen=True):
     """Row ended inside a secret: ``count`` characters seen, the prefix (by kind and number) included."""
 
     kind: str
@@ -34,118 +34,128 @@ class Open(Struct, frozen=True):
         return f"{self.kind} {self.number} {self.count}".encode()
 
 
-def decode(state: bytes) -> Open | None:
+def decode_open_secret(state: bytes) -> OpenSecret | None:
     """None for no state, and for one we cannot read: then only a secret cut just there may be missed."""
     match = re.fullmatch(rb"([a-z0-9_]{1,60}) ([0-9]{1,4}) ([0-9]{1,9})", state)
-    return Open(match[1].decode(), int(match[2]), int(match[3])) if match else None
+    return OpenSecret(match[1].decode(), int(match[2]), int(match[3])) if match else None
 
 
-def cut_at_end(rules: Rules, text: str, names: frozenset[str]) -> tuple[str, Open | None]:
+def mask_cut_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) -> tuple[str, OpenSecret | None]:
     """Mask a secret that the end of this row cuts off, if enough of it is here."""
-    end = len(text.rstrip(TAIL))
+    end = len(text.rstrip(ROW_END_CHARS))
     for kind in rules.kinds.values():
-        if kind.id in names and kind.charset and (head := cut_run(kind, text, end)):
-            return _mask_cut(text, kind, head, end)
-    return text, cut_prefix(rules, text)
+        if kind.id in kind_ids and kind.charset and (head := find_cut_run(kind, text, end)):
+            return _mask_cut_run(text, kind, head, end)
+    return text, find_cut_prefix(rules, text)
 
 
-def begins_anew(rules: Rules, text: str, names: frozenset[str]) -> bool:
+def has_new_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) -> bool:
     """Whether another secret stands on the whole row: it would be lost in the one that the row before left open."""
-    start, end = len(text) - len(text.lstrip(LEAD)), len(text.rstrip(TAIL))
-    heads = (cut_run(kind, text, end) for kind in rules.kinds.values() if kind.id in names and kind.charset)
+    start, end = len(text) - len(text.lstrip(ROW_START_CHARS)), len(text.rstrip(ROW_END_CHARS))
+    heads = (find_cut_run(kind, text, end) for kind in rules.kinds.values() if kind.id in kind_ids and kind.charset)
     return any(head is not None and head.start() == start for head in heads)
 
 
-def may_be_rest(text: str) -> bool:
+def can_be_continuation(text: str) -> bool:
     """Whether a row may be the end of a secret whose beginning is out of sight."""
-    run = _ANY_RUN.match(text.lstrip(LEAD))
-    return run is not None and len(run[0]) > SHOWN and not is_wordy(run[0])
+    run = _RUN.match(text.lstrip(ROW_START_CHARS))
+    return run is not None and len(run[0]) > MAX_VISIBLE_CHARS and not has_only_words(run[0])
 
 
-def cut_prefix(rules: Rules, text: str) -> Open | None:
+def find_cut_prefix(rules: RedactionRules, text: str) -> OpenSecret | None:
     """The longest start of any prefix that this row ends with."""
-    content = text.rstrip(TAIL)
-    for count in range(min(rules.longest_start, len(content)), 0, -1):
-        prefix = rules.starts.get(content[-count:])
+    content = text.rstrip(ROW_END_CHARS)
+    for count in range(min(rules.max_partial_length, len(content)), 0, -1):
+        prefix = rules.partial_prefixes.get(content[-count:])
         before = content[-count - 1 : -count]
         if prefix and not (before.isascii() and before.isalnum()):
-            return Open(prefix.kind.id, prefix.number, count)
+            return OpenSecret(prefix.kind.id, prefix.number, count)
     return None
 
 
-def reaches_end(text: str, spans: list[Span]) -> Open | None:
+def find_open_secret(text: str, spans: list[SecretSpan]) -> OpenSecret | None:
     """A whole secret that stands at the end of a row may go on in the next."""
-    end = len(text.rstrip(TAIL))
+    end = len(text.rstrip(ROW_END_CHARS))
     for span in spans:
-        room = not span.kind.high or span.end - span.start < span.kind.high
+        room = not span.kind.max_length or span.end - span.start < span.kind.max_length
         if span.end == end and span.kind.charset and room:
-            return _opened(span.kind, text[span.head :], span.end - span.head)
+            return _build_open_secret(span.kind, text[span.prefix_start :], span.end - span.prefix_start)
     return None
 
 
-def go_on(rules: Rules, text: str, was: Open) -> tuple[str, Open | None]:
+def mask_continuation(rules: RedactionRules, text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret | None]:
     """Mask what this row has of the secret that the row before left open."""
-    for prefix in _candidates(rules, was):
-        start = len(text) - len(text.lstrip(LEAD))
-        rest = prefix.text[was.count :]
+    for prefix in _find_candidates(rules, open_secret):
+        start = len(text) - len(text.lstrip(ROW_START_CHARS))
+        rest = prefix.text[open_secret.count :]
         if text.startswith(rest, start):
-            run = prefix.kind.run.match(text, start + len(rest))
-            fits = run and (not rest or re.match(run_behind(rest), run[0]))
-            if run and fits and (found := _continued(text, prefix, was.count, run)):
+            run = prefix.kind.run_regex.match(text, start + len(rest))
+            fits = run and (not rest or re.match(build_run_pattern(rest), run[0]))
+            if run and fits and (found := _mask_run(text, prefix, open_secret.count, run)):
                 return found
     return text, None
 
 
-def _candidates(rules: Rules, was: Open) -> list[Prefix]:
-    own = [prefix for prefix in rules.prefixes if prefix.kind.id == was.kind and prefix.number == was.number]
-    if not own or was.count >= len(own[0].text):
+def _find_candidates(rules: RedactionRules, open_secret: OpenSecret) -> list[SecretPrefix]:
+    own = [
+        prefix
+        for prefix in rules.prefixes
+        if prefix.kind.id == open_secret.kind and prefix.number == open_secret.number
+    ]
+    if not own or open_secret.count >= len(own[0].text):
         return own
-    seen = own[0].text[: was.count]
+    seen = own[0].text[: open_secret.count]
     return [prefix for prefix in rules.prefixes if prefix.text.startswith(seen) and prefix.text != seen]
 
 
-def _continued(text: str, prefix: Prefix, count: int, run: re.Match[str]) -> tuple[str, Open | None] | None:
-    alone = run.end() == len(text.rstrip(TAIL))
+def _mask_run(text: str, prefix: SecretPrefix, count: int, run: re.Match[str]) -> tuple[str, OpenSecret | None] | None:
+    alone = run.end() == len(text.rstrip(ROW_END_CHARS))
     before = max(count - len(prefix.text), 0)
     sure = count < len(prefix.text)
-    if not _belongs(prefix.kind, before, run[0], alone) and not (sure and alone and not is_plain(run[0])):
+    if not _is_part_of_secret(prefix.kind, before, run[0], alone) and not (
+        sure and alone and not has_only_plain_words(run[0])
+    ):
         return None
-    masked = text[: run.start()] + marker(prefix.kind.id) + text[run.end() :]
+    masked = text[: run.start()] + build_marker(prefix.kind.id) + text[run.end() :]
     total = before + len(run[0])
-    ends_here = not alone or total == prefix.kind.high or (is_wordy(run[0]) and total >= prefix.kind.low)
-    return masked, None if ends_here else Open(prefix.kind.id, prefix.number, len(prefix.text) + total)
+    ends_here = (
+        not alone or total == prefix.kind.max_length or (has_only_words(run[0]) and total >= prefix.kind.min_length)
+    )
+    return masked, None if ends_here else OpenSecret(prefix.kind.id, prefix.number, len(prefix.text) + total)
 
 
-def _belongs(kind: Kind, before: int, run: str, alone: bool) -> bool:
+def _is_part_of_secret(kind: SecretKind, before: int, run: str, alone: bool) -> bool:
     total = before + len(run)
-    if not run or (kind.high and total > kind.high):
+    if not run or (kind.max_length and total > kind.max_length):
         return False
-    if kind.high and total == kind.high:
+    if kind.max_length and total == kind.max_length:
         return True
     if alone:
-        return before >= kind.low or (not is_plain(run) and (total >= kind.low or len(run) > SHOWN))
-    return total >= kind.low and not is_wordy(run)
+        return before >= kind.min_length or (
+            not has_only_plain_words(run) and (total >= kind.min_length or len(run) > MAX_VISIBLE_CHARS)
+        )
+    return total >= kind.min_length and not has_only_words(run)
 
 
-def cut_run(kind: Kind, text: str, end: int) -> re.Match[str] | None:
+def find_cut_run(kind: SecretKind, text: str, end: int) -> re.Match[str] | None:
     """The prefix whose run goes up to ``end``; the run is measured from behind, so the cost is linear."""
     start = len(text[:end].rstrip(kind.characters))
     longest = max(len(prefix) for prefix in kind.prefixes)
-    found = kind.any_prefix.finditer(text, max(0, start - longest), end)
+    found = kind.prefix_regex.finditer(text, max(0, start - longest), end)
     return next((match for match in found if match.end() >= start), None)
 
 
-def _mask_cut(text: str, kind: Kind, head: re.Match[str], end: int) -> tuple[str, Open | None]:
+def _mask_cut_run(text: str, kind: SecretKind, head: re.Match[str], end: int) -> tuple[str, OpenSecret | None]:
     body = text[head.end() : end]
-    if end < NARROWEST or (kind.high and len(body) >= kind.high):
+    if end < MIN_ROW_CHARS or (kind.max_length and len(body) >= kind.max_length):
         return text, None
-    opened = _opened(kind, head[0], end - head.start())
-    if len(body) > SHOWN and not is_plain(body):
-        text = text[: head.end()] + marker(kind.id) + text[end:]
+    opened = _build_open_secret(kind, head[0], end - head.start())
+    if len(body) > MAX_VISIBLE_CHARS and not has_only_plain_words(body):
+        text = text[: head.end()] + build_marker(kind.id) + text[end:]
     return text, opened
 
 
-def _opened(kind: Kind, text: str, count: int) -> Open:
+def _build_open_secret(kind: SecretKind, text: str, count: int) -> OpenSecret:
     fitting = [number for number, prefix in enumerate(kind.prefixes) if text.startswith(prefix)]
     longest = max(fitting, key=lambda number: len(kind.prefixes[number]), default=0)
-    return Open(kind.id, longest, count)
+    return OpenSecret(kind.id, longest, count)

@@ -6,15 +6,15 @@ In a few corners the same spelling means different things to PCRE, RE2 and Pytho
 import re
 import warnings
 
-from termvisor.regex.expanded_size import MOST, weight
+from termvisor.regex.expanded_size import MAX_EXPANDED_SIZE, compute_expanded_size
 
 _TOKEN = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P<\w+>|\{,\d+\}", re.DOTALL)
-_SAME = {"\\A": "^", "\\Z": "$", "\\v": "\\x0b"}
-_SPACES = {"\\s": "[\\t-\\r ]", "\\S": "[^\\t-\\r ]"}
-_SPACES_IN_CLASS = {"\\s": "\\t-\\r ", "\\S": "\\x00-\\x08\\x0e-\\x1f!-\\x{10FFFF}"}
+_COMMON_TOKENS = {"\\A": "^", "\\Z": "$", "\\v": "\\x0b"}
+_SPACE_TOKENS = {"\\s": "[\\t-\\r ]", "\\S": "[^\\t-\\r ]"}
+_SPACE_TOKENS_IN_CLASS = {"\\s": "\\t-\\r ", "\\S": "\\x00-\\x08\\x0e-\\x1f!-\\x{10FFFF}"}
 
 
-def check(pattern: str) -> str | None:
+def find_pattern_problem(pattern: str) -> str | None:
     """Why Python itself, or no engine, can take this pattern; None when it can."""
     try:
         with warnings.catch_warnings():
@@ -24,34 +24,34 @@ def check(pattern: str) -> str | None:
         return str(error)
     if compiled.search(""):
         return "it matches the empty text"
-    if (size := weight(pattern)) > MOST:
-        return f"with its repeats written out it has {size} parts; at most {MOST} can be compiled"
+    if (size := compute_expanded_size(pattern)) > MAX_EXPANDED_SIZE:
+        return f"with its repeats written out it has {size} parts; at most {MAX_EXPANDED_SIZE} can be compiled"
     return None
 
 
-def common(pattern: str) -> str:
+def to_common_dialect(pattern: str) -> str:
     """For every engine: no group names, no anchors of the whole text, ``{,n}`` spelled out."""
-    return _TOKEN.sub(lambda token: _common(token[0]), pattern)
+    return _TOKEN.sub(lambda token: _translate_token(token[0]), pattern)
 
 
-def explicit_spaces(pattern: str) -> str:
+def expand_space_classes(pattern: str) -> str:
     """For RE2, whose ``\\s`` lacks the vertical tab that the others count as a space."""
-    return _TOKEN.sub(lambda token: _explicit(token[0]), pattern)
+    return _TOKEN.sub(lambda token: _expand_space_token(token[0]), pattern)
 
 
-def _common(token: str) -> str:
+def _translate_token(token: str) -> str:
     if token.startswith("(?P<"):
         return "("
     if token.startswith("{,"):
         return "{0" + token[1:]
     if token.startswith("["):
-        return re.sub(r"\\u[0-9a-fA-F]{4}|\\.", lambda part: _common(part[0]), token, flags=re.DOTALL)
+        return re.sub(r"\\u[0-9a-fA-F]{4}|\\.", lambda part: _translate_token(part[0]), token, flags=re.DOTALL)
     if token.startswith("\\u") and len(token) == 6:
         return f"\\x{{{token[2:]}}}"
-    return _SAME.get(token, token)
+    return _COMMON_TOKENS.get(token, token)
 
 
-def _explicit(token: str) -> str:
+def _expand_space_token(token: str) -> str:
     if token.startswith("["):
-        return re.sub(r"\\.", lambda part: _SPACES_IN_CLASS.get(part[0], part[0]), token, flags=re.DOTALL)
-    return _SPACES.get(token, token)
+        return re.sub(r"\\.", lambda part: _SPACE_TOKENS_IN_CLASS.get(part[0], part[0]), token, flags=re.DOTALL)
+    return _SPACE_TOKENS.get(token, token)

@@ -9,39 +9,39 @@ from collections.abc import Callable
 from typing import Protocol
 
 
-class Matcher(Protocol):
+class PatternMatcher(Protocol):
     """May be used by several threads at once."""
 
-    def ids(self, data: bytes) -> frozenset[str]:
+    def find_ids(self, data: bytes) -> frozenset[str]:
         """The patterns that match somewhere in the text."""
 
-    def lines(self, data: bytes) -> list[tuple[int, str]]:
+    def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
         """The patterns that match on each line taken alone, as sorted (line index, id)."""
 
 
-def by_line(ids: Callable[[bytes], frozenset[str]], data: bytes) -> list[tuple[int, str]]:
+def find_ids_by_line(find_ids: Callable[[bytes], frozenset[str]], data: bytes) -> list[tuple[int, str]]:
     """Scan the block once; where it hits, halve it until single lines are left."""
-    if not ids(data):
+    if not find_ids(data):
         return []
     lines = data.split(b"\n")
     found: list[tuple[int, str]] = []
-    todo = _halves(0, len(lines))
+    todo = _split_range(0, len(lines))
     while todo:
         start, end = todo.pop()
-        hits = ids(b"\n".join(lines[start:end]))
+        hits = find_ids(b"\n".join(lines[start:end]))
         if hits and end - start == 1:
             found += [(start, name) for name in hits]
         elif hits:
-            todo += _halves(start, end)
+            todo += _split_range(start, end)
     return sorted(found)
 
 
-def _halves(start: int, end: int) -> list[tuple[int, int]]:
+def _split_range(start: int, end: int) -> list[tuple[int, int]]:
     middle = (start + end) // 2
     return [(start, middle), (middle, end)] if middle > start else [(start, end)]
 
 
-def as_utf8(data: bytes) -> bytes:
+def ensure_utf8(data: bytes) -> bytes:
     """Both engines give wrong answers, or worse, on bytes that are not UTF-8."""
     if data.isascii():
         return data

@@ -2,7 +2,7 @@
 
 import re
 
-MOST = 2000
+MAX_EXPANDED_SIZE = 2000
 """Hyperscan compiles this within a second or two, and RE2 takes little more."""
 
 _TOKEN = re.compile(
@@ -12,7 +12,7 @@ _TOKEN = re.compile(
 )
 
 
-def weight(pattern: str) -> int:
+def compute_expanded_size(pattern: str) -> int:
     """How many characters and classes it has, each as often as it may be repeated by count."""
     sums, last = [0], 0
     for token in _TOKEN.finditer(pattern):
@@ -23,14 +23,14 @@ def weight(pattern: str) -> int:
         elif token["close"] and len(sums) > 1:
             last = sums.pop() + last
         elif token["least"] or token["most"]:
-            last *= _times(token)
+            last *= _count_repeats(token)
         elif not token["sign"]:
             sums[-1] += last
             last = 1
     return sum(sums) + last
 
 
-def _times(token: re.Match[str]) -> int:
+def _count_repeats(token: re.Match[str]) -> int:
     """An open end costs one more; absurd counts are cut, they are too many anyway."""
     counts = [int(digits[:9]) for digits in (token["least"], token["most"]) if digits]
     return max(counts) + (token["range"] is not None and not token["most"])

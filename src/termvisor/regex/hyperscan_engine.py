@@ -12,12 +12,12 @@ from collections.abc import Mapping
 import hyperscan
 
 from termvisor.regex import dialect
-from termvisor.regex.engine import as_utf8, by_line
-from termvisor.system.malloc import give_back
+from termvisor.regex.engine import ensure_utf8, find_ids_by_line
+from termvisor.system.malloc import release_free_memory
 
 _FLAGS = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_UTF8
-_NONE: frozenset[str] = frozenset()
-_UNUSED_FOR = 7 * 86_400
+_NO_IDS: frozenset[str] = frozenset()
+_CACHE_MAX_AGE_S = 7 * 86_400
 
 
 class HyperscanMatcher:
@@ -27,41 +27,43 @@ class HyperscanMatcher:
 
     def __init__(self, patterns: Mapping[str, str], cache: str | None = None):
         self._ids = tuple(patterns)
-        self._database = _cached(list(patterns.values()), cache) if cache else _compile(list(patterns.values()))
+        self._database = (
+            _load_or_compile(list(patterns.values()), cache) if cache else _compile_database(list(patterns.values()))
+        )
         self._local = threading.local()
 
-    def ids(self, data: bytes) -> frozenset[str]:
-        scan = getattr(self._local, "scan", None) or self._new_scan()
-        hits = scan(as_utf8(data))
-        return frozenset([self._ids[hit] for hit in hits]) if hits else _NONE
+    def find_ids(self, data: bytes) -> frozenset[str]:
+        scan = getattr(self._local, "scan", None) or self._create_scan()
+        hits = scan(ensure_utf8(data))
+        return frozenset([self._ids[hit] for hit in hits]) if hits else _NO_IDS
 
-    def lines(self, data: bytes) -> list[tuple[int, str]]:
-        return by_line(self.ids, data)
+    def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
+        return find_ids_by_line(self.find_ids, data)
 
-    def _new_scan(self) -> "_Scan":
-        self._local.scan = _Scan(self._database)
+    def _create_scan(self) -> "_ThreadScan":
+        self._local.scan = _ThreadScan(self._database)
         return self._local.scan  # type: ignore[no-any-return]
 
 
-class _Scan:
+class _ThreadScan:
     """One thread's scratch, and the callback, which the library does not keep alive by itself."""
 
     def __init__(self, database: hyperscan.Database):
         self._database = database
         self._scratch = hyperscan.Scratch(database)
         self._hits: list[int] = []
-        self._on_match = self._add
+        self._on_match = self._record_hit
 
     def __call__(self, data: bytes) -> list[int]:
         self._hits.clear()
         self._database.scan(data, match_event_handler=self._on_match, scratch=self._scratch)
         return self._hits
 
-    def _add(self, number: int, start: int, end: int, flags: int, context: object) -> None:
+    def _record_hit(self, number: int, start: int, end: int, flags: int, context: object) -> None:
         self._hits.append(number)
 
 
-def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
+def _load_or_compile(patterns: list[str], folder: str) -> hyperscan.Database:
     """Compiled before, by the same library: a millisecond and a megabyte instead of a second and eight."""
     path = cache_file(patterns, folder)
     try:
@@ -71,9 +73,9 @@ def _cached(patterns: list[str], folder: str) -> hyperscan.Database:
             os.utime(path)  # so that it is known to be in use
         return database
     except (OSError, hyperscan.error):
-        database = _compile(patterns)
+        database = _compile_database(patterns)
     with contextlib.suppress(OSError):  # without the file the next start compiles again
-        _keep(path, hyperscan.dumpb(database))
+        _write_cache_file(path, hyperscan.dumpb(database))
     return database
 
 
@@ -82,29 +84,29 @@ def cache_file(patterns: list[str], folder: str) -> str:
     return f"{folder}/{blake2b(key, digest_size=16).hexdigest()}.hsdb"
 
 
-def sweep(fresh: str) -> None:
+def remove_unused_cache_files(newest_file: str) -> None:
     """Remove what was not used in the week before this file was kept: every change of a rule leaves one behind."""
-    folder, newest = os.path.dirname(fresh), os.stat(fresh).st_mtime
+    folder, newest = os.path.dirname(newest_file), os.stat(newest_file).st_mtime
     others = [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".hsdb")]
     for path in others:
         with contextlib.suppress(OSError):  # another process may do the same
-            if newest - os.stat(path).st_mtime > _UNUSED_FOR:
+            if newest - os.stat(path).st_mtime > _CACHE_MAX_AGE_S:
                 os.unlink(path)
 
 
-def _keep(path: str, data: bytes) -> None:
+def _write_cache_file(path: str, data: bytes) -> None:
     fresh = f"{path}.{os.getpid()}"
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
     os.replace(fresh, path)
 
 
-def _compile(patterns: list[str]) -> hyperscan.Database:
+def _compile_database(patterns: list[str]) -> hyperscan.Database:
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    expressions = [dialect.common(pattern).encode() for pattern in patterns]
+    expressions = [dialect.to_common_dialect(pattern).encode() for pattern in patterns]
     try:
         database.compile(expressions=expressions, ids=list(range(len(patterns))), flags=[_FLAGS] * len(patterns))
     except hyperscan.error as error:
         raise ValueError(str(error)) from error
-    give_back()  # the compiler leaves several megabytes of freed memory behind
+    release_free_memory()  # the compiler leaves several megabytes of freed memory behind
     return database

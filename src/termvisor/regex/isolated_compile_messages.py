@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Trial(Struct, frozen=True, kw_only=True):
+class IsolatedCompileRequest(Struct, frozen=True, kw_only=True):
     """``keep_in``: compile them as one, and keep that in this folder; without it, each is tried alone."""
 
     patterns: dict[str, str]
@@ -12,7 +12,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     keep_in: str = ""
 
 
-def as_told(out: bytes) -> tuple[str, dict[str, str]]:
+def parse_compile_output(out: bytes) -> tuple[str, dict[str, str]]:
     """What was tried last, and by id what was refused and why."""
     lines = out.decode("utf-8", "replace").splitlines()
     last = next((line[2:] for line in reversed(lines) if line.startswith("? ")), "")

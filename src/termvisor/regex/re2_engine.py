@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import re2
 
 from termvisor.regex import dialect
-from termvisor.regex.engine import as_utf8, by_line
+from termvisor.regex.engine import ensure_utf8, find_ids_by_line
 
-_MEMORY = 256 << 20
+_MAX_MEMORY_BYTES = 256 << 20
 """A bound, not a reservation: past it RE2 answers "no match", which for a secret would be a leak."""
 
 
@@ -18,24 +18,24 @@ class Re2Matcher:
 
     def __init__(self, patterns: Mapping[str, str]):
         self._ids = tuple(patterns)
-        self._set = _compile(list(patterns.values()))
+        self._set = _compile_set(list(patterns.values()))
 
-    def ids(self, data: bytes) -> frozenset[str]:
-        return frozenset([self._ids[hit] for hit in self._set.Match(as_utf8(data)) or ()])
+    def find_ids(self, data: bytes) -> frozenset[str]:
+        return frozenset([self._ids[hit] for hit in self._set.Match(ensure_utf8(data)) or ()])
 
-    def lines(self, data: bytes) -> list[tuple[int, str]]:
-        return by_line(self.ids, data)
+    def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
+        return find_ids_by_line(self.find_ids, data)
 
 
-def _compile(patterns: list[str]) -> re2.Set:
+def _compile_set(patterns: list[str]) -> re2.Set:
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True
-    options.max_mem = _MEMORY
+    options.max_mem = _MAX_MEMORY_BYTES
     compiled = re2.Set.SearchSet(options)
     try:
         for pattern in patterns:
-            compiled.Add("(?m)" + dialect.explicit_spaces(dialect.common(pattern)))
+            compiled.Add("(?m)" + dialect.expand_space_classes(dialect.to_common_dialect(pattern)))
         compiled.Compile()
     except re2.error as error:
         raise ValueError(str(error)) from error

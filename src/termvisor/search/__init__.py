@@ -1,6 +1,6 @@
 """Questions to the history."""
 
-from termvisor.search.parser import parse, quote
-from termvisor.search.search import search
+from termvisor.search.executor import search
+from termvisor.search.parser import parse_query, quote_phrase
 
-__all__ = ["parse", "quote", "search"]
+__all__ = ["parse_query", "quote_phrase", "search"]

@@ -7,76 +7,80 @@ from msgspec import Struct
 
 from termvisor.errors import BadRequest
 
-Kind = Literal["words", "filter", "and", "or", "not", "open", "close", "end"]
-_OPERATORS: dict[str, Kind] = {"AND": "and", "OR": "or", "NOT": "not"}
-_FILTER = re.compile(r"(pane|session|target|since|until|source|agent|role|event|rule|severity):")
-_QUOTED = re.compile(r'"([^"]*)"(\*?)')
-_RUN = re.compile(r'[^\s"]+')
-_NEGATION = re.compile(r'-(?=[^\W_]|["(])')
+QueryTokenKind = Literal["words", "filter", "and", "or", "not", "open", "close", "end"]
+_OPERATORS: dict[str, QueryTokenKind] = {"AND": "and", "OR": "or", "NOT": "not"}
+_FILTER_NAME = re.compile(r"(pane|session|target|since|until|source|agent|role|event|rule|severity):")
+_QUOTED_TEXT = re.compile(r'"([^"]*)"(\*?)')
+_BARE_WORD = re.compile(r'[^\s"]+')
+_NEGATION_SIGN = re.compile(r'-(?=[^\W_]|["(])')
 
 
-class Piece(Struct, frozen=True, kw_only=True):
+class QueryToken(Struct, frozen=True, kw_only=True):
     """``at`` is where it begins in the text; ``name`` is set for filters."""
 
-    kind: Kind
-    at: int
+    kind: QueryTokenKind
+    position: int
     text: str = ""
     name: str = ""
     is_prefix: bool = False
 
 
-def pieces(text: str) -> list[Piece]:
+def tokenize_query(text: str) -> list[QueryToken]:
     """All pieces, and ``end`` as the last one."""
-    found: list[Piece] = []
+    found: list[QueryToken] = []
     at = 0
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
-        piece, at = _piece(text, at)
+        piece, at = _read_token(text, at)
         found.append(piece)
-    return [*found, Piece(kind="end", at=at)]
+    return [*found, QueryToken(kind="end", position=at)]
 
 
-def wrong(piece: Piece, what: str, instead: str) -> BadRequest:
+def build_query_error(token: QueryToken, problem: str, hint: str) -> BadRequest:
     """The error for a query that makes no sense at this piece."""
-    return BadRequest(f"at character {piece.at + 1}: {what}", hint=instead, details={"position": piece.at + 1})
+    return BadRequest(
+        f"at character {token.position + 1}: {problem}", hint=hint, details={"position": token.position + 1}
+    )
 
 
-def _piece(text: str, at: int) -> tuple[Piece, int]:
+def _read_token(text: str, at: int) -> tuple[QueryToken, int]:
     if text[at] in "()":
-        return Piece(kind="open" if text[at] == "(" else "close", at=at, text=text[at]), at + 1
-    if _NEGATION.match(text, at):
-        return Piece(kind="not", at=at, text="-"), at + 1
-    if match := _FILTER.match(text, at):
-        return _filter(text, at, match)
-    return _quoted(text, at) if text[at] == '"' else _run(text, at)
+        return QueryToken(kind="open" if text[at] == "(" else "close", position=at, text=text[at]), at + 1
+    if _NEGATION_SIGN.match(text, at):
+        return QueryToken(kind="not", position=at, text="-"), at + 1
+    if match := _FILTER_NAME.match(text, at):
+        return _read_filter(text, at, match)
+    return _read_quoted(text, at) if text[at] == '"' else _read_word(text, at)
 
 
-def _filter(text: str, at: int, match: re.Match[str]) -> tuple[Piece, int]:
+def _read_filter(text: str, at: int, match: re.Match[str]) -> tuple[QueryToken, int]:
     start = match.end()
     if start == len(text) or text[start].isspace() or text[start] == ")":
-        return Piece(kind="filter", at=at, name=match[1]), start
-    value, end = _quoted(text, start) if text[start] == '"' else _run(text, start)
+        return QueryToken(kind="filter", position=at, name=match[1]), start
+    value, end = _read_quoted(text, start) if text[start] == '"' else _read_word(text, start)
     stars = "*" if value.is_prefix else ""
-    return Piece(kind="filter", at=at, name=match[1], text=value.text + stars), end
+    return QueryToken(kind="filter", position=at, name=match[1], text=value.text + stars), end
 
 
-def _quoted(text: str, at: int) -> tuple[Piece, int]:
-    match = _QUOTED.match(text, at)
+def _read_quoted(text: str, at: int) -> tuple[QueryToken, int]:
+    match = _QUOTED_TEXT.match(text, at)
     if match is None:
-        raise wrong(Piece(kind="words", at=at), "this quote is not closed", 'Add a " at the end, or leave it out.')
-    return Piece(kind="words", at=at, text=match[1], is_prefix=bool(match[2])), match.end()
+        raise build_query_error(
+            QueryToken(kind="words", position=at), "this quote is not closed", 'Add a " at the end, or leave it out.'
+        )
+    return QueryToken(kind="words", position=at, text=match[1], is_prefix=bool(match[2])), match.end()
 
 
-def _run(text: str, at: int) -> tuple[Piece, int]:
-    match = _RUN.match(text, at)
+def _read_word(text: str, at: int) -> tuple[QueryToken, int]:
+    match = _BARE_WORD.match(text, at)
     word = match[0] if match else text[at]
     # A ) that was not opened in the word closes a group: `(a OR main())`.
     while word.endswith(")") and word.count(")") > word.count("("):
         word = word[:-1]
     end = at + len(word)
     if word in _OPERATORS:
-        return Piece(kind=_OPERATORS[word], at=at, text=word), end
+        return QueryToken(kind=_OPERATORS[word], position=at, text=word), end
     is_prefix = len(word) > 1 and word.endswith("*")
-    return Piece(kind="words", at=at, text=word[:-1] if is_prefix else word, is_prefix=is_prefix), end
+    return QueryToken(kind="words", position=at, text=word[:-1] if is_prefix else word, is_prefix=is_prefix), end

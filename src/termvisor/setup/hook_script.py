@@ -5,51 +5,51 @@ import shlex
 import sys
 
 from termvisor.errors import Unavailable
-from termvisor.model.agent.hooks import MARKER, HookedAgent
-from termvisor.settings import Places, make_private
-from termvisor.system import atomic_write as whole_file
+from termvisor.model.agent.hooks import HOOK_COMMAND_MARKER, HookedAgent
+from termvisor.settings import Paths, make_private_folder
+from termvisor.system import atomic_write
 
-_TEMPLATE = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
+_TEMPLATE_PATH = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
 
 
-def script(places: Places) -> bytes:
+def build_script(paths: Paths) -> bytes:
     """As it would be written now."""
-    with open(_TEMPLATE, encoding="utf-8") as file:
+    with open(_TEMPLATE_PATH, encoding="utf-8") as file:
         text = file.read()
     for name, value in (
-        ("@RUNTIME_DIR@", places.runtime_dir),
+        ("@RUNTIME_DIR@", paths.runtime_dir),
         ("@PYTHON@", sys.executable),
-        ("@SPOOL@", places.spool_dir),
+        ("@SPOOL@", paths.spool_dir),
     ):
         text = text.replace(name, shlex.quote(value))
     return text.encode("utf-8", "surrogateescape")
 
 
-def install(places: Places) -> None:
+def install(paths: Paths) -> None:
     """Nothing is written where it stands there already."""
-    wanted = script(places)
+    wanted = build_script(paths)
     try:
-        make_private(places.data_dir)
-        make_private(places.spool_dir)
-        if found(places) != wanted:
-            whole_file.write(places.hook_file, wanted, None)
+        make_private_folder(paths.data_dir)
+        make_private_folder(paths.spool_dir)
+        if read_installed_script(paths) != wanted:
+            atomic_write.write_atomically(paths.hook_file, wanted, None)
     except OSError as error:
-        raise Unavailable(f"cannot write {places.hook_file}: {error.strerror}; nothing was changed") from error
+        raise Unavailable(f"cannot write {paths.hook_file}: {error.strerror}; nothing was changed") from error
 
 
-def found(places: Places) -> bytes | None:
+def read_installed_script(paths: Paths) -> bytes | None:
     """What stands there; None for nothing."""
     try:
-        with open(places.hook_file, "rb") as file:
+        with open(paths.hook_file, "rb") as file:
             return file.read()
     except OSError:
         return None
 
 
-def tells(places: Places, agent: HookedAgent, event: str) -> str:
+def build_tell_command(paths: Paths, agent: HookedAgent, event: str) -> str:
     """The command that an agent runs at an event. It ends well even where the script is gone."""
-    return f"sh {shlex.quote(places.hook_file)} tell {agent} {event} $PPID 2>/dev/null || : {MARKER}"
+    return f"sh {shlex.quote(paths.hook_file)} tell {agent} {event} $PPID 2>/dev/null || : {HOOK_COMMAND_MARKER}"
 
 
-def asks(places: Places, agent: HookedAgent) -> str:
-    return f"sh {shlex.quote(places.hook_file)} ask {agent} 2>/dev/null || : {MARKER}"
+def build_ask_command(paths: Paths, agent: HookedAgent) -> str:
+    return f"sh {shlex.quote(paths.hook_file)} ask {agent} 2>/dev/null || : {HOOK_COMMAND_MARKER}"

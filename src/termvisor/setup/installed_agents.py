@@ -5,40 +5,52 @@ import shutil
 from collections.abc import Mapping
 from typing import get_args
 
-from termvisor.diagnostics.checks.check import Hooks
+from termvisor.diagnostics.checks.check import InstalledHooks
 from termvisor.errors import Unavailable
-from termvisor.model.agent.hooks import LISTENED, HookedAgent, HookedFile
-from termvisor.settings import Places
+from termvisor.model.agent.hooks import HOOK_EVENTS_BY_AGENT, HookedAgent, HookedFile
+from termvisor.settings import Paths
 from termvisor.setup import hook_script
-from termvisor.setup.agent_settings import AgentFile, agent_file, folder_of, found, read
+from termvisor.setup.agent_settings import (
+    AgentSettingsFile,
+    build_settings_file,
+    get_settings_folder,
+    inspect_hooks,
+    read_with_backup,
+)
 
-AGENTS: tuple[HookedAgent, ...] = get_args(HookedAgent)
+HOOKED_AGENTS: tuple[HookedAgent, ...] = get_args(HookedAgent)
 
 
-def installed(environ: Mapping[str, str]) -> list[HookedAgent]:
+def list_installed_agents(environ: Mapping[str, str]) -> list[HookedAgent]:
     """Those whose program is on the PATH, or who keep a folder of settings."""
-    return [agent for agent in AGENTS if _has_program(agent, environ) or os.path.isdir(folder_of(agent, environ))]
+    return [
+        agent
+        for agent in HOOKED_AGENTS
+        if _has_program(agent, environ) or os.path.isdir(get_settings_folder(agent, environ))
+    ]
 
 
-def survey(places: Places, environ: Mapping[str, str]) -> Hooks:
+def inspect_installed_hooks(paths: Paths, environ: Mapping[str, str]) -> InstalledHooks:
     """Where we would put nothing, nothing is missing."""
-    files = [agent_file(agent, places, environ) for agent in installed(environ)]
-    return Hooks(tuple(_found(file) for file in files if not file.reason), _trouble(places))
+    files = [build_settings_file(agent, paths, environ) for agent in list_installed_agents(environ)]
+    return InstalledHooks(
+        tuple(_inspect_file(file) for file in files if not file.skip_reason), _find_script_problem(paths)
+    )
 
 
 def _has_program(agent: HookedAgent, environ: Mapping[str, str]) -> bool:
-    return any(shutil.which(name, path=environ.get("PATH", "")) for name in LISTENED[agent].programs)
+    return any(shutil.which(name, path=environ.get("PATH", "")) for name in HOOK_EVENTS_BY_AGENT[agent].programs)
 
 
-def _found(file: AgentFile) -> HookedFile:
+def _inspect_file(file: AgentSettingsFile) -> HookedFile:
     try:
-        return found(file, read(file)[0])
+        return inspect_hooks(file, read_with_backup(file)[0])
     except Unavailable as error:
         return HookedFile(agent=file.agent, path=file.path, state="unreadable", detail=error.message)
 
 
-def _trouble(places: Places) -> str:
-    script = hook_script.found(places)
+def _find_script_problem(paths: Paths) -> str:
+    script = hook_script.read_installed_script(paths)
     if script is None:
-        return f"{places.hook_file}, which the hooks run, is gone"
-    return "" if script == hook_script.script(places) else f"{places.hook_file}, which the hooks run, was changed"
+        return f"{paths.hook_file}, which the hooks run, is gone"
+    return "" if script == hook_script.build_script(paths) else f"{paths.hook_file}, which the hooks run, was changed"

@@ -10,24 +10,24 @@ from termvisor.errors import Unsupported
 
 Shell = Literal["bash", "zsh", "fish"]
 SHELLS: tuple[Shell, ...] = get_args(Shell)
-_FOLDER = os.path.join(os.path.dirname(__file__), "snippets")
+_SNIPPET_FOLDER = os.path.join(os.path.dirname(__file__), "snippets")
 _LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
 
 
-def snippet(shell: Shell, nonce_file: str) -> bytes:
+def build_snippet(shell: Shell, nonce_file: str) -> bytes:
     """The shell code. It holds the path of the nonce, never the nonce itself."""
-    with open(os.path.join(_FOLDER, f"termvisor.{shell}"), "rb") as file:
-        return file.read().replace(b"@NONCE_FILE@", os.fsencode(_quoted(nonce_file, shell)))
+    with open(os.path.join(_SNIPPET_FOLDER, f"termvisor.{shell}"), "rb") as file:
+        return file.read().replace(b"@NONCE_FILE@", os.fsencode(_quote_path(nonce_file, shell)))
 
 
-def _quoted(path: str, shell: Shell) -> str:
+def _quote_path(path: str, shell: Shell) -> str:
     """In fish a backslash means something between single quotes too."""
     if shell == "fish":
         return "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return shlex.quote(path)
 
 
-def own_shell(environ: Mapping[str, str]) -> Shell:
+def detect_shell(environ: Mapping[str, str]) -> Shell:
     """The shell of the person who asks."""
     name = os.path.basename(environ.get("SHELL", ""))
     for shell in SHELLS:
@@ -39,7 +39,7 @@ def own_shell(environ: Mapping[str, str]) -> Shell:
     )
 
 
-def path_of(shell: Shell, environ: Mapping[str, str]) -> str:
+def get_startup_path(shell: Shell, environ: Mapping[str, str]) -> str:
     """The file that this shell reads whenever a person starts it."""
     home = environ.get("HOME") or os.path.expanduser("~")
     config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
@@ -51,11 +51,11 @@ def path_of(shell: Shell, environ: Mapping[str, str]) -> str:
     return os.path.abspath(paths[shell])
 
 
-def doubt(shell: Shell, environ: Mapping[str, str]) -> str | None:
+def find_login_shell_warning(shell: Shell, environ: Mapping[str, str]) -> str | None:
     """Why the start file may not be read in a pane: tmux starts login shells, and those of bash read another one."""
     if shell != "bash":
         return None
-    home = os.path.dirname(path_of(shell, environ))
+    home = os.path.dirname(get_startup_path(shell, environ))
     login_file = next((path for name in _LOGIN_FILES if os.path.exists(path := f"{home}/{name}")), None)
     if login_file is None:
         return f"tmux starts login shells, and they read {home}/.bash_profile: put `. ~/.bashrc` there"

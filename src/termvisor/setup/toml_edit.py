@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from termvisor.errors import ConfigError, Unavailable
-from termvisor.settings import make_private
-from termvisor.system import atomic_write as whole_file
+from termvisor.settings import make_private_folder
+from termvisor.system import atomic_write
 
 
 class _Statement(Struct, frozen=True):
@@ -30,28 +30,28 @@ class _Statement(Struct, frozen=True):
 
 def set_value(text: str, name: str, value: str) -> str:
     """The text with this setting at this value, which is written as TOML."""
-    parts = _parts(text)
+    parts = _split_statements(text)
     at = next((index for index, part in enumerate(parts) if name in part.keys), None)
     if at is not None:
-        return _joined(parts, at, _replaced(parts[at].text, value), 1)
-    at = _place(parts, name)
+        return _join_statements(parts, at, _replace_value(parts[at].text, value), 1)
+    at = _find_insert_index(parts, name)
     end = "\r\n" if "\r\n" in text else "\n"
     is_cut = at > 0 and not parts[at - 1].text.endswith("\n")
-    return _joined(parts, at, f"{end if is_cut else ''}{name} = {value}{end}", 0)
+    return _join_statements(parts, at, f"{end if is_cut else ''}{name} = {value}{end}", 0)
 
 
-def unset(text: str, name: str) -> str:
+def unset_value(text: str, name: str) -> str:
     """The text without this setting; its comments stay."""
-    parts = _parts(text)
+    parts = _split_statements(text)
     at = next((index for index, part in enumerate(parts) if name in part.keys), None)
     if at is None:
         return text
-    inner, last = _comments(parts[at].text)
-    end = _end(parts[at].text)
-    return _joined(parts, at, "".join(f"{comment}{end}" for comment in (*inner, *([last] if last else ()))), 1)
+    inner, last = _split_comments(parts[at].text)
+    end = _get_line_ending(parts[at].text)
+    return _join_statements(parts, at, "".join(f"{comment}{end}" for comment in (*inner, *([last] if last else ()))), 1)
 
 
-def read(path: str) -> str:
+def read_toml_file(path: str) -> str:
     """The file's text; an absent one is empty, one that is no TOML is a `ConfigError`."""
     try:
         with open(path, "rb") as file:
@@ -66,54 +66,56 @@ def read(path: str) -> str:
     return text
 
 
-def replace(path: str, text: str) -> None:
+def replace_toml_file(path: str, text: str) -> None:
     """Write the file anew, whole or not at all; a link stays a link, and a file keeps its rights."""
     target = os.path.realpath(path)
     try:
-        make_private(os.path.dirname(path))
-        whole_file.write(target, text.encode(), whole_file.found(target))
+        make_private_folder(os.path.dirname(path))
+        atomic_write.write_atomically(target, text.encode(), atomic_write.stat_if_exists(target))
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 
 
-def _joined(parts: list[_Statement], at: int, new: str, taken: int) -> str:
-    return "".join([*(part.text for part in parts[:at]), new, *(part.text for part in parts[at + taken :])])
+def _join_statements(parts: list[_Statement], index: int, new: str, replaced_count: int) -> str:
+    return "".join(
+        [*(part.text for part in parts[:index]), new, *(part.text for part in parts[index + replaced_count :])]
+    )
 
 
-def _parts(text: str) -> list[_Statement]:
+def _split_statements(text: str) -> list[_Statement]:
     """The statements before the first table; all that follows is one more."""
-    lines = _lines(text)
+    lines = _split_lines(text)
     found: list[_Statement] = []
     at = 0
     while at < len(lines):
         if lines[at].lstrip().startswith("["):
             return [*found, _Statement("".join(lines[at:]), ())]
         size = 1
-        while (keys := _keys("".join(lines[at : at + size]))) is None:
+        while (keys := _parse_keys("".join(lines[at : at + size]))) is None:
             size += 1
         found.append(_Statement("".join(lines[at : at + size]), keys))
         at += size
     return found
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Lines with their newlines; only a newline ends a line of TOML."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 
-def _keys(text: str) -> tuple[str, ...] | None:
-    values = _read(text)
+def _parse_keys(text: str) -> tuple[str, ...] | None:
+    values = _parse_toml(text)
     return None if values is None else tuple(values)
 
 
-def _read(text: str) -> dict[str, Any] | None:
+def _parse_toml(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return None
 
 
-def _place(parts: list[_Statement], name: str) -> int:
+def _find_insert_index(parts: list[_Statement], name: str) -> int:
     """Where a new setting goes: under its own line that is commented out, else behind the last one."""
     for index, part in enumerate(parts):
         if not part.keys and re.match(rf"#\s*{name}\s*=", part.text):
@@ -121,33 +123,33 @@ def _place(parts: list[_Statement], name: str) -> int:
     return len(parts) - (1 if parts and parts[-1].is_table else 0)
 
 
-def _replaced(old: str, value: str) -> str:
-    inner, last = _comments(old)
+def _replace_value(old: str, value: str) -> str:
+    inner, last = _split_comments(old)
     head = re.match(r"[^=]*=[ \t]*", old)
-    end = _end(old)
+    end = _get_line_ending(old)
     above = "".join(f"{comment}{end or chr(10)}" for comment in inner)
     return f"{above}{head[0] if head else ''}{value}{'  ' + last if last else ''}{end}"
 
 
-def _end(text: str) -> str:
+def _get_line_ending(text: str) -> str:
     """The newline at the end of a text, if it has one."""
     return "\r\n" if text.endswith("\r\n") else "\n" if text.endswith("\n") else ""
 
 
-def _comments(text: str) -> tuple[list[str], str]:
+def _split_comments(text: str) -> tuple[list[str], str]:
     """The comments within a statement, and the one on its last line."""
-    lines = [line.rstrip("\r\n") for line in _lines(text)]
-    found = dict(_found(lines))
+    lines = [line.rstrip("\r\n") for line in _split_lines(text)]
+    found = dict(_find_comments(lines))
     last = found.pop(len(lines) - 1, "")
     return list(found.values()), last
 
 
-def _found(lines: list[str]) -> Iterator[tuple[int, str]]:
+def _find_comments(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Comments with the number of their line. What can go without a change of the value is a comment."""
-    meant = _read("\n".join(lines))
+    meant = _parse_toml("\n".join(lines))
     for number, line in enumerate(lines):
         for mark in re.finditer("#", line):
             cut = [*lines[:number], line[: mark.start()], *lines[number + 1 :]]
-            if _read("\n".join(cut)) == meant:
+            if _parse_toml("\n".join(cut)) == meant:
                 yield number, line[mark.start() :]
                 break

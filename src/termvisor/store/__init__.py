@@ -2,6 +2,6 @@
 
 from termvisor.store.store import Store
 from termvisor.store.tables.panes import StoredPane
-from termvisor.store.tables.pipeline_commit import Progress, Stored
+from termvisor.store.tables.pipeline_commit import CommitResult, EpochUpdate
 
-__all__ = ["Progress", "Store", "Stored", "StoredPane"]
+__all__ = ["CommitResult", "EpochUpdate", "Store", "StoredPane"]

@@ -5,27 +5,27 @@ from typing import TypeVar
 
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
-from termvisor.store.maintenance.maintenance import Keeping
+from termvisor.store.maintenance.maintenance import StoreMaintenance
 from termvisor.store.sqlite.database import Database
-from termvisor.store.sqlite.retrying_database import Patience, PatientDatabase
-from termvisor.store.tables.accounts import Accounts
-from termvisor.store.tables.agent_facts import Facts
-from termvisor.store.tables.approvals import Approvals, Permits
-from termvisor.store.tables.audit import Audit
-from termvisor.store.tables.baseline_screens import FirstScreens
-from termvisor.store.tables.commands import Commands
-from termvisor.store.tables.deliveries import Sends
-from termvisor.store.tables.detections import Detections
-from termvisor.store.tables.events import Events
-from termvisor.store.tables.notification_outbox import Notices
-from termvisor.store.tables.output import Output
-from termvisor.store.tables.panes import Panes
-from termvisor.store.tables.reservations import Reservations
-from termvisor.store.tables.screen_rows import Sightings
-from termvisor.store.tables.search_queries import Reading
-from termvisor.store.tables.sessions import Sessions
-from termvisor.store.tables.transcripts import Utterances
-from termvisor.store.tables.workflow_runs import Runs
+from termvisor.store.sqlite.retrying_database import RetryingDatabase, WriteRetry
+from termvisor.store.tables.accounts import AccountTable
+from termvisor.store.tables.agent_facts import AgentFactTable
+from termvisor.store.tables.approvals import ApprovalTable, PermitTable
+from termvisor.store.tables.audit import AuditTable
+from termvisor.store.tables.baseline_screens import BaselineScreenTable
+from termvisor.store.tables.commands import CommandTable
+from termvisor.store.tables.deliveries import DeliveryTable
+from termvisor.store.tables.detections import DetectionTable
+from termvisor.store.tables.events import EventTable
+from termvisor.store.tables.notification_outbox import NotificationOutbox
+from termvisor.store.tables.output import OutputTable
+from termvisor.store.tables.panes import PaneTable
+from termvisor.store.tables.reservations import ReservationTable
+from termvisor.store.tables.screen_rows import SightingTable
+from termvisor.store.tables.search_queries import SearchReader
+from termvisor.store.tables.sessions import SessionTable
+from termvisor.store.tables.transcripts import TranscriptTable
+from termvisor.store.tables.workflow_runs import WorkflowRunTable
 
 T = TypeVar("T")
 
@@ -36,25 +36,25 @@ class Store:
     def __init__(self, db: Database, clock: Clock):
         self._db = db
         self._clock = clock
-        self.panes = Panes(db)
-        self.output = Output(db)
-        self.events = Events(db)
-        self.detections = Detections(db)
-        self.sightings = Sightings(db)
-        self.first_screens = FirstScreens(db)
-        self.commands = Commands(db)
-        self.facts = Facts(db)
-        self.sessions = Sessions(db)
-        self.utterances = Utterances(db)
-        self.audit = Audit(db)
-        self.approvals = Approvals(db, self.audit)
-        self.permits = Permits(db)
-        self.reservations = Reservations(db)
-        self.sends = Sends(db, self.audit)
-        self.runs = Runs(db)
-        self.accounts = Accounts(db)
-        self.notices = Notices(db)
-        self.keeping = Keeping(db, clock)
+        self.panes = PaneTable(db)
+        self.output = OutputTable(db)
+        self.events = EventTable(db)
+        self.detections = DetectionTable(db)
+        self.sightings = SightingTable(db)
+        self.baseline_screens = BaselineScreenTable(db)
+        self.commands = CommandTable(db)
+        self.agent_facts = AgentFactTable(db)
+        self.sessions = SessionTable(db)
+        self.transcripts = TranscriptTable(db)
+        self.audit = AuditTable(db)
+        self.approvals = ApprovalTable(db, self.audit)
+        self.permits = PermitTable(db)
+        self.reservations = ReservationTable(db)
+        self.deliveries = DeliveryTable(db, self.audit)
+        self.workflow_runs = WorkflowRunTable(db)
+        self.accounts = AccountTable(db)
+        self.notification_outbox = NotificationOutbox(db)
+        self.maintenance = StoreMaintenance(db, clock)
         self.checkpointed_at: int | None = None
 
     @classmethod
@@ -62,34 +62,34 @@ class Store:
         """Open or make the database. Raises ``StorageError`` or ``NewerDatabase`` and then leaves the file alone."""
         return cls(await Database.open(path), clock)
 
-    def waiting(self, patience: Patience) -> "Store":
+    def with_write_retry(self, retry: WriteRetry) -> "Store":
         """The same memory for those who cannot go on before it took what they know."""
-        return Store(PatientDatabase(self._db, patience), self._clock)
+        return Store(RetryingDatabase(self._db, retry), self._clock)
 
-    async def read(self, fn: Callable[[Reading], T]) -> T:
+    async def read(self, fn: Callable[[SearchReader], T]) -> T:
         """Run ``fn`` in the reader's thread on one consistent view."""
-        return await self._db.read(lambda connection: fn(Reading(connection)))
+        return await self._db.read(lambda connection: fn(SearchReader(connection)))
 
     async def checkpoint(self) -> None:
         await self._db.checkpoint()
         self.checkpointed_at = self._clock.now()
 
-    async def rest(self) -> None:
+    async def shrink_memory(self) -> None:
         """Hold no more in memory than an idle database does."""
-        await self._db.rest()
+        await self._db.shrink_memory()
 
-    async def sizes(self) -> tuple[int, int]:
+    async def measure_sizes(self) -> tuple[int, int]:
         """Bytes of the database, pages in its write-ahead file."""
-        return await self._db.sizes()
+        return await self._db.measure_sizes()
 
-    async def check(self, *, thorough: bool = False) -> str:
+    async def check_integrity(self, *, thorough: bool = False) -> str:
         """``ok``, or what is wrong with the file. ``thorough`` also compares the index with the text."""
         try:
-            return await self.keeping.examine(thorough=thorough)
+            return await self.maintenance.check_integrity(thorough=thorough)
         except StorageError as error:
             return str(error)
 
-    def writable(self) -> bool:
+    def is_writable(self) -> bool:
         return self._db.is_writable()
 
     async def close(self) -> None:

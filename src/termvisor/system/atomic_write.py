@@ -8,14 +8,14 @@ import stat
 from contextlib import suppress
 
 
-def write(target: str, data: bytes, like: os.stat_result | None, mode: int = 0o600) -> None:
+def write_atomically(target: str, data: bytes, template: os.stat_result | None, mode: int = 0o600) -> None:
     """``like`` has the owner and rights to give it; where there is none, it gets this mode."""
     fresh = f"{target}.{os.urandom(4).hex()}.new"
     try:
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            if like is not None and (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(file.fileno(), like.st_uid, like.st_gid)
-            os.fchmod(file.fileno(), mode if like is None else stat.S_IMODE(like.st_mode))
+            if template is not None and (template.st_uid, template.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(file.fileno(), template.st_uid, template.st_gid)
+            os.fchmod(file.fileno(), mode if template is None else stat.S_IMODE(template.st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -26,5 +26,5 @@ def write(target: str, data: bytes, like: os.stat_result | None, mode: int = 0o6
         raise
 
 
-def found(target: str) -> os.stat_result | None:
+def stat_if_exists(target: str) -> os.stat_result | None:
     return os.stat(target) if os.path.exists(target) else None

@@ -7,7 +7,7 @@ import fcntl
 import os
 
 
-def take(path: str) -> int | None:
+def acquire_lock(path: str) -> int | None:
     """A descriptor that holds the lock as long as it is open, or None when somebody else holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -20,7 +20,7 @@ def take(path: str) -> int | None:
     return descriptor
 
 
-def holder(path: str) -> int | None:
+def read_lock_holder(path: str) -> int | None:
     """The pid of the living holder; 0 while it has not said its pid yet, None when nobody holds the lock."""
     try:
         descriptor = os.open(path, os.O_RDWR)

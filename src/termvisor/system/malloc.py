@@ -6,32 +6,32 @@ import gc
 import sys
 
 _M_ARENA_MAX = -8
-_ARENAS = 1
+_MAX_ARENAS = 1
 
 
-def share() -> None:
+def limit_arenas() -> None:
     """Let all threads allocate from one place, before there are any.
 
     Each place of its own would keep a quarter of a megabyte for good. Our threads mostly wait for one another anyway.
     """
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):
-            ctypes.CDLL(None).mallopt(ctypes.c_int(_M_ARENA_MAX), ctypes.c_int(_ARENAS))
+            ctypes.CDLL(None).mallopt(ctypes.c_int(_M_ARENA_MAX), ctypes.c_int(_MAX_ARENAS))
 
 
-def settle() -> None:
+def freeze_heap() -> None:
     """What is there now stays for good: no later search for garbage looks through it again."""
     gc.collect()
     gc.freeze()
-    give_back()
+    release_free_memory()
 
 
-def give_back(*, garbage: bool = False) -> None:
+def release_free_memory(*, collect_garbage: bool = False) -> None:
     """What the C library keeps of freed memory, in all threads. One that cannot be asked, such as musl, is let be.
 
     With ``garbage`` what is only kept by itself is freed first.
     """
-    if garbage:
+    if collect_garbage:
         gc.collect()
     library = ctypes.CDLL(None)
     with contextlib.suppress(AttributeError):

@@ -3,11 +3,11 @@
 import select
 import sys
 
-OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
+PEER_CREDENTIALS_OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
 """Arguments for getsockopt: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS. Both hold the uid in bytes 4 to 8."""
 
 
-class Peer:
+class PeerProcess:
     """One caller: its user and its process."""
 
     __slots__ = ("pid", "uid")
@@ -16,22 +16,22 @@ class Peer:
         self.uid, self.pid = uid, pid
 
 
-def peer(credentials: bytes) -> Peer:
+def parse_peer(credentials: bytes) -> PeerProcess:
     """Who it is, from what getsockopt(*OPTION) gave."""
-    return Peer(uid(credentials), pid(credentials))
+    return PeerProcess(parse_uid(credentials), parse_pid(credentials))
 
 
-def uid(credentials: bytes) -> int:
+def parse_uid(credentials: bytes) -> int:
     """The user of the peer, from what getsockopt(*OPTION) gave."""
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
-def pid(credentials: bytes) -> int:
+def parse_pid(credentials: bytes) -> int:
     """The process of the peer; 0 on macOS, whose answer does not hold it."""
     return int.from_bytes(credentials[:4], sys.byteorder) if sys.platform == "linux" else 0
 
 
-def is_gone(descriptor: int) -> bool:
+def is_peer_gone(descriptor: int) -> bool:
     """True when the peer closed both directions, not just its sending one."""
     poll = select.poll()
     poll.register(descriptor, 0)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from termvisor.clock import SystemClock
 
 
-def until(check: Callable[[], bool], within: float, every: float = 0.02) -> bool:
+def wait_until(condition: Callable[[], bool], timeout_s: float, interval_s: float = 0.02) -> bool:
     """Look again and again; False when it is not so after ``within`` seconds."""
     clock = SystemClock()
-    end = clock.monotonic() + within
-    while not check():
+    end = clock.monotonic() + timeout_s
+    while not condition():
         if clock.monotonic() > end:
             return False
-        select.select([], [], [], every)
+        select.select([], [], [], interval_s)
     return True

@@ -10,42 +10,42 @@ import select
 import sys
 from collections.abc import Callable
 
-from termvisor.system import procfs as kernel
+from termvisor.system import procfs
 
-Life = tuple[int, int]
+ProcessKey = tuple[int, int]
 """A pid and its start."""
 
 
-class Ends:
+class ProcessExitWatcher:
     """Tells each end once, on the event loop. Close it before the loop."""
 
-    def __init__(self, told: Callable[[int, int], None]):
-        self._told = told
+    def __init__(self, on_exit: Callable[[int, int], None]):
+        self._on_exit = on_exit
         self._loop = asyncio.get_running_loop()
-        self._handles: dict[Life, int] = {}
+        self._handles: dict[ProcessKey, int] = {}
 
-    def watch(self, pid: int, started: int) -> bool:
+    def watch_process(self, pid: int, started: int) -> bool:
         """False where its end cannot be heard. One that is gone already is told soon."""
         life = (pid, started)
         if life in self._handles:
             return True
         try:
-            handle = _handle(pid)
+            handle = _open_exit_descriptor(pid)
         except ProcessLookupError:
-            self._loop.call_soon(self._told, pid, started)
+            self._loop.call_soon(self._on_exit, pid, started)
             return True
         except (OSError, AttributeError):
             return False
-        found = kernel.entry(pid)
+        found = procfs.read_process(pid)
         if found is None or found.started != started:
             os.close(handle)
-            self._loop.call_soon(self._told, pid, started)
+            self._loop.call_soon(self._on_exit, pid, started)
             return True
         self._handles[life] = handle
-        self._loop.add_reader(handle, self._ended, life)
+        self._loop.add_reader(handle, self._process_exit, life)
         return True
 
-    def forget(self, pid: int, started: int) -> None:
+    def unwatch_process(self, pid: int, started: int) -> None:
         handle = self._handles.pop((pid, started), None)
         if handle is not None:
             self._loop.remove_reader(handle)
@@ -53,14 +53,14 @@ class Ends:
 
     def close(self) -> None:
         for life in list(self._handles):
-            self.forget(*life)
+            self.unwatch_process(*life)
 
-    def _ended(self, life: Life) -> None:
-        self.forget(*life)
-        self._told(*life)
+    def _process_exit(self, process_key: ProcessKey) -> None:
+        self.unwatch_process(*process_key)
+        self._on_exit(*process_key)
 
 
-def _handle(pid: int) -> int:
+def _open_exit_descriptor(pid: int) -> int:
     """A descriptor that becomes readable when the process ends. ProcessLookupError: it ended before."""
     if sys.platform == "linux":
         return os.pidfd_open(pid)

@@ -4,15 +4,15 @@ import os
 import sys
 from datetime import datetime
 
-from termvisor.system.subprocesses import ask
+from termvisor.system.subprocesses import run_and_capture
 
 
-def started(pid: int) -> int:
+def read_start_time(pid: int) -> int:
     """Clock ticks since boot (macOS: seconds since 1970); 0 when no such process lives, and a zombie does not."""
-    return _from_proc(pid) if sys.platform == "linux" else _from_ps(pid)
+    return _read_from_proc(pid) if sys.platform == "linux" else _read_from_ps(pid)
 
 
-def _from_proc(pid: int) -> int:
+def _read_from_proc(pid: int) -> int:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -21,14 +21,14 @@ def _from_proc(pid: int) -> int:
         return 0
 
 
-def _from_ps(pid: int) -> int:
-    status, out, _ = ask(["ps", "-o", "lstart=", "-p", str(pid)])
+def _read_from_ps(pid: int) -> int:
+    status, out, _ = run_and_capture(["ps", "-o", "lstart=", "-p", str(pid)])
     if status != 0:
         return 0
     return int(datetime.strptime(out.decode().strip(), "%a %b %d %H:%M:%S %Y").astimezone().timestamp())
 
 
-def children(pid: int) -> int | None:
+def count_children(pid: int) -> int | None:
     """How many programs it has started that still run; None where that cannot be known."""
     found: list[bytes] = []
     try:
@@ -37,10 +37,10 @@ def children(pid: int) -> int | None:
                 found += file.read().split()
     except OSError:
         return None
-    return sum(started(int(child)) > 0 for child in found)
+    return sum(read_start_time(int(child)) > 0 for child in found)
 
 
-def ancestors(pid: int) -> list[str]:
+def list_ancestor_names(pid: int) -> list[str]:
     """The names of a process and of those it descends from, nearest first; empty where that cannot be known."""
     names: list[str] = []
     while pid > 1 and len(names) < 64:

@@ -5,7 +5,7 @@ import os
 import stat
 
 
-def plain(path: str, flags: int) -> int:
+def open_regular_file(path: str, flags: int) -> int:
     """For ``open(..., opener=plain)``. OSError for anything but a plain file, or a link to one."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode

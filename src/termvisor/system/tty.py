@@ -14,41 +14,41 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from termvisor.system.process_start import started
+from termvisor.system.process_start import read_start_time
 
-_MAY_READ = (b"wait_woken", b"n_tty_read", b"poll", b"select", b"futex", b"io_")
+_INPUT_WAIT_CHANNELS = (b"wait_woken", b"n_tty_read", b"poll", b"select", b"futex", b"io_")
 """Where a thread of a program stands in the kernel that reads its terminal, waits for any of several things, or leaves
 that to another thread."""
 
 
-class Foreground(Struct, frozen=True):
+class ForegroundGroup(Struct, frozen=True):
     """The process group that has the terminal; ``is_pane`` when that is the pane's first process itself."""
 
     group: int
-    is_pane: bool
+    is_pane_process: bool
 
 
-def foreground(pid: int) -> Foreground | None:
+def find_foreground(pid: int) -> ForegroundGroup | None:
     """Of the terminal of this process; None where it cannot be known."""
-    fields = _stat(pid)
+    fields = _read_stat(pid)
     if fields is None:
         return None
     own, terminal_group = int(fields[2]), int(fields[5])
-    return Foreground(terminal_group, own == terminal_group) if terminal_group > 0 else None
+    return ForegroundGroup(terminal_group, own == terminal_group) if terminal_group > 0 else None
 
 
-def unread(tty: str) -> int | None:
+def count_unread_bytes(tty: str) -> int | None:
     """Bytes that wait for whoever reads the terminal next; None where it cannot be known."""
     if sys.platform != "linux":
         return None
-    with contextlib.suppress(OSError), _opened(tty) as descriptor:
+    with contextlib.suppress(OSError), _open_tty(tty) as descriptor:
         (waiting,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"))
         return int(waiting)
     return None
 
 
 @contextlib.contextmanager
-def _opened(tty: str) -> Iterator[int]:
+def _open_tty(tty: str) -> Iterator[int]:
     descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -61,30 +61,32 @@ def is_busy(pid: int, tty: str) -> bool:
 
     Then to be seen does not mean to be read. What is not known for sure is not called busy.
     """
-    found = foreground(pid)
-    return found is not None and _echoes(tty) and _is_elsewhere(found.group)
+    found = find_foreground(pid)
+    return found is not None and _is_echoing(tty) and _is_not_reading_input(found.group)
 
 
-def _echoes(tty: str) -> bool:
+def _is_echoing(tty: str) -> bool:
     """Whether whole lines are read there, and the kernel shows them while they are typed."""
-    with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
+    with contextlib.suppress(OSError, termios.error), _open_tty(tty) as descriptor:
         local = termios.tcgetattr(descriptor)[3]
         return bool(local & termios.ICANON and local & termios.ECHO)
     return False
 
 
-def _is_elsewhere(pid: int) -> bool:
+def _is_not_reading_input(pid: int) -> bool:
     """Whether it computes, or waits for something that is no input; one that waits for a child is where that is."""
-    fields = _stat(pid)
-    waits_in = _told(f"/proc/{pid}/wchan")
+    fields = _read_stat(pid)
+    waits_in = _read_file(f"/proc/{pid}/wchan")
     if fields is None or fields[0] in (b"R", b"D"):
         return fields is not None
     if waits_in == b"do_wait":
-        return all(_is_elsewhere(int(child)) for child in _told(f"/proc/{pid}/task/{pid}/children").split())
-    return waits_in not in (b"", b"0") and not any(word in waits_in for word in _MAY_READ)
+        return all(
+            _is_not_reading_input(int(child)) for child in _read_file(f"/proc/{pid}/task/{pid}/children").split()
+        )
+    return waits_in not in (b"", b"0") and not any(word in waits_in for word in _INPUT_WAIT_CHANNELS)
 
 
-def _told(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     """What the system says there; empty where it says nothing."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return file.read()
@@ -99,9 +101,9 @@ def send_signal(group: int, name: str) -> bool:
     return False
 
 
-def terminal_of(pid: int) -> str:
+def find_terminal(pid: int) -> str:
     """The terminal that a process belongs to, as ``/dev/pts/3``; empty where it has none."""
-    fields = _stat(pid)
+    fields = _read_stat(pid)
     if fields is None:
         return ""
     number = int(fields[4])
@@ -109,9 +111,9 @@ def terminal_of(pid: int) -> str:
     return f"/dev/pts/{minor + (major - 136) * 256}" if 136 <= major <= 143 else ""
 
 
-def _stat(pid: int) -> list[bytes] | None:
+def _read_stat(pid: int) -> list[bytes] | None:
     """The fields behind the name: state, parent, group, session, terminal, the terminal's group, …"""
-    if sys.platform != "linux" or not started(pid):
+    if sys.platform != "linux" or not read_start_time(pid):
         return None
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

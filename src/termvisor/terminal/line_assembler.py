@@ -14,21 +14,21 @@ from unicodedata import east_asian_width
 
 from msgspec import Struct
 
-from termvisor.terminal.overwritten_text import Covering, left_of
-from termvisor.terminal.tokenizer import Token, size_of
+from termvisor.terminal.overwritten_text import OverwriteTracker, find_remaining_piece
+from termvisor.terminal.tokenizer import TerminalToken, count_bytes
 
 LINE_LIMIT = 4096
 RAW_LIMIT = 65536
 _OVERWRITE_LIMIT = RAW_LIMIT // 2  # a progress bar this long is cut where it begins anew, so that no row is torn
-_FARTHEST = 511  # terminals stop at their right edge, which we do not know
-_TAB = 8
+_MAX_COLUMN = 511  # terminals stop at their right edge, which we do not know
+_TAB_WIDTH = 8
 _FILLER = "\0"
-_REPEATED = (b"\a", b"\b", b"\t", b"\r")
+_REPEATABLE_CONTROLS = (b"\a", b"\b", b"\t", b"\r")
 _MAY_BE_WIDE = pattern("[\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\uffe6\U00016fe0-\U0003fffd]")
-_HARMLESS = pattern(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
+_HARMLESS_SEQUENCE = pattern(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
 
 
-class Settled(Struct, frozen=True, gc=False):
+class SettledLine(Struct, frozen=True, gc=False):
     """A line that will not change: from its first byte to just after its newline, completed by what was read ``at``."""
 
     text: str
@@ -37,37 +37,39 @@ class Settled(Struct, frozen=True, gc=False):
     at: int
 
 
-class LineAssembly:
+class LineAssembler:
     """Builds the current line; whatever settles is appended to ``settled`` with the time ``at``."""
 
     def __init__(self, start: int):
         self.at = 0
         self.width = 0
         """Columns of the pane; 0 where they are not known."""
-        self.leaps = 0
+        self.row_jumps = 0
         """How often the cursor went to another row otherwise than by a newline, or a page was erased."""
-        self.settled: list[Settled] = []
-        self.covering = Covering()
-        self.begin(start)
+        self.settled_lines: list[SettledLine] = []
+        self.overwrites = OverwriteTracker()
+        self.begin_line(start)
 
-    def begin(self, start: int) -> None:
+    def begin_line(self, start: int) -> None:
         """An empty line that starts here; what was not settled is forgotten."""
         self.start = start
-        self.covering.begin()
-        self._saved: int | None = None
-        self._padded = False
-        self._empty()
+        self.overwrites.begin_line()
+        self._saved_column: int | None = None
+        self._is_row_padded = False
+        self._clear_line()
 
-    def _empty(self) -> None:
+    def _clear_line(self) -> None:
         """Nothing stands in the line and the cursor is at its start: as if it were new."""
-        self._shown = ""
+        self._cells = ""
         self._column: int | None = None
         self._is_moved = False  # since something was written: what comes does not just go on
-        self._tabbed = self._tabbed_width = 0  # how much was measured at the last tab, so that tabs stay cheap
+        self._measured_length = self._measured_width = (
+            0  # how much was measured at the last tab, so that tabs stay cheap
+        )
 
-    def preset(self, text: str, column: int) -> None:
+    def preset_line(self, text: str, column: int) -> None:
         """The line begins with what the pane showed in it already; the cursor stands in this column."""
-        self._shown, self._column = _widened(text).ljust(column), column
+        self._cells, self._column = _widen_text(text).ljust(column), column
 
     @property
     def is_plain(self) -> bool:
@@ -76,46 +78,46 @@ class LineAssembly:
 
     @property
     def is_empty(self) -> bool:
-        return self._column is None and not self._shown
+        return self._column is None and not self._cells
 
     @property
-    def column(self) -> int:
+    def cursor_column(self) -> int:
         """Where the cursor stands, without making the line one that has columns."""
-        return len(_widened(self._shown)) if self._column is None else self._column
+        return len(_widen_text(self._cells)) if self._column is None else self._column
 
     @property
     def text(self) -> str:
-        return self._shown.replace(_FILLER, "").rstrip(" ")
+        return self._cells.replace(_FILLER, "").rstrip(" ")
 
-    def settle(self, end: int) -> None:
-        self.settled.append(Settled(self.text, self.start, end, self.at))
-        self.begin(end)
+    def settle_line(self, end: int) -> None:
+        self.settled_lines.append(SettledLine(self.text, self.start, end, self.at))
+        self.begin_line(end)
 
-    def leave(self, end: int) -> None:
+    def leave_line(self, end: int) -> None:
         """The program goes elsewhere: what stands here is settled, if anything does."""
         if self.text:
-            self.settle(end)
-        self.begin(end)
+            self.settle_line(end)
+        self.begin_line(end)
 
-    def bound(self, offset: int) -> None:
+    def limit_length(self, offset: int) -> None:
         """Asked before every control and sequence, whose places do not depend on the chunks."""
         if offset - self.start >= RAW_LIMIT:
-            self.leave(offset)
+            self.leave_line(offset)
 
-    def pass_over(self, start: int, end: int) -> None:
+    def skip_bytes(self, start: int, end: int) -> None:
         """Bytes that show nothing, any of which may be the last that the line can hold."""
         while (last := max(start, self.start + RAW_LIMIT)) < end:
-            self.leave(last)
+            self.leave_line(last)
 
-    def add(self, run: Token) -> bool:
+    def add_run(self, run: TerminalToken) -> bool:
         """Take whole lines at once. False: this run needs to be read token by token."""
         rows = run.data.split(b"\n")
         head = run.start + len(rows[0]) - self.start
-        text = self._shown + (_HARMLESS.sub("", run.text) if "\x1b" in run.text else run.text)
+        text = self._cells + (_HARMLESS_SEQUENCE.sub("", run.text) if "\x1b" in run.text else run.text)
         if "\t" in text:
             if not text.isascii():
                 return False
-            text = text.expandtabs(_TAB)
+            text = text.expandtabs(_TAB_WIDTH)
         texts = text.split("\n")
         longest = max(len(max(rows, key=len)), len(max(texts, key=len)))
         if head >= _OVERWRITE_LIMIT or longest > LINE_LIMIT:
@@ -124,143 +126,143 @@ class LineAssembly:
         return True
 
     def _add_rows(self, texts: list[str], rows: list[bytes], head: int) -> None:
-        start, at, append = self.start, self.at, self.settled.append
+        start, at, append = self.start, self.at, self.settled_lines.append
         rest = texts.pop()
         sizes = map(len, rows)
         size = head
         next(sizes)
         for text in texts:
             end = start + size + 1
-            append(Settled(text.rstrip(" \r"), start, end, at))
+            append(SettledLine(text.rstrip(" \r"), start, end, at))
             start = end
             size = next(sizes)
         if texts:
-            self.begin(start)
-        self._shown = rest
+            self.begin_line(start)
+        self._cells = rest
 
-    def start_over(self, erased: Token) -> bool:
+    def apply_erased(self, erased: TerminalToken) -> bool:
         """Texts that were each written and erased again. False: one of them may have been more than a row."""
-        texts = (self._shown + _HARMLESS.sub("", erased.text)).split("\r")
+        texts = (self._cells + _HARMLESS_SEQUENCE.sub("", erased.text)).split("\r")
         widest = len(max(texts, key=len))
-        cells = widest if erased.text.isascii() and self._shown.isascii() else 2 * widest
+        cells = widest if erased.text.isascii() and self._cells.isascii() else 2 * widest
         longest = max(cells, len(max(erased.data.split(b"\r"), key=len)))
         if cells > (self.width or LINE_LIMIT) or longest > LINE_LIMIT or erased.end - self.start >= _OVERWRITE_LIMIT:
             return False
-        self._empty()
+        self._clear_line()
         return True
 
-    def write(self, token: Token) -> None:
+    def write(self, token: TerminalToken) -> None:
         """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
         text, data, start = token.text, token.data, token.start
-        if self._padded:
-            self.leave(start)
+        if self._is_row_padded:
+            self.leave_line(start)
         if start - self.start >= _OVERWRITE_LIMIT and (self._column == 0 or self.is_empty):
-            self.leave(start)
+            self.leave_line(start)
         while rest := self._put(text):
-            size = size_of(data, text[: -len(rest)])
+            size = count_bytes(data, text[: -len(rest)])
             text, data, start = rest, data[size:], start + size
-            self.leave(start)
+            self.leave_line(start)
 
     def _put(self, text: str) -> str:
         """Write what fits; return what does not."""
         if self._column is None:
-            room = LINE_LIMIT - len(self._shown)
-            self._shown += text[:room]
+            room = LINE_LIMIT - len(self._cells)
+            self._cells += text[:room]
             return text[room:]
-        cells = text if text.isascii() else _widened(text)
+        cells = text if text.isascii() else _widen_text(text)
         if self._column + len(cells) > LINE_LIMIT:
             return self._put_singly(text)
-        self._replace(self._column, self._column + len(cells), cells)
+        self._replace_cells(self._column, self._column + len(cells), cells)
         self._column += len(cells)
         self._is_moved = False
         return ""
 
     def _put_singly(self, text: str) -> str:
-        column = self._cursor()
+        column = self._resolve_cursor()
         for index, character in enumerate(text):
             if column >= LINE_LIMIT:
                 self._column = column
                 return text[index:]
-            cells = _cells(character)
-            self._replace(column, column + len(cells), cells)
+            cells = _expand_character(character)
+            self._replace_cells(column, column + len(cells), cells)
             column += len(cells)
         self._column = column
         self._is_moved = False
         return ""
 
-    def control(self, token: Token) -> None:
+    def apply_control(self, token: TerminalToken) -> None:
         """A control character, or one that is repeated; before each of them the line may have become too long."""
         byte, start, end = token.data[:1], token.start, token.end
-        if byte in _REPEATED and token.data != b"\r\n":
+        if byte in _REPEATABLE_CONTROLS and token.data != b"\r\n":
             while (last := max(start, self.start + RAW_LIMIT)) < end:
-                self._repeat(byte, last - start)
-                self.leave(last)
+                self._repeat_control(byte, last - start)
+                self.leave_line(last)
                 start = last
-            self._repeat(byte, end - start)
+            self._repeat_control(byte, end - start)
             return
         if byte != b"\n":  # a lone newline ends the line anyway, and must do so where its CR came alone before it
-            self.bound(start)
+            self.limit_length(start)
         if token.data.endswith(b"\n"):
-            self.settle(end)
+            self.settle_line(end)
 
-    def _repeat(self, byte: bytes, count: int) -> None:
+    def _repeat_control(self, byte: bytes, count: int) -> None:
         if count and byte == b"\r" and not self.is_empty:
-            self._padded = self._padded or self._is_padded()
-            self._move(0)
+            self._is_row_padded = self._is_row_padded or self._is_prompt_padding()
+            self._move_cursor(0)
         elif count and byte == b"\b":
-            self._move(self._cursor() - 1)  # first from beyond the farthest column to it
-            self._move(self._cursor() - (count - 1))
+            self._move_cursor(self._resolve_cursor() - 1)  # first from beyond the farthest column to it
+            self._move_cursor(self._resolve_cursor() - (count - 1))
         elif count and byte == b"\t":
-            self._tab(count)
+            self._advance_tabs(count)
 
-    def sequence(self, token: Token) -> None:
+    def apply_sequence(self, token: TerminalToken) -> None:
         """A csi or esc token that may move the cursor or erase."""
         key = token.text if token.kind == "csi" else "esc" + token.text
-        act = _ACTS.get(key)
-        if act is not None and (count := _count(token.data)) is not None:
-            if self._padded:
-                self.leave(token.start)
+        act = _SEQUENCE_HANDLERS.get(key)
+        if act is not None and (count := _parse_count(token.data)) is not None:
+            if self._is_row_padded:
+                self.leave_line(token.start)
             act(self, count, token.end)
 
-    def _is_padded(self) -> bool:
+    def _is_prompt_padding(self) -> bool:
         """Whether only blanks were printed since the row's end: so shells make sure that a prompt has its own row.
 
         A carriage return then goes to the start of the next row; the line stays if anything but a newline follows.
         """
         if not self.width:
             return False
-        column = self._cursor()
-        return column > self.width and not self._shown[(column - 1) // self.width * self.width :].strip(" ")
+        column = self._resolve_cursor()
+        return column > self.width and not self._cells[(column - 1) // self.width * self.width :].strip(" ")
 
-    def _cursor(self) -> int:
+    def _resolve_cursor(self) -> int:
         """The column of the cursor; asking makes the line one that has columns."""
         if self._column is None:
-            self._shown = self._shown if self._shown.isascii() else _widened(self._shown)
-            self._column = len(self._shown)
+            self._cells = self._cells if self._cells.isascii() else _widen_text(self._cells)
+            self._column = len(self._cells)
         return self._column
 
-    def _move(self, column: int) -> None:
-        self._cursor()
+    def _move_cursor(self, column: int) -> None:
+        self._resolve_cursor()
         self._is_moved = True
-        self._column = max(0, min(column, max(_FARTHEST, len(self._shown))))
+        self._column = max(0, min(column, max(_MAX_COLUMN, len(self._cells))))
 
-    def _tab(self, count: int) -> None:
+    def _advance_tabs(self, count: int) -> None:
         if self._column is None:
             # stays plain, as the same line would in a run
-            width = self._tabbed_width + len(_widened(self._shown[self._tabbed :]))
-            stop = width - width % _TAB + _TAB * count
-            self._shown = (self._shown + " " * min(stop - width, LINE_LIMIT))[:LINE_LIMIT]
-            self._tabbed, self._tabbed_width = len(self._shown), stop
+            width = self._measured_width + len(_widen_text(self._cells[self._measured_length :]))
+            stop = width - width % _TAB_WIDTH + _TAB_WIDTH * count
+            self._cells = (self._cells + " " * min(stop - width, LINE_LIMIT))[:LINE_LIMIT]
+            self._measured_length, self._measured_width = len(self._cells), stop
         else:
             self._is_moved = True
-            self._column = min(self._column - self._column % _TAB + _TAB * count, LINE_LIMIT)
+            self._column = min(self._column - self._column % _TAB_WIDTH + _TAB_WIDTH * count, LINE_LIMIT)
 
-    def _replace(self, start: int, end: int, cells: str) -> None:
+    def _replace_cells(self, start: int, end: int, cells: str) -> None:
         """Half of a wide character that loses its other half becomes a blank."""
-        shown = self._shown
+        shown = self._cells
         is_over = start < len(shown) or self._is_moved
-        if is_over and (start or end < len(shown)) and (piece := left_of(shown, start, end, cells)):
-            self.covering.cut(piece, self.start, shown)
+        if is_over and (start or end < len(shown)) and (piece := find_remaining_piece(shown, start, end, cells)):
+            self.overwrites.record_overwrite(piece, self.start, shown)
         shown = shown.ljust(start)
         left, right = shown[:start], shown[end:]
         if _FILLER in shown:
@@ -268,87 +270,89 @@ class LineAssembly:
                 left = left[:-1] + " "
             if right.startswith(_FILLER):
                 right = " " + right[1:]
-        self._shown = left + cells + right
+        self._cells = left + cells + right
 
-    def _elsewhere(self, _count: int, end: int) -> None:
-        self.leaps += 1
-        self.leave(end)
+    def _jump_to_row(self, _count: int, end: int) -> None:
+        self.row_jumps += 1
+        self.leave_line(end)
 
-    def _forward(self, count: int, _end: int) -> None:
-        self._move(self._cursor() + max(count, 1))
+    def _move_forward(self, count: int, _end: int) -> None:
+        self._move_cursor(self._resolve_cursor() + max(count, 1))
 
-    def _back(self, count: int, _end: int) -> None:
-        self._move(self._cursor() - max(count, 1))
+    def _move_back(self, count: int, _end: int) -> None:
+        self._move_cursor(self._resolve_cursor() - max(count, 1))
 
-    def _to_column(self, count: int, _end: int) -> None:
-        self._move(max(count, 1) - 1)
+    def _move_to_column(self, count: int, _end: int) -> None:
+        self._move_cursor(max(count, 1) - 1)
 
     def _erase_line(self, how: int, _end: int) -> None:
         if how == 0 and self._column is None:
             return
-        column = self._cursor()
+        column = self._resolve_cursor()
         if how == 0:
-            self._replace(column, max(column, len(self._shown)), "")
+            self._replace_cells(column, max(column, len(self._cells)), "")
         elif how == 1:
-            self._replace(0, column + 1, " " * (column + 1))
+            self._replace_cells(0, column + 1, " " * (column + 1))
         elif how == 2:
-            self._shown = ""
-        if column == 0 and not self._shown:
-            self._empty()
+            self._cells = ""
+        if column == 0 and not self._cells:
+            self._clear_line()
 
     def _erase_screen(self, how: int, end: int) -> None:
         """To the end of the screen: of that we have the end of this line. Otherwise a new page begins."""
         if how == 0:
             self._erase_line(0, end)
         else:
-            self._elsewhere(how, end)
+            self._jump_to_row(how, end)
 
-    def _erase(self, count: int, _end: int) -> None:
-        column = self._cursor()
-        stop = min(column + max(count, 1), len(self._shown))
+    def _erase_cells(self, count: int, _end: int) -> None:
+        column = self._resolve_cursor()
+        stop = min(column + max(count, 1), len(self._cells))
         if stop > column:
-            self._replace(column, stop, " " * (stop - column))
+            self._replace_cells(column, stop, " " * (stop - column))
 
-    def _delete(self, count: int, _end: int) -> None:
-        column = self._cursor()
-        self._replace(column, column + max(count, 1), "")
+    def _delete_cells(self, count: int, _end: int) -> None:
+        column = self._resolve_cursor()
+        self._replace_cells(column, column + max(count, 1), "")
 
-    def _insert(self, count: int, _end: int) -> None:
-        column = self._cursor()
-        self._replace(column, column, " " * min(max(count, 1), LINE_LIMIT))
-        self._shown = self._shown[:LINE_LIMIT]
+    def _insert_blanks(self, count: int, _end: int) -> None:
+        column = self._resolve_cursor()
+        self._replace_cells(column, column, " " * min(max(count, 1), LINE_LIMIT))
+        self._cells = self._cells[:LINE_LIMIT]
 
-    def _save(self, _count: int, _end: int) -> None:
-        self._saved = self._cursor()
+    def _save_cursor(self, _count: int, _end: int) -> None:
+        self._saved_column = self._resolve_cursor()
 
-    def _restore(self, _count: int, end: int) -> None:
+    def _restore_cursor(self, _count: int, end: int) -> None:
         """To a place in this line, or to one that we did not see."""
-        if self._saved is None:
-            self.leave(end)
+        if self._saved_column is None:
+            self.leave_line(end)
         else:
-            self._move(self._saved)
+            self._move_cursor(self._saved_column)
 
 
-_Act = Callable[[LineAssembly, int, int], None]
-_ACTS: dict[str, _Act] = dict.fromkeys((*"ABEFHfdeLMSTr", "escD", "escE", "escM"), LineAssembly._elsewhere) | {
-    "C": LineAssembly._forward,
-    "a": LineAssembly._forward,
-    "D": LineAssembly._back,
-    "G": LineAssembly._to_column,
-    "`": LineAssembly._to_column,
-    "K": LineAssembly._erase_line,
-    "J": LineAssembly._erase_screen,
-    "X": LineAssembly._erase,
-    "P": LineAssembly._delete,
-    "@": LineAssembly._insert,
-    "s": LineAssembly._save,
-    "u": LineAssembly._restore,
-    "esc7": LineAssembly._save,
-    "esc8": LineAssembly._restore,
+_SequenceHandler = Callable[[LineAssembler, int, int], None]
+_SEQUENCE_HANDLERS: dict[str, _SequenceHandler] = dict.fromkeys(
+    (*"ABEFHfdeLMSTr", "escD", "escE", "escM"), LineAssembler._jump_to_row
+) | {
+    "C": LineAssembler._move_forward,
+    "a": LineAssembler._move_forward,
+    "D": LineAssembler._move_back,
+    "G": LineAssembler._move_to_column,
+    "`": LineAssembler._move_to_column,
+    "K": LineAssembler._erase_line,
+    "J": LineAssembler._erase_screen,
+    "X": LineAssembler._erase_cells,
+    "P": LineAssembler._delete_cells,
+    "@": LineAssembler._insert_blanks,
+    "s": LineAssembler._save_cursor,
+    "u": LineAssembler._restore_cursor,
+    "esc7": LineAssembler._save_cursor,
+    "esc8": LineAssembler._restore_cursor,
 }
 
 
-def _count(parameters: bytes) -> int | None:
+def _parse_count(parameters: bytes) -> int | None:
     """The first parameter, 0 if it was left out, None if these are not plain numbers (private forms, intermediates)."""
     first = parameters.partition(b";")[0]
     if not first:
@@ -356,11 +360,11 @@ def _count(parameters: bytes) -> int | None:
     return int(first[:6]) if first.isdigit() else None
 
 
-def _widened(text: str) -> str:
-    return "".join(map(_cells, text)) if _MAY_BE_WIDE.search(text) else text
+def _widen_text(text: str) -> str:
+    return "".join(map(_expand_character, text)) if _MAY_BE_WIDE.search(text) else text
 
 
 @lru_cache(maxsize=1024)
-def _cells(character: str) -> str:
+def _expand_character(character: str) -> str:
     is_wide = _MAY_BE_WIDE.match(character) and east_asian_width(character) in "WF"
     return character + _FILLER if is_wide else character

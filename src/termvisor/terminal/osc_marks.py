@@ -11,16 +11,16 @@ from collections.abc import Callable
 
 from termvisor.model.terminal.mark import Mark, MarkKind
 
-TEXT_LIMIT = 4096
-_PARAM_LIMIT = 1024
-_PARAMS_LIMIT = 16
+MAX_TEXT_LENGTH = 4096
+_MAX_PARAM_LENGTH = 1024
+_MAX_PARAMS = 16
 
 _SPACING = re.compile(r"[\t-\r]+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_ESCAPED = re.compile(r"\\(\\|x[0-9a-fA-F]{2})")
-_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
-_STATUS = re.compile(r"-?\d{1,10}")
-_CONEMU = re.compile(r"(1[0-2]|[1-9])(?:;(.*))?", re.DOTALL)
+_ESCAPED_CHARACTER = re.compile(r"\\(\\|x[0-9a-fA-F]{2})")
+_PERCENT_ENCODED = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_EXIT_STATUS = re.compile(r"-?\d{1,10}")
+_CONEMU_COMMAND = re.compile(r"(1[0-2]|[1-9])(?:;(.*))?", re.DOTALL)
 
 _SHELL_KINDS: dict[str, MarkKind] = {
     "A": "prompt_start",
@@ -29,184 +29,196 @@ _SHELL_KINDS: dict[str, MarkKind] = {
     "D": "command_end",
     "P": "prompt_property",
 }
-_MODES: dict[tuple[bytes, str], MarkKind] = {
+_MARK_BY_MODE: dict[tuple[bytes, str], MarkKind] = {
     (b"2004", "h"): "paste_on",
     (b"2004", "l"): "paste_off",
     (b"2026", "h"): "sync_on",
     (b"2026", "l"): "sync_off",
 }
-_MODES |= {(mode, "h"): "alt_screen_on" for mode in (b"1049", b"1047", b"47")}
-_MODES |= {(mode, "l"): "alt_screen_off" for mode in (b"1049", b"1047", b"47")}
+_MARK_BY_MODE |= {(mode, "h"): "alt_screen_on" for mode in (b"1049", b"1047", b"47")}
+_MARK_BY_MODE |= {(mode, "l"): "alt_screen_off" for mode in (b"1049", b"1047", b"47")}
 
 
-def marks_of_csi(parameters: bytes, final: str, offset: int) -> list[Mark]:
+def parse_csi_marks(parameters: bytes, final: str, offset: int) -> list[Mark]:
     """``CSI ? 1049 ; 2004 h`` is two marks; ``CSI ! p`` is a reset."""
     if parameters == b"!" and final == "p":
         return [Mark(kind="reset", offset=offset)]
     if final not in ("h", "l") or not parameters.startswith(b"?"):
         return []
-    kinds = (_MODES.get((mode, final)) for mode in parameters[1:].split(b";"))
+    kinds = (_MARK_BY_MODE.get((mode, final)) for mode in parameters[1:].split(b";"))
     return [Mark(kind=kind, offset=offset) for kind in kinds if kind is not None]
 
 
-def mark_of_osc(payload: bytes, offset: int) -> Mark | None:
+def parse_osc_mark(payload: bytes, offset: int) -> Mark | None:
     number, _, rest = payload.partition(b";")
-    read = _READERS.get(number)
+    read = _OSC_PARSERS.get(number)
     return None if read is None else read(rest.decode("utf-8", "replace"), offset)
 
 
-def clean(text: str, limit: int = TEXT_LIMIT) -> str:
+def sanitize(text: str, limit: int = MAX_TEXT_LENGTH) -> str:
     """Without control characters (white space becomes one blank), and no longer than the limit."""
     return _CONTROLS.sub("", _SPACING.sub(" ", text))[:limit]
 
 
-def _parameters(fields: list[str]) -> dict[str, str]:
+def _parse_parameters(fields: list[str]) -> dict[str, str]:
     pairs = (field.partition("=") for field in fields if "=" in field)
-    return {clean(key, 64): clean(value, _PARAM_LIMIT) for key, _, value in list(pairs)[:_PARAMS_LIMIT]}
+    return {sanitize(key, 64): sanitize(value, _MAX_PARAM_LENGTH) for key, _, value in list(pairs)[:_MAX_PARAMS]}
 
 
 def _unescape(text: str) -> str:
     r"""``\\`` and ``\x3b`` as OSC 633 writes them."""
-    return _ESCAPED.sub(lambda match: "\\" if match[1] == "\\" else chr(int(match[1][1:], 16)), text)
+    return _ESCAPED_CHARACTER.sub(lambda match: "\\" if match[1] == "\\" else chr(int(match[1][1:], 16)), text)
 
 
-def _semantic(rest: str, offset: int) -> Mark | None:
+def _parse_semantic_prompt(rest: str, offset: int) -> Mark | None:
     """OSC 133: ``D;0;aid=7``, ``C;cmdline_url=ls%20-l``; ours carry ``nonce=<hex>``."""
     letter, *fields = rest.split(";")
     if letter == "E":
-        return _command_line(fields, offset)
+        return _parse_command_line(fields, offset)
     kind = _SHELL_KINDS.get(letter)
     if kind is None:
         return None
-    params = _parameters(fields)
+    params = _parse_parameters(fields)
     status = next((field for field in fields if "=" not in field), "")
     return Mark(
         kind=kind,
         offset=offset,
-        text=_typed(fields) if kind == "command_start" else "",
-        exit_code=_status(status) if kind == "command_end" else None,
+        text=_parse_sent_command(fields) if kind == "command_start" else "",
+        exit_code=_parse_exit_status(status) if kind == "command_end" else None,
         params={key: value for key, value in params.items() if key not in ("cmdline", "cmdline_url")},
     )
 
 
-def unquoted(text: str) -> str:
+def decode_percent(text: str) -> str:
     """As `urllib.parse.unquote`, which brings half a megabyte along."""
-    return _PERCENT.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
+    return _PERCENT_ENCODED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
 
 
-def _typed(fields: list[str]) -> str:
+def _parse_sent_command(fields: list[str]) -> str:
     """The command line that fish (percent-encoded) and kitty's shells send along with C."""
     given = dict(field.partition("=")[::2] for field in fields)
-    return clean(unquoted(given["cmdline_url"]) if "cmdline_url" in given else given.get("cmdline", ""))
+    return sanitize(decode_percent(given["cmdline_url"]) if "cmdline_url" in given else given.get("cmdline", ""))
 
 
-def _command_line(fields: list[str], offset: int) -> Mark:
+def _parse_command_line(fields: list[str], offset: int) -> Mark:
     """The line may hold a bare ``;``, so only the known fields at its end are taken off."""
     params: list[str] = []
     while fields and fields[-1].startswith(("nonce=", "aid=")):
         params.append(fields.pop())
-    return Mark(kind="command_line", offset=offset, text=clean(_unescape(";".join(fields))), params=_parameters(params))
+    return Mark(
+        kind="command_line", offset=offset, text=sanitize(_unescape(";".join(fields))), params=_parse_parameters(params)
+    )
 
 
-def _vscode(rest: str, offset: int) -> Mark | None:
+def _parse_vscode(rest: str, offset: int) -> Mark | None:
     """OSC 633 as OSC 133, but ``E;line;nonce`` has its nonce by position and ``P`` escapes its values."""
     letter, *fields = rest.split(";")
     if letter == "E" and len(fields) == 2 and not fields[1].startswith("nonce="):
-        nonce = {"nonce": clean(fields[1], _PARAM_LIMIT)} if fields[1] else {}
-        return Mark(kind="command_line", offset=offset, text=clean(_unescape(fields[0])), params=nonce)
+        nonce = {"nonce": sanitize(fields[1], _MAX_PARAM_LENGTH)} if fields[1] else {}
+        return Mark(kind="command_line", offset=offset, text=sanitize(_unescape(fields[0])), params=nonce)
     if letter == "P":
-        return Mark(kind="prompt_property", offset=offset, params=_parameters([_unescape(field) for field in fields]))
-    return _semantic(rest, offset)
+        return Mark(
+            kind="prompt_property", offset=offset, params=_parse_parameters([_unescape(field) for field in fields])
+        )
+    return _parse_semantic_prompt(rest, offset)
 
 
-def _status(text: str) -> int | None:
-    return int(text) if _STATUS.fullmatch(text) else None
+def _parse_exit_status(text: str) -> int | None:
+    return int(text) if _EXIT_STATUS.fullmatch(text) else None
 
 
-def _place(rest: str, offset: int) -> Mark | None:
+def _parse_cwd(rest: str, offset: int) -> Mark | None:
     """OSC 7 ``file://host/path``; some shells send the bare path."""
     if rest.startswith("/"):
-        return Mark(kind="cwd", offset=offset, text=clean(rest))
+        return Mark(kind="cwd", offset=offset, text=sanitize(rest))
     scheme, separator, address = rest.partition("://")
     host, slash, path = address.partition("/")
     if not separator or not slash or scheme not in ("file", "kitty-shell-cwd"):
         return None
-    path = unquoted(path) if scheme == "file" else path
-    return Mark(kind="cwd", offset=offset, text=clean("/" + path), params={"host": clean(host, 255)} if host else {})
+    path = decode_percent(path) if scheme == "file" else path
+    return Mark(
+        kind="cwd", offset=offset, text=sanitize("/" + path), params={"host": sanitize(host, 255)} if host else {}
+    )
 
 
-def _title(rest: str, offset: int) -> Mark:
-    return Mark(kind="title", offset=offset, text=clean(rest))
+def _parse_title(rest: str, offset: int) -> Mark:
+    return Mark(kind="title", offset=offset, text=sanitize(rest))
 
 
-def _notification(rest: str, offset: int) -> Mark | None:
+def _parse_notification(rest: str, offset: int) -> Mark | None:
     """OSC 9 is a message, unless it begins with one of ConEmu's numbers: 4 progress, 9 folder, others not for us."""
-    conemu = _CONEMU.fullmatch(rest)
+    conemu = _CONEMU_COMMAND.fullmatch(rest)
     if conemu is None:
-        return Mark(kind="notification", offset=offset, text=clean(rest))
+        return Mark(kind="notification", offset=offset, text=sanitize(rest))
     number, value = conemu[1], conemu[2] or ""
     if number == "9":
-        return Mark(kind="cwd", offset=offset, text=clean(value.strip('"')))
+        return Mark(kind="cwd", offset=offset, text=sanitize(value.strip('"')))
     if number == "4":
         state, _, percent = value.partition(";")
-        return Mark(kind="progress", offset=offset, params={"state": clean(state, 8), "progress": clean(percent, 8)})
+        return Mark(
+            kind="progress", offset=offset, params={"state": sanitize(state, 8), "progress": sanitize(percent, 8)}
+        )
     return None
 
 
-def _kitty_notification(rest: str, offset: int) -> Mark:
+def _parse_kitty_notification(rest: str, offset: int) -> Mark:
     """OSC 99 ``key=value:key=value;text``; with ``e=1`` the text is base64."""
     about, _, text = rest.partition(";")
-    params = _parameters(about.split(":"))
-    decoded = _base64(text) if params.get("e") == "1" else text
-    return Mark(kind="notification", offset=offset, text=clean(decoded or ""), params=params)
+    params = _parse_parameters(about.split(":"))
+    decoded = _decode_base64(text) if params.get("e") == "1" else text
+    return Mark(kind="notification", offset=offset, text=sanitize(decoded or ""), params=params)
 
 
-def _urxvt(rest: str, offset: int) -> Mark | None:
+def _parse_urxvt_notification(rest: str, offset: int) -> Mark | None:
     command, _, text = rest.partition(";")
     title, _, body = text.partition(";")
     if command != "notify":
         return None
-    return Mark(kind="notification", offset=offset, text=clean(body), params={"title": clean(title, _PARAM_LIMIT)})
+    return Mark(
+        kind="notification", offset=offset, text=sanitize(body), params={"title": sanitize(title, _MAX_PARAM_LENGTH)}
+    )
 
 
-def _iterm(rest: str, offset: int) -> Mark | None:
+def _parse_iterm(rest: str, offset: int) -> Mark | None:
     command, _, value = rest.partition("=")
     if command == "CurrentDir":
-        return Mark(kind="cwd", offset=offset, text=clean(value))
+        return Mark(kind="cwd", offset=offset, text=sanitize(value))
     name, _, encoded = value.partition("=")
-    decoded = _base64(encoded)
+    decoded = _decode_base64(encoded)
     if command != "SetUserVar" or decoded is None:
         return None
-    return Mark(kind="user_var", offset=offset, text=clean(decoded), params={"name": clean(name, _PARAM_LIMIT)})
+    return Mark(
+        kind="user_var", offset=offset, text=sanitize(decoded), params={"name": sanitize(name, _MAX_PARAM_LENGTH)}
+    )
 
 
-def _base64(text: str) -> str | None:
+def _decode_base64(text: str) -> str | None:
     try:
         return base64.b64decode(text, validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return None
 
 
-def _agent(rest: str, offset: int) -> Mark:
-    return Mark(kind="agent", offset=offset, text=clean(rest))
+def _parse_agent(rest: str, offset: int) -> Mark:
+    return Mark(kind="agent", offset=offset, text=sanitize(rest))
 
 
-def _end(rest: str, offset: int) -> Mark | None:
+def _parse_end_of_program(rest: str, offset: int) -> Mark | None:
     """Our own ``7770;end;<status>``, printed when a managed program is over."""
     word, _, status = rest.partition(";")
-    return Mark(kind="end_of_program", offset=offset, exit_code=_status(status)) if word == "end" else None
+    return Mark(kind="end_of_program", offset=offset, exit_code=_parse_exit_status(status)) if word == "end" else None
 
 
-_READERS: dict[bytes, Callable[[str, int], Mark | None]] = {
-    b"0": _title,
-    b"2": _title,
-    b"7": _place,
-    b"9": _notification,
-    b"99": _kitty_notification,
-    b"133": _semantic,
-    b"633": _vscode,
-    b"777": _urxvt,
-    b"1337": _iterm,
-    b"7501": _agent,
-    b"7770": _end,
+_OSC_PARSERS: dict[bytes, Callable[[str, int], Mark | None]] = {
+    b"0": _parse_title,
+    b"2": _parse_title,
+    b"7": _parse_cwd,
+    b"9": _parse_notification,
+    b"99": _parse_kitty_notification,
+    b"133": _parse_semantic_prompt,
+    b"633": _parse_vscode,
+    b"777": _parse_urxvt_notification,
+    b"1337": _parse_iterm,
+    b"7501": _parse_agent,
+    b"7770": _parse_end_of_program,
 }

@@ -8,30 +8,30 @@ import re
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Callable
 
-from termvisor.model.terminal.screen_row import Life
+from termvisor.model.terminal.screen_row import ScreenLifetime
 
-_SPINS = "◐◑◒◓◴◵◶◷◜◝◞◟◰◱◲◳◢◣◤◥✢✣✤✦✧✳✴✵✶✷✸✹✺✻✼✽✾❋·∙•●○◉◌◍◎⏺⬝■□▪▫▮▯∗*"
+_SPINNER_GLYPHS = "◐◑◒◓◴◵◶◷◜◝◞◟◰◱◲◳◢◣◤◥✢✣✤✦✧✳✴✵✶✷✸✹✺✻✼✽✾❋·∙•●○◉◌◍◎⏺⬝■□▪▫▮▯∗*"
 _BRAILLE = "\u2800-\u28ff"
-_FOLDED = re.compile(
-    rf"(?P<digits>\d+)|(?<!\S)[|/\\–-](?!\S)|[{re.escape(_SPINS)}{_BRAILLE}]+|(?P<sign>[^\w\s])(?P=sign)+"
+_VARIABLE_TEXT = re.compile(
+    rf"(?P<digits>\d+)|(?<!\S)[|/\\–-](?!\S)|[{re.escape(_SPINNER_GLYPHS)}{_BRAILLE}]+|(?P<sign>[^\w\s])(?P=sign)+"
 )
 
 
-def fold(text: str) -> str:
+def normalize_row(text: str) -> str:
     """The row as it is compared; empty for a blank one."""
-    return " ".join(_FOLDED.sub(_class, text).split())
+    return " ".join(_VARIABLE_TEXT.sub(_replace_variable_text, text).split())
 
 
-def _class(found: re.Match[str]) -> str:
+def _replace_variable_text(found: re.Match[str]) -> str:
     return found["sign"] or ("0" if found["digits"] else "·")
 
 
-def folds_of(life: Life) -> Callable[[str], int]:
+def build_row_hasher(lifetime: ScreenLifetime) -> Callable[[str], int]:
     """Names rows within one life: the same number for rows that fold alike, another one in another life."""
-    salt = f"{life.epoch} {life.is_alternate:d} {life.since}".encode()
+    salt = f"{lifetime.epoch} {lifetime.is_alternate:d} {lifetime.since}".encode()
 
-    def number(text: str) -> int:
-        data = fold(text).encode("utf-8", "replace")
+    def hash_row(text: str) -> int:
+        data = normalize_row(text).encode("utf-8", "replace")
         return int.from_bytes(blake2b(data, digest_size=8, key=salt).digest(), "little", signed=True)
 
-    return number
+    return hash_row

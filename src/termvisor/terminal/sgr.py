@@ -8,70 +8,72 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-_PART = re.compile(
+_ESCAPE_SEQUENCE = re.compile(
     r"\x1b\[(?P<sgr>[0-9;:]*)m|(?P<shift>[\x0e\x0f])"
     r"|\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[\x00-\x1f\x7f-\x9f]"
 )
-_LINES = str.maketrans("`afgijklmnopqrstuvwxyz{|}~+,-.0h", "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·→←↑↓█▒")
-_SLOTS = {
+_LINE_DRAWING_MAP = str.maketrans("`afgijklmnopqrstuvwxyz{|}~+,-.0h", "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·→←↑↓█▒")
+_ATTRIBUTE_BY_CODE = {
     **dict.fromkeys((*range(30, 39), *range(90, 98)), "ink"),
     **dict.fromkeys((*range(40, 49), *range(100, 108)), "paper"),
     **{58: "rule", 1: "bold", 2: "dim", 3: "italic", 4: "underline", 21: "underline", 5: "blink", 6: "blink"},
     **{7: "reverse", 8: "hidden", 9: "strike", 53: "overline"},
 }
-_ENDS = {
+_ATTRIBUTES_RESET_BY_CODE = {
     **{39: ("ink",), 49: ("paper",), 59: ("rule",), 22: ("bold", "dim"), 23: ("italic",), 24: ("underline",)},
     **{25: ("blink",), 27: ("reverse",), 28: ("hidden",), 29: ("strike",), 55: ("overline",)},
 }
 
 
-def self_contained(rows: Sequence[str]) -> list[str]:
-    pen = _Pen()
-    return [pen.drawn(row) for row in rows]
+def make_rows_self_contained(rows: Sequence[str]) -> list[str]:
+    pen = _SgrPen()
+    return [pen.draw_row(row) for row in rows]
 
 
-class _Pen:
+class _SgrPen:
     """How the next cell would be drawn."""
 
     def __init__(self) -> None:
-        self._set: dict[str, str] = {}
+        self._attributes: dict[str, str] = {}
         self._draws_lines = False
 
-    def drawn(self, row: str) -> str:
+    def draw_row(self, row: str) -> str:
         written, now, at = "", "", 0
-        for found in _PART.finditer(row):
-            written, now = self._cells(row[at : found.start()], written, now)
+        for found in _ESCAPE_SEQUENCE.finditer(row):
+            written, now = self._append_cells(row[at : found.start()], written, now)
             at = found.end()
             if found["sgr"] is not None:
-                self._take(found["sgr"])
+                self._apply_parameters(found["sgr"])
             elif found["shift"]:
                 self._draws_lines = found["shift"] == "\x0e"
-        written, now = self._cells(row[at:], written, now)
+        written, now = self._append_cells(row[at:], written, now)
         return f"{written}\x1b[0m" if now else written.rstrip(" ")
 
-    def _cells(self, text: str, written: str, now: str) -> tuple[str, str]:
+    def _append_cells(self, text: str, written: str, now: str) -> tuple[str, str]:
         """The row with these cells, and the colours that hold behind them."""
         if not text:
             return written, now
-        wanted = ";".join(self._set.values())
+        wanted = ";".join(self._attributes.values())
         if wanted != now:
             written += f"\x1b[0;{wanted}m" if now and wanted else f"\x1b[{wanted or 0}m"
-        return written + (text.translate(_LINES) if self._draws_lines else text), wanted
+        return written + (text.translate(_LINE_DRAWING_MAP) if self._draws_lines else text), wanted
 
-    def _take(self, parameters: str) -> None:
+    def _apply_parameters(self, parameters: str) -> None:
         words = iter(parameters.split(";"))
         for word in words:
             head = word.partition(":")[0] or "0"
             code = int(head[:4])
             if code == 0:
-                self._set.clear()
-            elif slot := _SLOTS.get(code):
-                self._set[slot] = ";".join([word, *_colour(words)]) if word in ("38", "48", "58") else word
-            for ended in _ENDS.get(code, ()):
-                self._set.pop(ended, None)
+                self._attributes.clear()
+            elif slot := _ATTRIBUTE_BY_CODE.get(code):
+                self._attributes[slot] = (
+                    ";".join([word, *_take_color_words(words)]) if word in ("38", "48", "58") else word
+                )
+            for ended in _ATTRIBUTES_RESET_BY_CODE.get(code, ()):
+                self._attributes.pop(ended, None)
 
 
-def _colour(words: Iterator[str]) -> list[str]:
+def _take_color_words(words: Iterator[str]) -> list[str]:
     """The words that belong to a 38, 48 or 58: ``5;n`` or ``2;r;g;b``."""
     kind = next(words, "")
     return [kind, *islice(words, {"5": 1, "2": 3}.get(kind, 0))]

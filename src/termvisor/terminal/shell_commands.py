@@ -13,24 +13,24 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.model.terminal.command import CommandTold, Edge
+from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.mark import Mark, MarkKind
 
-DEPTH = 8
+MAX_SHELL_DEPTH = 8
 """Shells within each other that are followed; the outermost are given up beyond that."""
 
 
-class Running(Struct, frozen=True, array_like=True):
+class RunningCommand(Struct, frozen=True, array_like=True):
     """A command that has not ended, and the shell that runs it."""
 
-    told: CommandTold
+    update: CommandUpdate
     shell: str = ""
 
 
-class Shells(Struct, frozen=True, array_like=True):
+class ShellState(Struct, frozen=True, array_like=True):
     """What must be remembered of the shells of a pane."""
 
-    running: tuple[Running, ...] = ()
+    running: tuple[RunningCommand, ...] = ()
     """The command of each shell, outermost first."""
     announced: str | None = None
     """The line of a command that has not started yet."""
@@ -40,142 +40,142 @@ class Shells(Struct, frozen=True, array_like=True):
     cwd: str | None = None
 
 
-class Heard(Struct, frozen=True):
+class ShellMark(Struct, frozen=True):
     """A believed mark, when it came, and whether it carried our nonce."""
 
     mark: Mark
     at: int
     is_proven: bool = False
 
-    def shell(self, otherwise: str) -> str:
+    def get_shell(self, otherwise: str) -> str:
         return self.mark.params.get("aid", otherwise)
 
 
-class Happened(Struct, frozen=True):
+class ShellUpdate(Struct, frozen=True):
     """What is to be remembered, and what became known."""
 
-    shells: Shells
-    told: tuple[CommandTold, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    shells: ShellState
+    commands: tuple[CommandUpdate, ...] = ()
+    edges: tuple[CommandBoundary, ...] = ()
 
 
-def hear(shells: Shells, heard: Heard) -> Happened:
+def apply_mark(state: ShellState, shell_mark: ShellMark) -> ShellUpdate:
     """What is known after this mark."""
-    act = _ACTS.get(heard.mark.kind)
+    act = _MARK_HANDLERS.get(shell_mark.mark.kind)
     if act is None:
-        return Happened(shells)
-    if not heard.is_proven or heard.mark.kind == "command_line":  # a line has no row to end an output at
-        return act(shells, heard)
-    proven, forgotten = _forget_unproven(shells, heard.mark)
-    after = act(proven, heard)
-    return Happened(after.shells, forgotten.told + after.told, forgotten.edges + after.edges)
+        return ShellUpdate(state)
+    if not shell_mark.is_proven or shell_mark.mark.kind == "command_line":  # a line has no row to end an output at
+        return act(state, shell_mark)
+    proven, forgotten = _abandon_unproven(state, shell_mark.mark)
+    after = act(proven, shell_mark)
+    return ShellUpdate(after.shells, forgotten.commands + after.commands, forgotten.edges + after.edges)
 
 
-def hear_folder(shells: Shells, mark: Mark) -> Shells:
+def apply_folder(state: ShellState, mark: Mark) -> ShellState:
     """Where the shell is, as it or anybody else says: no proof is asked for, and none is claimed."""
     path = mark.text if mark.kind == "cwd" else mark.params.get("Cwd", "")
-    return replace(shells, cwd=path) if path else shells
+    return replace(state, cwd=path) if path else state
 
 
-def finish(shells: Shells, offset: int) -> Happened:
+def finish_epoch(state: ShellState, offset: int) -> ShellUpdate:
     """The epoch is over: what runs is lost."""
-    return _give_up(shells, shells.running, offset, offset)
+    return _abandon_commands(state, state.running, offset, offset)
 
 
-def _prompt(shells: Shells, heard: Heard) -> Happened:
-    is_input = heard.mark.kind == "input_start"
-    shell = heard.shell(shells.shell if is_input else "")
-    after = _give_up_within(shells, shell, heard.mark)
+def _handle_prompt(state: ShellState, shell_mark: ShellMark) -> ShellUpdate:
+    is_input = shell_mark.mark.kind == "input_start"
+    shell = shell_mark.get_shell(state.shell if is_input else "")
+    after = _abandon_shell(state, shell, shell_mark.mark)
     return replace(after, shells=replace(after.shells, shell=shell, announced=None))
 
 
-def _started(shells: Shells, heard: Heard) -> Happened:
-    mark, shell = heard.mark, heard.shell(shells.shell)
-    after = _give_up_within(shells, shell, mark)
-    if len(after.shells.running) >= DEPTH:
-        outermost = _give_up(after.shells, after.shells.running[:1], mark.offset, mark.row)
-        after = Happened(outermost.shells, after.told + outermost.told, after.edges + outermost.edges)
-    announced = shells.announced if shells.is_announced_proven == heard.is_proven else None
-    told = CommandTold(
+def _handle_start(state: ShellState, shell_mark: ShellMark) -> ShellUpdate:
+    mark, shell = shell_mark.mark, shell_mark.get_shell(state.shell)
+    after = _abandon_shell(state, shell, mark)
+    if len(after.shells.running) >= MAX_SHELL_DEPTH:
+        outermost = _abandon_commands(after.shells, after.shells.running[:1], mark.offset, mark.row)
+        after = ShellUpdate(outermost.shells, after.commands + outermost.commands, after.edges + outermost.edges)
+    announced = state.announced if state.is_announced_proven == shell_mark.is_proven else None
+    told = CommandUpdate(
         start=mark.offset,
-        started_at=heard.at,
+        started_at=shell_mark.at,
         line=mark.text or announced,
-        cwd=shells.cwd,
-        is_proven=heard.is_proven,
+        cwd=state.cwd,
+        is_proven=shell_mark.is_proven,
     )
-    running = (*after.shells.running, Running(told, shell))
-    return Happened(
+    running = (*after.shells.running, RunningCommand(told, shell))
+    return ShellUpdate(
         replace(after.shells, running=running, announced=None, shell=shell),
-        (*after.told, told),
-        (*after.edges, Edge(told.start, mark.row, False)),
+        (*after.commands, told),
+        (*after.edges, CommandBoundary(told.start, mark.row, False)),
     )
 
 
-def _ended(shells: Shells, heard: Heard) -> Happened:
+def _handle_end(state: ShellState, shell_mark: ShellMark) -> ShellUpdate:
     """The end of a command that was not heard to start, such as an interrupted prompt, tells nothing."""
-    mark = heard.mark
-    at = _innermost(shells.running, mark.params.get("aid"))
+    mark = shell_mark.mark
+    at = _find_innermost(state.running, mark.params.get("aid"))
     if at is None:
-        return Happened(replace(shells, announced=None))
-    ended, within = shells.running[at], shells.running[at + 1 :]
-    lost = _give_up(shells, within, mark.offset, mark.row)
+        return ShellUpdate(replace(state, announced=None))
+    ended, within = state.running[at], state.running[at + 1 :]
+    lost = _abandon_commands(state, within, mark.offset, mark.row)
     told = replace(
-        ended.told,
-        ended_at=heard.at,
+        ended.update,
+        ended_at=shell_mark.at,
         exit_code=mark.exit_code,
         end=mark.offset,
-        is_proven=ended.told.is_proven and heard.is_proven,
+        is_proven=ended.update.is_proven and shell_mark.is_proven,
         status="finished",
     )
-    return Happened(
-        replace(shells, running=shells.running[:at], announced=None, shell=ended.shell),
-        (*lost.told, told),
-        (*lost.edges, Edge(told.start, mark.row, True)),
+    return ShellUpdate(
+        replace(state, running=state.running[:at], announced=None, shell=ended.shell),
+        (*lost.commands, told),
+        (*lost.edges, CommandBoundary(told.start, mark.row, True)),
     )
 
 
-def _line(shells: Shells, heard: Heard) -> Happened:
+def _handle_line(state: ShellState, shell_mark: ShellMark) -> ShellUpdate:
     """Some shells tell the line before the start of the command, some after it."""
-    last = shells.running[-1] if shells.running else None
-    if last is not None and last.shell == heard.shell(shells.shell) and _misses_line(last.told, heard):
-        told = replace(last.told, line=heard.mark.text)
-        return Happened(replace(shells, running=(*shells.running[:-1], replace(last, told=told))), (told,))
-    return Happened(replace(shells, announced=heard.mark.text, is_announced_proven=heard.is_proven))
+    last = state.running[-1] if state.running else None
+    if last is not None and last.shell == shell_mark.get_shell(state.shell) and _needs_line(last.update, shell_mark):
+        told = replace(last.update, line=shell_mark.mark.text)
+        return ShellUpdate(replace(state, running=(*state.running[:-1], replace(last, update=told))), (told,))
+    return ShellUpdate(replace(state, announced=shell_mark.mark.text, is_announced_proven=shell_mark.is_proven))
 
 
-def _misses_line(told: CommandTold, heard: Heard) -> bool:
-    return told.line is None and told.is_proven == heard.is_proven
+def _needs_line(update: CommandUpdate, shell_mark: ShellMark) -> bool:
+    return update.line is None and update.is_proven == shell_mark.is_proven
 
 
-def _innermost(running: Sequence[Running], shell: str | None) -> int | None:
+def _find_innermost(running: Sequence[RunningCommand], shell: str | None) -> int | None:
     """Which command ends when this shell says so; an end without a name is that of the innermost."""
     fitting = [at for at, one in enumerate(running) if shell in (None, one.shell)]
     return fitting[-1] if fitting else None
 
 
-def _give_up_within(shells: Shells, shell: str, mark: Mark) -> Happened:
+def _abandon_shell(state: ShellState, shell: str, mark: Mark) -> ShellUpdate:
     """What this shell ran, and what ran within that, is over."""
-    first = next((at for at, one in enumerate(shells.running) if one.shell == shell), len(shells.running))
-    return _give_up(shells, shells.running[first:], mark.offset, mark.row)
+    first = next((at for at, one in enumerate(state.running) if one.shell == shell), len(state.running))
+    return _abandon_commands(state, state.running[first:], mark.offset, mark.row)
 
 
-def _forget_unproven(shells: Shells, mark: Mark) -> tuple[Shells, Happened]:
+def _abandon_unproven(state: ShellState, mark: Mark) -> tuple[ShellState, ShellUpdate]:
     """Once there is proof, nothing is heard any more of what was not proven."""
-    unproven = tuple(one for one in shells.running if not one.told.is_proven)
-    after = _give_up(shells, unproven, mark.offset, mark.row) if unproven else Happened(shells)
+    unproven = tuple(one for one in state.running if not one.update.is_proven)
+    after = _abandon_commands(state, unproven, mark.offset, mark.row) if unproven else ShellUpdate(state)
     return after.shells, after
 
 
-def _give_up(shells: Shells, lost: Sequence[Running], offset: int, row: int) -> Happened:
-    told = tuple(replace(one.told, end=offset, status="lost") for one in lost)
-    kept = tuple(one for one in shells.running if one not in lost)
-    return Happened(replace(shells, running=kept), told, tuple(Edge(one.start, row, True) for one in told))
+def _abandon_commands(state: ShellState, lost: Sequence[RunningCommand], offset: int, row: int) -> ShellUpdate:
+    told = tuple(replace(one.update, end=offset, status="lost") for one in lost)
+    kept = tuple(one for one in state.running if one not in lost)
+    return ShellUpdate(replace(state, running=kept), told, tuple(CommandBoundary(one.start, row, True) for one in told))
 
 
-_ACTS: dict[MarkKind, Callable[[Shells, Heard], Happened]] = {
-    "prompt_start": _prompt,
-    "input_start": _prompt,
-    "command_start": _started,
-    "command_end": _ended,
-    "command_line": _line,
+_MARK_HANDLERS: dict[MarkKind, Callable[[ShellState, ShellMark], ShellUpdate]] = {
+    "prompt_start": _handle_prompt,
+    "input_start": _handle_prompt,
+    "command_start": _handle_start,
+    "command_end": _handle_end,
+    "command_line": _handle_line,
 }

@@ -8,30 +8,30 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.errors import Broken
+from termvisor.errors import InternalError
 from termvisor.model.terminal.mark import Mark
 from termvisor.model.terminal.output import Delta
-from termvisor.terminal.line_assembler import LineAssembly, Settled
-from termvisor.terminal.osc_marks import mark_of_osc, marks_of_csi
-from termvisor.terminal.overwritten_text import Covered
-from termvisor.terminal.tokenizer import Reading, SequenceKind, Token, Tokenizer
+from termvisor.terminal.line_assembler import LineAssembler, SettledLine
+from termvisor.terminal.osc_marks import parse_csi_marks, parse_osc_mark
+from termvisor.terminal.overwritten_text import OverwrittenLine
+from termvisor.terminal.tokenizer import ReadMode, SequenceKind, TerminalToken, Tokenizer
 
-__all__ = ["Derived", "Settled", "TextStage", "carry_for"]
+__all__ = ["DecodedOutput", "SettledLine", "TextDecoder", "encode_carry"]
 
-_HAS_ROW = frozenset({"prompt_start", "input_start", "command_start", "command_end"})
-_BITE = 65536  # what is worked on at once, however large a delta is
+_MARKS_WITH_ROW = frozenset({"prompt_start", "input_start", "command_start", "command_end"})
+_CHUNK_BYTES = 65536  # what is worked on at once, however large a delta is
 
 
-class Derived(Struct, frozen=True):
+class DecodedOutput(Struct, frozen=True):
     """What became certain. A mark's offset is just after its sequence."""
 
-    lines: tuple[Settled, ...] = ()
+    lines: tuple[SettledLine, ...] = ()
     marks: tuple[Mark, ...] = ()
-    covered: tuple[Covered, ...] = ()
+    overwritten: tuple[OverwrittenLine, ...] = ()
     """What was written over in lines that end here or later."""
 
 
-class _Carry(Struct, frozen=True, omit_defaults=True):
+class _DecoderCarry(Struct, frozen=True, omit_defaults=True):
     """What must be known to go on: modes and counters, never text, because it is stored unredacted."""
 
     alternate: bool = False
@@ -40,209 +40,213 @@ class _Carry(Struct, frozen=True, omit_defaults=True):
     rung_to: int = 0
 
 
-def carry_for(*, is_alternate: bool) -> bytes:
+def encode_carry(*, is_alternate: bool) -> bytes:
     """The carry of a stream that is first heard while its pane shows, or does not show, the alternate screen."""
-    return msgspec.json.encode(_Carry(alternate=is_alternate))
+    return msgspec.json.encode(_DecoderCarry(alternate=is_alternate))
 
 
-class TextStage:
+class TextDecoder:
     """Feed it the deltas of one epoch; ``TextStage(*checkpoint)`` goes on where another stage stood."""
 
     def __init__(self, offset: int = 0, carry: bytes = b""):
-        known = msgspec.json.decode(carry, type=_Carry) if carry else _Carry()
+        known = msgspec.json.decode(carry, type=_DecoderCarry) if carry else _DecoderCarry()
         self.is_alternate = known.alternate
-        self._reported_to = known.reported_to
-        self._rung_to = known.rung_to
-        self._tokens = Tokenizer(offset, known.skipping)
-        self._lines = LineAssembly(offset)
+        self._marks_reported_to = known.reported_to
+        self._bell_end = known.rung_to
+        self._tokenizer = Tokenizer(offset, known.skipping)
+        self._assembler = LineAssembler(offset)
         self._marks: list[Mark] = []
 
-    def preset(self, text: str, column: int) -> None:
+    def preset_line(self, text: str, column: int) -> None:
         """Before the first byte: the row of the cursor shows this text already, with the cursor in this column."""
-        self._lines.preset(text, column)
+        self._assembler.preset_line(text, column)
 
     @property
-    def pending(self) -> str:
+    def pending_text(self) -> str:
         """The unfinished line as it is shown now, up to its last whole character."""
-        return self._lines.text
+        return self._assembler.text
 
     @property
     def width(self) -> int:
         """Columns of the pane, 0 where they are not known; set before the bytes that were printed at that width."""
-        return self._lines.width
+        return self._assembler.width
 
     @width.setter
     def width(self, columns: int) -> None:
-        self._lines.width = columns
+        self._assembler.width = columns
 
     @property
-    def leaps(self) -> int:
+    def row_jumps(self) -> int:
         """How often a program on the main screen went back to rows that it had left: it repaints."""
-        return self._lines.leaps
+        return self._assembler.row_jumps
 
     @property
-    def row(self) -> int:
+    def next_line_start(self) -> int:
         """No line that is yet to come begins before this offset."""
-        is_between = self.is_alternate or self._tokens.skipping is not None
-        return self._tokens.position if is_between else self._lines.start
+        is_between = self.is_alternate or self._tokenizer.skipped_kind is not None
+        return self._tokenizer.position if is_between else self._assembler.start
 
-    def feed(self, delta: Delta) -> Derived:
-        expected = self._tokens.position + len(self._tokens.rest)
+    def feed(self, delta: Delta) -> DecodedOutput:
+        expected = self._tokenizer.position + len(self._tokenizer.unfinished_bytes)
         if delta.offset != expected:
-            raise Broken(f"a delta at {delta.offset} came where {expected} was next")
-        self._lines.at = delta.at
-        for start in range(0, len(delta.data), _BITE):
-            self._tokens.take(delta.data[start : start + _BITE])
-            while (token := self._tokens.next(self._reading())) is not None:
-                _TAKE[token.kind](self, token)
-        self._tokens.forget()
-        return self._derived()
+            raise InternalError(f"a delta at {delta.offset} came where {expected} was next")
+        self._assembler.at = delta.at
+        for start in range(0, len(delta.data), _CHUNK_BYTES):
+            self._tokenizer.feed(delta.data[start : start + _CHUNK_BYTES])
+            while (token := self._tokenizer.next_token(self._choose_read_mode())) is not None:
+                _TOKEN_HANDLERS[token.kind](self, token)
+        self._tokenizer.discard_consumed()
+        return self._take_decoded()
 
-    def finish(self, at: int) -> Derived:
+    def finish(self, at: int) -> DecodedOutput:
         """Nothing more will come: the unfinished line is settled, an unfinished sequence is dropped."""
-        rest, position = self._tokens.rest, self._tokens.position
+        rest, position = self._tokenizer.unfinished_bytes, self._tokenizer.position
         end = position + len(rest)
-        self._lines.at = at
-        if not self.is_alternate and self._tokens.skipping is None:
+        self._assembler.at = at
+        if not self.is_alternate and self._tokenizer.skipped_kind is None:
             if rest[:1] >= b"\xa0":
-                self._lines.write(Token("text", position, end, "\ufffd", rest))
-            self._lines.leave(end)
-        self._tokens = Tokenizer(end)
-        self._lines.begin(end)
-        return self._derived()
+                self._assembler.write(TerminalToken("text", position, end, "\ufffd", rest))
+            self._assembler.leave_line(end)
+        self._tokenizer = Tokenizer(end)
+        self._assembler.begin_line(end)
+        return self._take_decoded()
 
-    def checkpoint(self) -> tuple[int, bytes]:
+    def build_checkpoint(self) -> tuple[int, bytes]:
         """Where to read on from, and with which carry, so that nothing is given out twice and nothing is missing."""
-        carry = _Carry(
+        carry = _DecoderCarry(
             alternate=self.is_alternate,
-            skipping=self._tokens.skipping,
-            reported_to=max(self._tokens.position, self._reported_to),
-            rung_to=self._rung_to,
+            skipping=self._tokenizer.skipped_kind,
+            reported_to=max(self._tokenizer.position, self._marks_reported_to),
+            rung_to=self._bell_end,
         )
-        return self.row, msgspec.json.encode(carry)
+        return self.next_line_start, msgspec.json.encode(carry)
 
-    def _reading(self) -> Reading:
+    def _choose_read_mode(self) -> ReadMode:
         if self.is_alternate:
             return "marks"
-        if self._lines.is_empty:
+        if self._assembler.is_empty:
             return "fresh"
-        return "lines" if self._lines.is_plain else "exact"
+        return "lines" if self._assembler.is_plain else "exact"
 
-    def _derived(self) -> Derived:
-        derived = Derived(tuple(self._lines.settled), tuple(self._marks), self._lines.covering.take())
-        self._lines.settled.clear()
+    def _take_decoded(self) -> DecodedOutput:
+        derived = DecodedOutput(
+            tuple(self._assembler.settled_lines), tuple(self._marks), self._assembler.overwrites.take_overwritten()
+        )
+        self._assembler.settled_lines.clear()
         self._marks.clear()
         return derived
 
-    def _mark(self, mark: Mark) -> None:
-        if mark.offset > self._reported_to:
-            self._marks.append(replace(mark, row=self._row_at(mark.offset)) if mark.kind in _HAS_ROW else mark)
+    def _add_mark(self, mark: Mark) -> None:
+        if mark.offset > self._marks_reported_to:
+            self._marks.append(
+                replace(mark, row=self._find_mark_row(mark.offset)) if mark.kind in _MARKS_WITH_ROW else mark
+            )
 
-    def _row_at(self, offset: int) -> int:
-        return offset if self.is_alternate or self._lines.text else self._lines.start
+    def _find_mark_row(self, offset: int) -> int:
+        return offset if self.is_alternate or self._assembler.text else self._assembler.start
 
-    def _run(self, token: Token) -> None:
-        if not self.is_alternate and not self._lines.add(token):
-            self._tokens.give_back(token)
+    def _handle_run(self, token: TerminalToken) -> None:
+        if not self.is_alternate and not self._assembler.add_run(token):
+            self._tokenizer.reread_exactly(token)
 
-    def _erased(self, token: Token) -> None:
-        if not self._lines.start_over(token):
-            self._tokens.give_back(token)
+    def _handle_erased(self, token: TerminalToken) -> None:
+        if not self._assembler.apply_erased(token):
+            self._tokenizer.reread_exactly(token)
 
-    def _moves(self, token: Token) -> None:
-        self._lines.leaps += 1
-        self._lines.begin(token.end)
+    def _handle_moves(self, token: TerminalToken) -> None:
+        self._assembler.row_jumps += 1
+        self._assembler.begin_line(token.end)
 
-    def _text(self, token: Token) -> None:
+    def _handle_text(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._lines.write(token)
+            self._assembler.write(token)
 
-    def _control(self, token: Token) -> None:
+    def _handle_control(self, token: TerminalToken) -> None:
         if token.data.startswith(b"\a"):
-            self._ring(token)
+            self._handle_bell(token)
         if not self.is_alternate:
-            self._lines.control(token)
+            self._assembler.apply_control(token)
 
-    def _ring(self, token: Token) -> None:
+    def _handle_bell(self, token: TerminalToken) -> None:
         """Bells in a row are one, wherever they were cut."""
-        if token.start != self._rung_to:
-            self._mark(Mark(kind="bell", offset=token.start + 1))
-        self._rung_to = token.end
+        if token.start != self._bell_end:
+            self._add_mark(Mark(kind="bell", offset=token.start + 1))
+        self._bell_end = token.end
 
-    def _dropped(self, token: Token) -> None:
+    def _handle_dropped(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._lines.pass_over(token.start, token.end)
+            self._assembler.skip_bytes(token.start, token.end)
 
-    def _csi(self, token: Token) -> None:
-        self._bound(token)
-        marks = marks_of_csi(token.data, token.text, token.end) if token.data[:1] in (b"?", b"!") else ()
+    def _handle_csi(self, token: TerminalToken) -> None:
+        self._limit_line(token)
+        marks = parse_csi_marks(token.data, token.text, token.end) if token.data[:1] in (b"?", b"!") else ()
         for mark in marks:
-            self._mark(mark)
+            self._add_mark(mark)
             if mark.kind in ("alt_screen_on", "alt_screen_off"):
-                self._switch(mark.kind == "alt_screen_on", token)
+                self._switch_screen(mark.kind == "alt_screen_on", token)
         if not marks:
-            self._move(token)
+            self._apply_sequence(token)
 
-    def _esc(self, token: Token) -> None:
-        self._bound(token)
+    def _handle_esc(self, token: TerminalToken) -> None:
+        self._limit_line(token)
         if token.text == "c" and not token.data:
-            self._mark(Mark(kind="reset", offset=token.end))
-            self._switch(False, token)
-        self._move(token)
+            self._add_mark(Mark(kind="reset", offset=token.end))
+            self._switch_screen(False, token)
+        self._apply_sequence(token)
 
-    def _move(self, token: Token) -> None:
+    def _apply_sequence(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._lines.sequence(token)
+            self._assembler.apply_sequence(token)
 
-    def _switch(self, is_alternate: bool, token: Token) -> None:
+    def _switch_screen(self, is_alternate: bool, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._lines.leave(token.end)
+            self._assembler.leave_line(token.end)
         self.is_alternate = is_alternate
-        self._lines.begin(token.end)
+        self._assembler.begin_line(token.end)
 
-    def _osc(self, token: Token) -> None:
-        mark = mark_of_osc(token.data, token.end)
+    def _handle_osc(self, token: TerminalToken) -> None:
+        mark = parse_osc_mark(token.data, token.end)
         if mark is not None and mark.kind == "input_start":
-            mark = replace(mark, column=self._lines.column)
+            mark = replace(mark, column=self._assembler.cursor_column)
         if mark is not None:
-            self._mark(mark)
-        self._bound(token)
+            self._add_mark(mark)
+        self._limit_line(token)
 
-    def _passthrough(self, token: Token) -> None:
+    def _handle_passthrough(self, token: TerminalToken) -> None:
         """What tmux hands to the outer terminal: its signs are for us too, its text and modes are not this pane's."""
         inner = Tokenizer()
-        inner.take(token.data.removeprefix(b"tmux;").replace(b"\x1b\x1b", b"\x1b"))
-        while (wrapped := inner.next("marks")) is not None:
+        inner.feed(token.data.removeprefix(b"tmux;").replace(b"\x1b\x1b", b"\x1b"))
+        while (wrapped := inner.next_token("marks")) is not None:
             if wrapped.kind == "control" and wrapped.data.startswith(b"\a"):
-                self._mark(Mark(kind="bell", offset=token.end))
-            elif wrapped.kind == "osc" and (mark := mark_of_osc(wrapped.data, token.end)):
-                self._mark(mark)
-        self._bound(token)
+                self._add_mark(Mark(kind="bell", offset=token.end))
+            elif wrapped.kind == "osc" and (mark := parse_osc_mark(wrapped.data, token.end)):
+                self._add_mark(mark)
+        self._limit_line(token)
 
-    def _bound(self, token: Token) -> None:
+    def _limit_line(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._lines.bound(token.start)
+            self._assembler.limit_length(token.start)
 
-    def _lose(self, token: Token) -> None:
+    def _handle_lost(self, token: TerminalToken) -> None:
         """The line is settled before a sequence too long to be read again."""
         if not self.is_alternate:
-            self._lines.leave(token.start)
-        self._lines.begin(token.end)
+            self._assembler.leave_line(token.start)
+        self._assembler.begin_line(token.end)
 
 
-_TAKE = {
-    "run": TextStage._run,
-    "moves": TextStage._moves,
-    "erased": TextStage._erased,
-    "text": TextStage._text,
-    "control": TextStage._control,
-    "dropped": TextStage._dropped,
-    "csi": TextStage._csi,
-    "esc": TextStage._esc,
-    "osc": TextStage._osc,
-    "tmux": TextStage._passthrough,
-    "dcs": TextStage._bound,
-    "nothing": TextStage._bound,
-    "lost": TextStage._lose,
-    "skipped": TextStage._lose,
+_TOKEN_HANDLERS = {
+    "run": TextDecoder._handle_run,
+    "moves": TextDecoder._handle_moves,
+    "erased": TextDecoder._handle_erased,
+    "text": TextDecoder._handle_text,
+    "control": TextDecoder._handle_control,
+    "dropped": TextDecoder._handle_dropped,
+    "csi": TextDecoder._handle_csi,
+    "esc": TextDecoder._handle_esc,
+    "osc": TextDecoder._handle_osc,
+    "tmux": TextDecoder._handle_passthrough,
+    "dcs": TextDecoder._limit_line,
+    "nothing": TextDecoder._limit_line,
+    "lost": TextDecoder._handle_lost,
+    "skipped": TextDecoder._handle_lost,
 }

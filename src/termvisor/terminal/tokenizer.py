@@ -20,17 +20,17 @@ from msgspec import Struct
 STRING_LIMIT = 65536
 CSI_LIMIT = 4096
 
-Bundle = Literal["run", "moves", "erased"]
+BundleKind = Literal["run", "moves", "erased"]
 TokenKind = (
-    Bundle | Literal["text", "control", "dropped", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"]
+    BundleKind | Literal["text", "control", "dropped", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"]
 )
 SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
-Reading = Literal["fresh", "lines", "exact", "marks"]
+ReadMode = Literal["fresh", "lines", "exact", "marks"]
 """What the reader can use: moves (it stands in an empty line), runs of whole lines, single tokens only, or nothing but
 what may be a mark."""
 
 
-class Token(Struct, frozen=True, gc=False):
+class TerminalToken(Struct, frozen=True, gc=False):
     """``start`` and ``end`` are offsets in the epoch.
 
     ``text`` holds the characters of a run or of what was erased (still with the sequences in it) or of text, or the
@@ -49,36 +49,40 @@ _UTF8 = (
     rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
     rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
 )
-_TORN = (  # the beginning of a UTF-8 character: as much of it as can be one (what U+FFFD stands for once)
+_PARTIAL_UTF8 = (  # the beginning of a UTF-8 character: as much of it as can be one (what U+FFFD stands for once)
     rb"(?>[\xc2-\xdf]|\xe0[\xa0-\xbf]?|\xed[\x80-\x9f]?|[\xe1-\xec\xee\xef][\x80-\xbf]?"
     rb"|\xf0(?:[\x90-\xbf][\x80-\xbf]?)?|\xf4(?:[\x80-\x8f][\x80-\xbf]?)?|[\xf1-\xf3][\x80-\xbf]{0,2})"
 )
-_HIGH = _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
+_HIGH_BYTES = _UTF8 + rb"|" + _PARTIAL_UTF8 + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
 
-_RUNS: dict[Reading, re.Pattern[bytes]] = {
+_RUN_PATTERNS: dict[ReadMode, re.Pattern[bytes]] = {
     # K and J to the end are harmless here because in a run the cursor stands at the end of its line
     "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r{1,2}+\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
     "marks": re.compile(rb"(?:[^\x07\x1b]++|\x1b(?:\[(?:[0-9;:]*+[@-~]|\?25[hl])|\(B))++"),
 }
-_RUNS["fresh"] = _RUNS["lines"]
-_ELSEWHERE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
+_RUN_PATTERNS["fresh"] = _RUN_PATTERNS["lines"]
+_ROW_MOVE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
 # only what ends freshness or is part of a run may stand before the last move, else hostile bytes were scanned often
-_MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ELSEWHERE + rb")*" + _ELSEWHERE)
+_ROW_MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ROW_MOVE + rb")*" + _ROW_MOVE)
 # what a spinner does: its row is written, then erased from the row's first column, then written anew
-_ERASED = re.compile(rb"(?:(?:[\x20-\x7e\x80-\xff]++|\x1b(?:\[(?:[0-9;:]*+m|\?25[hl])|\(B))*+\r\x1b\[[02]?K)++")
+_ERASED_TEXT = re.compile(rb"(?:(?:[\x20-\x7e\x80-\xff]++|\x1b(?:\[(?:[0-9;:]*+m|\?25[hl])|\(B))*+\r\x1b\[[02]?K)++")
 _C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
-_ATOM = re.compile(
-    rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:" + _UTF8 + rb"|" + _TORN + rb"(?!\Z)|[\xa0-\xc1\xf5-\xff]))++)"
+_SINGLE_TOKEN = re.compile(
+    rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:"
+    + _UTF8
+    + rb"|"
+    + _PARTIAL_UTF8
+    + rb"(?!\Z)|[\xa0-\xc1\xf5-\xff]))++)"
     rb"|(?P<csi>(?:\x1b\[|\x9b)(?P<parameters>[ -?]*+)[@-~])"
     rb"|(?P<control>\r\n|\n|\x07++|\x08++|\t++|\r+(?!\n)|\xc2[\x80-\x9f])"
     rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
 )
-_CHARACTER = re.compile(_UTF8 + rb"|" + _TORN + rb"|.", re.DOTALL)
-_SHORT_RUN = 8  # below this its few tokens cost less than a run does
+_CHARACTER = re.compile(_UTF8 + rb"|" + _PARTIAL_UTF8 + rb"|.", re.DOTALL)
+_MIN_RUN_BYTES = 8  # below this its few tokens cost less than a run does
 _MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
 
 
-class _Grammar(Struct, frozen=True):
+class _SequenceGrammar(Struct, frozen=True):
     """A sequence is ``body`` and then ``end``; at ``tail`` more bytes must come before we know."""
 
     limit: int
@@ -87,48 +91,48 @@ class _Grammar(Struct, frozen=True):
     tail: re.Pattern[bytes]
 
 
-_GROWS = re.compile(rb"\Z")
-_STRING_GROWS = re.compile(rb"(?:\x1b|" + _TORN + rb")?\Z")
-_ST = rb"\x1b\\|\x9c"
-_GRAMMARS: dict[SequenceKind, _Grammar] = {
-    "csi": _Grammar(CSI_LIMIT, re.compile(rb"[ -?]*+"), re.compile(rb"[@-~]"), _GROWS),
-    "esc": _Grammar(CSI_LIMIT, re.compile(rb"[ -/]*+"), re.compile(rb"[0-~]"), _GROWS),
-    "osc": _Grammar(
+_INCOMPLETE = re.compile(rb"\Z")
+_INCOMPLETE_STRING = re.compile(rb"(?:\x1b|" + _PARTIAL_UTF8 + rb")?\Z")
+_STRING_TERMINATOR = rb"\x1b\\|\x9c"
+_GRAMMARS: dict[SequenceKind, _SequenceGrammar] = {
+    "csi": _SequenceGrammar(CSI_LIMIT, re.compile(rb"[ -?]*+"), re.compile(rb"[@-~]"), _INCOMPLETE),
+    "esc": _SequenceGrammar(CSI_LIMIT, re.compile(rb"[ -/]*+"), re.compile(rb"[0-~]"), _INCOMPLETE),
+    "osc": _SequenceGrammar(
         STRING_LIMIT,
-        re.compile(rb"(?:[^\x07\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"),
-        re.compile(rb"\x07|" + _ST),
-        _STRING_GROWS,
+        re.compile(rb"(?:[^\x07\x18\x1a\x1b\x80-\xff]++|" + _HIGH_BYTES + rb")*+"),
+        re.compile(rb"\x07|" + _STRING_TERMINATOR),
+        _INCOMPLETE_STRING,
     ),
-    "dcs": _Grammar(
+    "dcs": _SequenceGrammar(
         STRING_LIMIT,
-        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|" + _HIGH + rb")*+"),
-        re.compile(_ST),
-        _STRING_GROWS,
+        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|" + _HIGH_BYTES + rb")*+"),
+        re.compile(_STRING_TERMINATOR),
+        _INCOMPLETE_STRING,
     ),
-    "tmux": _Grammar(
+    "tmux": _SequenceGrammar(
         STRING_LIMIT,
-        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|\x1b\x1b|" + _HIGH + rb")*+"),
-        re.compile(_ST),
-        _STRING_GROWS,
+        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|\x1b\x1b|" + _HIGH_BYTES + rb")*+"),
+        re.compile(_STRING_TERMINATOR),
+        _INCOMPLETE_STRING,
     ),
 }
-_OPENERS: dict[int, SequenceKind] = {ord("["): "csi", ord("]"): "osc"}
-_OPENERS.update(dict.fromkeys(b"PX^_k", "dcs"))
-_PASSTHROUGH = b"tmux;"
-_CANCEL = b"\x18\x1a"
+_SEQUENCE_OPENERS: dict[int, SequenceKind] = {ord("["): "csi", ord("]"): "osc"}
+_SEQUENCE_OPENERS.update(dict.fromkeys(b"PX^_k", "dcs"))
+_PASSTHROUGH_PREFIX = b"tmux;"
+_CANCEL_BYTES = b"\x18\x1a"
 _ESC = 0x1B
 
 
 class Tokenizer:
     """Ask ``next`` until it gives None, then ``take`` more bytes."""
 
-    def __init__(self, offset: int = 0, skipping: SequenceKind | None = None):
+    def __init__(self, offset: int = 0, skipped_kind: SequenceKind | None = None):
         self._data = b""
         self._index = 0
         self._base = offset
         self._exact_until = 0
-        self._is_mid_string = False
-        self.skipping = skipping
+        self._is_inside_string = False
+        self.skipped_kind = skipped_kind
 
     @property
     def position(self) -> int:
@@ -136,52 +140,56 @@ class Tokenizer:
         return self._base + self._index
 
     @property
-    def rest(self) -> bytes:
+    def unfinished_bytes(self) -> bytes:
         """The bytes of the unfinished character or sequence."""
         return self._data[self._index :]
 
-    def take(self, data: bytes) -> None:
-        self.forget()
+    def feed(self, data: bytes) -> None:
+        self.discard_consumed()
         # so that a long string that drips in is not scanned from its beginning each time
-        is_dull = self._is_mid_string and not _MAY_END_STRING.search(data)
-        self._is_mid_string = is_dull and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
+        is_dull = self._is_inside_string and not _MAY_END_STRING.search(data)
+        self._is_inside_string = is_dull and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
         self._data = self._data + data if self._data else data
 
-    def forget(self) -> None:
+    def discard_consumed(self) -> None:
         """Let go of the bytes that tokens have covered."""
         self._base += self._index
         self._data = self._data[self._index :]
         self._index = self._exact_until = 0
 
-    def next(self, reading: Reading) -> Token | None:
-        if self._is_mid_string or self._index >= len(self._data):
+    def next_token(self, mode: ReadMode) -> TerminalToken | None:
+        if self._is_inside_string or self._index >= len(self._data):
             return None
-        if self.skipping is not None:
-            return self._skip(self.skipping)
-        if reading != "exact" and self._index >= self._exact_until:
-            bundle = self._bundle(reading)
+        if self.skipped_kind is not None:
+            return self._skip_sequence(self.skipped_kind)
+        if mode != "exact" and self._index >= self._exact_until:
+            bundle = self._read_bundle(mode)
             if bundle is not None:
                 return bundle
-        return self._exact()
+        return self._read_exact()
 
-    def give_back(self, run: Token) -> None:
+    def reread_exactly(self, run: TerminalToken) -> None:
         """The reader could not use this run: let it come again as exact tokens."""
         self._index = run.start - self._base
         self._exact_until = run.end - self._base
 
-    def _bundle(self, reading: Reading) -> Token | None:
-        if reading == "marks":
-            return self._run(_RUNS[reading])
-        return (self._moves() if reading == "fresh" else None) or self._erased() or self._run(_RUNS[reading])
+    def _read_bundle(self, mode: ReadMode) -> TerminalToken | None:
+        if mode == "marks":
+            return self._read_run(_RUN_PATTERNS[mode])
+        return (
+            (self._read_moves() if mode == "fresh" else None)
+            or self._read_erased()
+            or self._read_run(_RUN_PATTERNS[mode])
+        )
 
-    def _moves(self) -> Token | None:
+    def _read_moves(self) -> TerminalToken | None:
         """In an empty line all that matters of a stretch of movements is where the last leap to another row ended."""
-        match = _MOVES.match(self._data, self._index)
+        match = _ROW_MOVES.match(self._data, self._index)
         return self._emit("moves", match.end() - match.start()) if match else None
 
-    def _erased(self) -> Token | None:
+    def _read_erased(self) -> TerminalToken | None:
         """Of text that was taken back again nothing matters, unless it was too long for its row."""
-        match = _ERASED.match(self._data, self._index)
+        match = _ERASED_TEXT.match(self._data, self._index)
         if match is None:
             return None
         data = match.group()
@@ -191,13 +199,13 @@ class Tokenizer:
             return None
         return None if _has_c1(data) else self._emit("erased", len(data), text, data)
 
-    def _run(self, pattern: re.Pattern[bytes]) -> Token | None:
+    def _read_run(self, pattern: re.Pattern[bytes]) -> TerminalToken | None:
         start = self._index
         match = pattern.match(self._data, start)
         if match is None:
             return None
         data = match.group()
-        if len(data) < _SHORT_RUN:
+        if len(data) < _MIN_RUN_BYTES:
             self._exact_until = start + len(data)
             return None
         try:
@@ -211,16 +219,16 @@ class Tokenizer:
             return None
         return self._emit("run", len(data), text, data) if data else None
 
-    def _emit(self, kind: TokenKind, size: int, text: str = "", data: bytes = b"") -> Token:
+    def _emit(self, kind: TokenKind, size: int, text: str = "", data: bytes = b"") -> TerminalToken:
         start = self._base + self._index
         self._index += size
-        return Token(kind, start, start + size, text, data)
+        return TerminalToken(kind, start, start + size, text, data)
 
-    def _exact(self) -> Token | None:
+    def _read_exact(self) -> TerminalToken | None:
         index = self._index
-        match = _ATOM.match(self._data, index)
+        match = _SINGLE_TOKEN.match(self._data, index)
         if match is None:
-            return self._opener(self._data[index])
+            return self._read_opener(self._data[index])
         data = match.group()
         if match.lastgroup == "text":
             return self._emit("text", len(data), data.decode("utf-8", "replace"), data)
@@ -232,46 +240,46 @@ class Tokenizer:
             return self._emit("lost", len(data))
         return self._emit("csi", len(data), chr(data[-1]), match["parameters"])
 
-    def _opener(self, byte: int) -> Token | None:
+    def _read_opener(self, byte: int) -> TerminalToken | None:
         """What begins here is a string, an escape, a C1 control, or a character that is not all there yet."""
         index = self._index
         if byte == _ESC:
             if index + 1 == len(self._data):
                 return None
-            kind = _OPENERS.get(self._data[index + 1])
-            return self._sequence(kind, index + 2) if kind else self._sequence("esc", index + 1)
+            kind = _SEQUENCE_OPENERS.get(self._data[index + 1])
+            return self._read_sequence(kind, index + 2) if kind else self._read_sequence("esc", index + 1)
         if byte >= 0xA0:
             return None
-        kind = _OPENERS.get(byte - 0x40)
-        return self._sequence(kind, index + 1) if kind else self._emit("esc", 1, chr(byte - 0x40))
+        kind = _SEQUENCE_OPENERS.get(byte - 0x40)
+        return self._read_sequence(kind, index + 1) if kind else self._emit("esc", 1, chr(byte - 0x40))
 
-    def _sequence(self, kind: SequenceKind, body: int) -> Token | None:
+    def _read_sequence(self, kind: SequenceKind, body: int) -> TerminalToken | None:
         start = self._index
-        if self._data[body - 1] in b"P\x90" and self._data.startswith(_PASSTHROUGH, body):
+        if self._data[body - 1] in b"P\x90" and self._data.startswith(_PASSTHROUGH_PREFIX, body):
             kind = "tmux"
         limit = _GRAMMARS[kind].limit
-        stop, end = self._ending(kind, body)
+        stop, end = self._find_sequence_end(kind, body)
         if end is None:
             if stop - start < limit:
-                self._is_mid_string = kind not in ("csi", "esc") and self._data[-1] < 0x80 and self._data[-1] != _ESC
+                self._is_inside_string = kind not in ("csi", "esc") and self._data[-1] < 0x80 and self._data[-1] != _ESC
                 return None
-            self.skipping = kind
+            self.skipped_kind = kind
             return self._emit("lost", stop - start)
         if stop - start >= limit:
             return self._emit("lost", end - start)
-        if end == stop or self._data[stop] in _CANCEL:
+        if end == stop or self._data[stop] in _CANCEL_BYTES:
             return self._emit("nothing", end - start)
         final = chr(self._data[end - 1]) if kind in ("csi", "esc") else ""
         return self._emit(kind, end - start, final, self._data[body:stop])
 
-    def _skip(self, kind: SequenceKind) -> Token | None:
-        stop, end = self._ending(kind, self._index)
+    def _skip_sequence(self, kind: SequenceKind) -> TerminalToken | None:
+        stop, end = self._find_sequence_end(kind, self._index)
         size = (stop if end is None else end) - self._index
         if end is not None:
-            self.skipping = None
+            self.skipped_kind = None
         return self._emit("skipped", size) if size or end is not None else None
 
-    def _ending(self, kind: SequenceKind, body: int) -> tuple[int, int | None]:
+    def _find_sequence_end(self, kind: SequenceKind, body: int) -> tuple[int, int | None]:
         """Where the body stops, and where the sequence ends: the same place if it is abandoned, None if unknown yet."""
         grammar = _GRAMMARS[kind]
         inside = grammar.body.match(self._data, body)
@@ -281,14 +289,14 @@ class Tokenizer:
             return stop, done.end()
         if grammar.tail.match(self._data, stop):
             return stop, None
-        return stop, stop + (self._data[stop] in _CANCEL)
+        return stop, stop + (self._data[stop] in _CANCEL_BYTES)
 
 
 def _has_c1(data: bytes) -> bool:
     return b"\xc2" in data and _C1_CHARACTER.search(data) is not None
 
 
-def size_of(data: bytes, head: str) -> int:
+def count_bytes(data: bytes, head: str) -> int:
     """How many of these bytes of a text became its first characters, where each broken one is U+FFFD."""
     if "\ufffd" not in head:
         return len(head.encode())

@@ -18,26 +18,26 @@ from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.redaction import redact
 
-PREFIX = "visor-"
-VALUE_LIMIT = 4096
-RATE = 10
+NAME_PREFIX = "visor-"
+MAX_VALUE_LENGTH = 4096
+MAX_EVENTS_PER_SECOND = 10
 """A second and pane; what goes beyond is counted in the next event."""
 
-UserVarKind = Literal["prompt", "ready", "checkpoint", "event"]
-_NAME = re.compile(r"visor-(?:(prompt|ready|checkpoint)(?:-[\w.-]{1,48})?|[\w.-]{1,64})", re.ASCII)
-_KINDS: dict[str | None, UserVarKind] = {"prompt": "prompt", "ready": "ready", "checkpoint": "checkpoint"}
+UserVariableKind = Literal["prompt", "ready", "checkpoint", "event"]
+_NAME_PATTERN = re.compile(r"visor-(?:(prompt|ready|checkpoint)(?:-[\w.-]{1,48})?|[\w.-]{1,64})", re.ASCII)
+_KIND_BY_NAME: dict[str | None, UserVariableKind] = {"prompt": "prompt", "ready": "ready", "checkpoint": "checkpoint"}
 
 
-class UserVar(Struct, frozen=True, kw_only=True):
+class UserVariable(Struct, frozen=True, kw_only=True):
     """``value`` is JSON, redacted and bounded."""
 
     name: str
-    kind: UserVarKind
+    kind: UserVariableKind
     value: str
     is_proven: bool = False
 
 
-class Pace(Struct, frozen=True, array_like=True):
+class VariableRate(Struct, frozen=True, array_like=True):
     """How many came in the current second, and how many were dropped since the last that was kept."""
 
     second: int = 0
@@ -45,28 +45,28 @@ class Pace(Struct, frozen=True, array_like=True):
     dropped: int = 0
 
 
-def is_name(text: str) -> bool:
-    return _NAME.fullmatch(text) is not None
+def is_variable_name(text: str) -> bool:
+    return _NAME_PATTERN.fullmatch(text) is not None
 
 
-def read(name: str, value: str, nonce: str | None) -> UserVar | None:
+def parse_variable(name: str, value: str, nonce: str | None) -> UserVariable | None:
     """The variable of this name whose value is this JSON; None when either is malformed or too long."""
-    fits = _NAME.fullmatch(name)
-    if fits is None or len(value) > VALUE_LIMIT:
+    fits = _NAME_PATTERN.fullmatch(name)
+    if fits is None or len(value) > MAX_VALUE_LENGTH:
         return None
     try:
         held = msgspec.json.decode(value)
-        shown, is_proven = _without_nonce(held, nonce)
+        shown, is_proven = _remove_nonce(held, nonce)
         text = msgspec.json.encode(shown).decode()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     if nonce:
         text = text.replace(nonce, "[nonce]")
-    kind = _KINDS.get(fits[1], "event")
-    return UserVar(name=redact(name), kind=kind, value=redact(text)[:VALUE_LIMIT], is_proven=is_proven)
+    kind = _KIND_BY_NAME.get(fits[1], "event")
+    return UserVariable(name=redact(name), kind=kind, value=redact(text)[:MAX_VALUE_LENGTH], is_proven=is_proven)
 
 
-def plain(value: str) -> str:
+def decode_value(value: str) -> str:
     """JSON that is perhaps given as base64, as terminals hand it on."""
     try:
         msgspec.json.decode(value)
@@ -78,17 +78,19 @@ def plain(value: str) -> str:
     return value
 
 
-def admit(pace: Pace, at: int) -> tuple[Pace, bool]:
+def admit_variable(rate: VariableRate, at: int) -> tuple[VariableRate, bool]:
     """Whether one more may be kept at this instant."""
     second = at // NS
-    if second != pace.second:
-        pace = Pace(second, 0, pace.dropped)
-    if pace.count >= RATE:
-        return replace(pace, dropped=pace.dropped + 1), False
-    return Pace(second, pace.count + 1, 0), True
+    if second != rate.second:
+        rate = VariableRate(second, 0, rate.dropped)
+    if rate.count >= MAX_EVENTS_PER_SECOND:
+        return replace(rate, dropped=rate.dropped + 1), False
+    return VariableRate(second, rate.count + 1, 0), True
 
 
-def event(pane: PaneId, at: int, variable: UserVar, dropped: int, source: Literal["stream", "call"]) -> Event:
+def build_event(
+    pane: PaneId, at: int, variable: UserVariable, dropped: int, source: Literal["stream", "call"]
+) -> Event:
     data: dict[str, str | int | bool] = {
         "name": variable.name,
         "kind": variable.kind,
@@ -99,7 +101,7 @@ def event(pane: PaneId, at: int, variable: UserVar, dropped: int, source: Litera
     return Event(at=at, kind="user_var", pane=pane, data={**data, **({"dropped": dropped} if dropped else {})})
 
 
-def detection(pane: PaneId, at: int, variable: UserVar) -> Detection | None:
+def build_detection(pane: PaneId, at: int, variable: UserVariable) -> Detection | None:
     """What a program wants to be seen to: each is one of its own, and what is not proven is marked.
 
     None for those that only say how far it is.
@@ -119,8 +121,8 @@ def detection(pane: PaneId, at: int, variable: UserVar) -> Detection | None:
     )
 
 
-def _without_nonce(held: Any, nonce: str | None) -> tuple[Any, bool]:
-    if not isinstance(held, dict) or "nonce" not in held:
-        return held, False
-    rest = {key: value for key, value in held.items() if key != "nonce"}
-    return rest, nonce is not None and held["nonce"] == nonce
+def _remove_nonce(decoded: Any, nonce: str | None) -> tuple[Any, bool]:
+    if not isinstance(decoded, dict) or "nonce" not in decoded:
+        return decoded, False
+    rest = {key: value for key, value in decoded.items() if key != "nonce"}
+    return rest, nonce is not None and decoded["nonce"] == nonce

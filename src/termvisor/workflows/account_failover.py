@@ -13,14 +13,14 @@ from msgspec import Struct
 from termvisor.model.ids import PaneId
 
 
-class SelectAccount(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="select_account"):
+class SelectAccountCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="select_account"):
     """Which account the agent in the run's pane may go on under, by fresh data."""
 
     service: str = ""
     """Empty: that of the run's agent."""
 
 
-class Selected(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AccountSelection(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The account to go on under. An empty ``account`` means none, and ``why`` says why: then nobody is moved.
 
     It is always empty while the setting `failover_profile` is.
@@ -37,13 +37,13 @@ class Selected(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether conversations of the agent's usual account are there too: without that, a resume finds nothing."""
 
 
-class Failover(Protocol):
-    async def select(self, pane: PaneId | None, agent: str, service: str) -> Selected:
+class AccountSelector(Protocol):
+    async def select(self, pane: PaneId | None, agent: str, service: str) -> AccountSelection:
         """With fresh data. That no account fits, or that none may be taken, is an answer too."""
 
 
-class NoFailover:
+class NoAccountSelector:
     """Where there are no accounts."""
 
-    async def select(self, pane: PaneId | None, agent: str, service: str) -> Selected:
-        return Selected(why="there are no accounts")
+    async def select(self, pane: PaneId | None, agent: str, service: str) -> AccountSelection:
+        return AccountSelection(why="there are no accounts")

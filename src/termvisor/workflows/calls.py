@@ -8,20 +8,20 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.action.action import Action, Way
+from termvisor.model.action.action import Action, NotificationWay
 from termvisor.model.agent.state import StateName
 from termvisor.model.event import Scalar
 from termvisor.model.ids import EventId, PaneId, RuntimeId, SessionId
 from termvisor.model.terminal.pane import ActivityKind
-from termvisor.workflows.account_failover import SelectAccount, Selected
+from termvisor.workflows.account_failover import AccountSelection, SelectAccountCall
 
-AWAITED = ("text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone")
+WAIT_CONDITIONS = ("text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone")
 """What can be waited for."""
-MOMENT = 30.0
+DEFAULT_WAIT_TIMEOUT_S = 30.0
 """Seconds that a step waits where nothing else is said."""
 
 
-class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How often an act is tried that the pane was not ready for: somebody typed there, it was reserved, …"""
 
     times: int = 4
@@ -29,25 +29,25 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Seconds before the second try; each further one waits twice as long."""
     most: float = 60.0
 
-    def delay(self, attempt: int) -> float:
+    def compute_delay(self, attempt: int) -> float:
         """How long to wait after this attempt, counted from 1."""
         return float(min(self.most, self.first * 2 ** min(attempt - 1, 20)))
 
 
-class SendTo(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="send"):
+class SendTextRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="send"):
     """A text for the agent in the run's pane, or for the shell at its prompt where no agent lives."""
 
     text: str
     enter: bool = True
 
 
-class Press(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keys"):
+class PressKeysRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keys"):
     """Keys for the run's pane, by tmux's names."""
 
     keys: tuple[str, ...]
 
 
-class Start(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="spawn"):
+class SpawnRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="spawn"):
     """A program in a new window beside the run's pane, or in a new pane that splits it."""
 
     command: tuple[str, ...]
@@ -61,19 +61,19 @@ class Start(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="spawn"):
     """Whether its pane stays where it ends with an error, so that a person sees why."""
 
 
-class Tell(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="notify"):
+class NotifyRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="notify"):
     """A word to a person."""
 
     title: str
     text: str
-    way: Way = "terminal"
+    way: NotificationWay = "terminal"
 
 
-Wish = SendTo | Press | Start | Tell
+PaneRequest = SendTextRequest | PressKeysRequest | SpawnRequest | NotifyRequest
 """What is wanted of the run's own pane; the Action is made of it when the step is taken."""
 
 
-class Observe(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="observe"):
+class ObserveCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="observe"):
     lines: int = 50
     """How many of the last lines are wanted."""
 
@@ -100,18 +100,18 @@ class WaitFor(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="wait_f
     """The agent is there, and this is no longer so."""
     gone: str = ""
     """A text that the screen shows no more."""
-    timeout: float = MOMENT
+    timeout: float = DEFAULT_WAIT_TIMEOUT_S
 
 
-class Act(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="act"):
+class ActionCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="act"):
     """One thing to do, through the gate."""
 
-    wish: Wish | None = None
+    wish: PaneRequest | None = None
     action: Action | None = None
-    retry: Retry = Retry()
+    retry: RetryPolicy = RetryPolicy()
 
 
-class Ask(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask_person"):
+class AskPersonCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask_person"):
     question: str
     choices: tuple[str, ...] = ("yes", "no")
     expires: float = 600.0
@@ -119,11 +119,11 @@ class Ask(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask_person
     """What makes the question needless when it comes; then it is withdrawn."""
 
 
-class SleepUntil(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="sleep_until"):
+class SleepUntilCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="sleep_until"):
     at: int
 
 
-class Pause(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="pause"):
+class PauseCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="pause"):
     """It also ends when the pane is no longer as it was left, as far as is said here."""
 
     plan: str
@@ -136,20 +136,20 @@ class Pause(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="pause"):
     """Settings that must stay on."""
 
 
-class Still(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="still"):
+class TriggerCheckCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="still"):
     """Whether what started the run is still to be seen: the given text, else the event's own evidence."""
 
     text: str = ""
     lines: int = 50
 
 
-class Prefer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="prefer"):
+class PreferencesCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="prefer"):
     """What the person wants, by the names of settings; a few of them may also be said by the pane's project."""
 
     names: tuple[str, ...]
 
 
-class Recall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="recall"):
+class RecallCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="recall"):
     """What was detected in the run's pane lately, by the type of its event; `usage.*` means all of those."""
 
     event: str
@@ -157,7 +157,7 @@ class Recall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="recall"
     """Seconds before now."""
 
 
-class LastSession(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="last_session"):
+class LastSessionCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="last_session"):
     """The conversation that goes on in the run's pane or ended there last; with a runtime, of that agent's process;
     with a session, the one that has this name."""
 
@@ -167,7 +167,7 @@ class LastSession(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="la
     """In all panes, not only in the run's."""
 
 
-class Keep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keep"):
+class SessionUpdateCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keep"):
     """Add to the record of a conversation that is over what it does not say yet."""
 
     session: SessionId
@@ -176,36 +176,36 @@ class Keep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keep"):
     """By the names of a Usage: `total`, `input`, `cached`, `output`, `reasoning`."""
 
 
-class SearchCode(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="search_code"):
+class SearchCodeCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="search_code"):
     """Where these names stand in the code of the pane's folder, by its structure."""
 
     names: tuple[str, ...]
 
 
-class Note(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="note"):
+class NoteCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="note"):
     text: str
 
 
-class Now(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="now"):
+class ClockCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="now"):
     pass
 
 
-Call = (
-    Observe
+WorkflowCall = (
+    ObserveCall
     | WaitFor
-    | Act
-    | Ask
-    | SleepUntil
-    | Pause
-    | Still
-    | Prefer
-    | Recall
-    | LastSession
-    | Keep
-    | SearchCode
-    | SelectAccount
-    | Note
-    | Now
+    | ActionCall
+    | AskPersonCall
+    | SleepUntilCall
+    | PauseCall
+    | TriggerCheckCall
+    | PreferencesCall
+    | RecallCall
+    | LastSessionCall
+    | SessionUpdateCall
+    | SearchCodeCall
+    | SelectAccountCall
+    | NoteCall
+    | ClockCall
 )
 
 
@@ -242,7 +242,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The argv that takes the conversation up again; empty where that is not possible."""
 
 
-class Met(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WaitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was waited for came."""
 
     what: Literal["text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone"]
@@ -254,7 +254,7 @@ class Met(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was given beside a signal's word."""
 
 
-class Deed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ActionStepResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of an act that was done: `done`, `delivered`, `typed_not_submitted`, `unknown` or `suppressed`."""
 
     status: str
@@ -269,14 +269,14 @@ class Deed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a program that was started: what the multiplexer calls its pane."""
 
 
-class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PersonAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``choice`` is one of the choices; empty where nobody answered in time."""
 
     choice: str = ""
     why: str = ""
 
 
-class Paused(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PauseResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a pause ended: its time came, a person went on, or the pane is no longer as it was left."""
 
     why: Literal["due", "resumed", "changed"]
@@ -284,16 +284,16 @@ class Paused(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is no longer as it was."""
 
 
-class Moment(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ClockReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: int
 
 
-class Holds(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TriggerCheckResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_so: bool
     why: str = ""
 
 
-class Preferred(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PreferenceValues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``values`` holds what is set. ``origins`` says of what the project set, in which file."""
 
     values: dict[str, Scalar] = {}
@@ -304,28 +304,28 @@ class Preferred(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_on(self, name: str) -> bool:
         return bool(self.values.get(name))
 
-    def text(self, name: str) -> str:
+    def get_text(self, name: str) -> str:
         return str(self.values.get(name) or "")
 
 
-class Spotted(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecalledDetection(Struct, frozen=True, kw_only=True, omit_defaults=True):
     event: EventId
     at: int
     type: str
     captures: dict[str, str] = {}
 
 
-class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecallResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Oldest first."""
 
-    found: tuple[Spotted, ...] = ()
+    found: tuple[RecalledDetection, ...] = ()
 
-    def captured(self, name: str) -> str:
+    def find_capture(self, name: str) -> str:
         """The newest value of a capture; empty where nothing has it."""
         return next((one.captures[name] for one in reversed(self.found) if one.captures.get(name)), "")
 
 
-class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is on record of one; ``id`` is 0 where there is none."""
 
     id: SessionId = SessionId(0)
@@ -344,50 +344,50 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost: float | None = None
 
 
-class CodeFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CodeSearchResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``places`` as `file:line: text`, redacted; ``trouble`` says why nothing could be looked up."""
 
     places: tuple[str, ...] = ()
     trouble: str = ""
 
 
-class Nothing(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EmptyResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pass
 
 
-Came = (
+CallResult = (
     Observation
-    | Met
-    | Deed
-    | Answer
-    | Paused
-    | Moment
-    | Holds
-    | Preferred
-    | Recalled
-    | Conversation
-    | CodeFound
-    | Selected
-    | Nothing
+    | WaitResult
+    | ActionStepResult
+    | PersonAnswer
+    | PauseResult
+    | ClockReading
+    | TriggerCheckResult
+    | PreferenceValues
+    | RecallResult
+    | SessionRecord
+    | CodeSearchResult
+    | AccountSelection
+    | EmptyResult
 )
-COMES: dict[type[Struct], type[Struct]] = {
-    Observe: Observation,
-    WaitFor: Met,
-    Act: Deed,
-    Ask: Answer,
-    SleepUntil: Moment,
-    Pause: Paused,
-    Still: Holds,
-    Prefer: Preferred,
-    Recall: Recalled,
-    LastSession: Conversation,
-    Keep: Conversation,
-    SearchCode: CodeFound,
-    SelectAccount: Selected,
-    Note: Nothing,
-    Now: Moment,
+RESULT_TYPES: dict[type[Struct], type[Struct]] = {
+    ObserveCall: Observation,
+    WaitFor: WaitResult,
+    ActionCall: ActionStepResult,
+    AskPersonCall: PersonAnswer,
+    SleepUntilCall: ClockReading,
+    PauseCall: PauseResult,
+    TriggerCheckCall: TriggerCheckResult,
+    PreferencesCall: PreferenceValues,
+    RecallCall: RecallResult,
+    LastSessionCall: SessionRecord,
+    SessionUpdateCall: SessionRecord,
+    SearchCodeCall: CodeSearchResult,
+    SelectAccountCall: AccountSelection,
+    NoteCall: EmptyResult,
+    ClockCall: ClockReading,
 }
 """What comes of each call."""
 
-RESTING = ("ask_person", "sleep_until", "pause")
+WAITING_STEP_KINDS = ("ask_person", "sleep_until", "pause")
 """Steps in which a run only waits, for a person or for a time: it takes no turn and spends none of its time."""

@@ -13,19 +13,19 @@ from importlib import import_module
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
 from termvisor.model.detection.rule import Severity
-from termvisor.model.workflow.info import Named
-from termvisor.model.workflow.run import Mode
-from termvisor.plugins import read as read_plugins
+from termvisor.model.workflow.info import WorkflowReference
+from termvisor.model.workflow.run import WorkflowMode
+from termvisor.plugins import read_plugins
 from termvisor.redaction import redact
 from termvisor.workflows.context import Context
 
-log = logger("workflow")
-Work = Callable[[Context], Awaitable[str | None]]
+log = get_logger("workflow")
+WorkflowFunction = Callable[[Context], Awaitable[str | None]]
 """What a run does; the text that it gives back says for a person how it ended."""
-SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error", "critical")
+SEVERITY_ORDER: tuple[Severity, ...] = ("info", "warning", "error", "critical")
 BUILTIN: tuple[str, ...] = (
     "answer_permission",
     "handle_auth_required",
@@ -50,8 +50,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     fresh_for: float = 600.0
     """Seconds after which an event is too old to be answered."""
 
-    def fits(self, detection: Detection) -> bool:
-        is_severe = SEVERITIES.index(detection.severity) >= SEVERITIES.index(self.severity)
+    def matches(self, detection: Detection) -> bool:
+        is_severe = SEVERITY_ORDER.index(detection.severity) >= SEVERITY_ORDER.index(self.severity)
         return (
             is_severe
             and any(fnmatchcase(detection.type, one) for one in self.events)
@@ -69,7 +69,7 @@ class Workflow(Struct, frozen=True, kw_only=True):
     trigger: Trigger = Trigger()
     priority: int = 100
     """Of those that fit an event, the lowest number answers it; names decide a tie."""
-    mode: Mode = "ask"
+    mode: WorkflowMode = "ask"
     """Where the settings say nothing of it."""
     timeout: float = 3600.0
     """Seconds of work in all its steps; waiting for people and for a time does not count."""
@@ -79,17 +79,17 @@ class Workflow(Struct, frozen=True, kw_only=True):
     """It goes on when the agent in its pane ends; others are cancelled then."""
     outlives_pane: bool = False
     """It goes on when its pane is gone; others are cancelled then."""
-    run: Work
-    cleanup: Work | None = None
+    run: WorkflowFunction
+    cleanup: WorkflowFunction | None = None
     origin: str = "built-in"
     """Where it comes from: `built-in`, a package's entry point, or a file."""
     steps: tuple[str, ...] = ()
     """What it does, step by step, for people; of a file these are its steps."""
-    names: tuple[Named, ...] = ()
+    names: tuple[WorkflowReference, ...] = ()
     """The events, agents and rules that a file speaks of."""
 
 
-def installed() -> tuple[list[Workflow], dict[str, str]]:
+def load_installed_workflows() -> tuple[list[Workflow], dict[str, str]]:
     """The built-in ones and those of other packages; and by entry point why one is left out, as the log says too."""
     own = [import_module(f"termvisor.workflows.builtin.{name}").WORKFLOW for name in BUILTIN]
     found = {one.name: one for one in own}
@@ -99,11 +99,11 @@ def installed() -> tuple[list[Workflow], dict[str, str]]:
         if isinstance(value, Workflow) and value.name not in found:
             found[value.name] = replace(value, origin=f"entry point {name}")
         else:
-            troubles[name] = _complaint(value)
+            troubles[name] = _describe_rejection(value)
     for name, why in troubles.items():
         log.error("the workflow %s is not taken: %s", name, why)
     return list(found.values()), troubles
 
 
-def _complaint(value: object) -> str:
+def _describe_rejection(value: object) -> str:
     return f"its name {value.name} is taken" if isinstance(value, Workflow) else "it is no Workflow"

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from termvisor.settings import Places
-from termvisor.testing.asking import CALLS, ask, lively
+from termvisor.settings import Paths
+from termvisor.testing.operation_calls import OPERATION_CALLS, build_sample_services, run_command
 
 MACHINE = (
     (r'"python":"[^"]*"', '"python":"<python>"'),
@@ -28,7 +28,7 @@ MACHINE = (
 
 
 @pytest.fixture
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     for name in ("VISOR_LOG", "VISOR_COLOUR", "NO_COLOR", "VISOR_TMUX_SOCKETS", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
@@ -36,23 +36,25 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/tmux").symlink_to(shutil.which("tmux") or "/nowhere")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))  # agents that are installed here are nothing to the promises
-    return Places(*(str(tmp_path / name) for name in ("config", "data", "run")))
+    return Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", OPERATION_CALLS)
 async def test_the_answer_to_machines_is_as_promised(
-    name: str, places: Places, tmp_path: Path, golden: Callable[[str, str], None]
+    name: str, places: Paths, tmp_path: Path, golden: Callable[[str, str], None]
 ) -> None:
-    answered = await ask(await lively(places, name), "robot", *CALLS[name])
+    answered = await run_command(await build_sample_services(places, name), "robot", *OPERATION_CALLS[name])
     lines = [msgspec.json.format(line.encode(), indent=2).decode() for line in _same(answered.out, tmp_path)]
     golden(f"{name}.json", "\n".join([*lines, ""]))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", OPERATION_CALLS)
 async def test_the_answer_to_people_is_as_promised(
-    name: str, places: Places, tmp_path: Path, golden: Callable[[str, str], None]
+    name: str, places: Paths, tmp_path: Path, golden: Callable[[str, str], None]
 ) -> None:
-    answered = await ask(await lively(places, name), *_human(CALLS[name]), width=100, is_terminal=True)
+    answered = await run_command(
+        await build_sample_services(places, name), *_human(OPERATION_CALLS[name]), width=100, is_terminal=True
+    )
     golden(f"{name}.txt", "\n".join([*_same(answered.out, tmp_path), ""]))
 
 

@@ -16,17 +16,17 @@ from termvisor.clock import SystemClock
 from termvisor.model.agent.signal import Signal
 from termvisor.model.event import Event
 from termvisor.store import Store
-from tests.bench.figure import percentile
-from tests.live.agents.lab import PROGRAMS, Workplace
-from tests.live.agents.model.server import model_server
+from tests.bench.figure import compute_percentile
+from tests.live.agents.agent_programs import PROGRAMS, AgentFolders
+from tests.live.agents.model.server import run_model_server
 from tests.live.agents.test_states import AT_REST, Desk
-from tests.live.conftest import watched_tmux
+from tests.live.conftest import run_watched_tmux
 
 ROUNDS = 2
-_FORM = "{:<14} {:<14} {:>8} {:>10} {:>10} {:>10}"
+_ROW_FORMAT = "{:<14} {:<14} {:>8} {:>10} {:>10} {:>10}"
 
 
-class Change(NamedTuple):
+class LatencySample(NamedTuple):
     """Milliseconds from the agent to the one who reads its word, and on to the stored state."""
 
     agent: str
@@ -36,32 +36,36 @@ class Change(NamedTuple):
 
 
 def main() -> int:
-    changes = played()
-    print(_FORM.format("agent", "told by", "changes", "heard p50", "state p50", "state p95"))
+    changes = run_agents()
+    print(_ROW_FORMAT.format("agent", "told by", "changes", "heard p50", "state p50", "state p95"))
     for agent, source in sorted({(one.agent, one.source) for one in changes}):
         of_it = [one for one in changes if (one.agent, one.source) == (agent, source)]
         heard, known = [one.heard for one in of_it], [one.known for one in of_it]
-        figures = (percentile(heard, 0.5), percentile(known, 0.5), percentile(known, 0.95))
-        print(_FORM.format(agent, source, len(of_it), *(f"{one:.0f} ms" for one in figures)))
+        figures = (compute_percentile(heard, 0.5), compute_percentile(known, 0.5), compute_percentile(known, 0.95))
+        print(_ROW_FORMAT.format(agent, source, len(of_it), *(f"{one:.0f} ms" for one in figures)))
     return 0
 
 
-def played() -> list[Change]:
-    with tempfile.TemporaryDirectory(prefix="tv-latency-") as name, model_server() as model, watched_tmux() as scene:
+def run_agents() -> list[LatencySample]:
+    with (
+        tempfile.TemporaryDirectory(prefix="tv-latency-") as name,
+        run_model_server() as model,
+        run_watched_tmux() as scene,
+    ):
         folder = Path(name)
-        scene.tmux.start("keep", "sleep 1000")
-        scene.panes()
-        desks = [Desk(scene, one, Workplace(folder / one.name, model)) for one in PROGRAMS]
+        scene.tmux.start_session("keep", "sleep 1000")
+        scene.list_panes()
+        desks = [Desk(scene, one, AgentFolders(folder / one.name, model)) for one in PROGRAMS]
         for desk in desks:
             try:
-                play(desk)
+                run_agent(desk)
             except AssertionError as error:  # what it did until then counts
                 print(f"{desk.program.name} did not go on: {error}", file=sys.stderr)
-        scene.visor.down()
-        return asyncio.run(_changes(scene.visor.places.database))
+        scene.visor.stop()
+        return asyncio.run(_load_samples(scene.visor.paths.database))
 
 
-def play(desk: Desk) -> None:
+def run_agent(desk: Desk) -> None:
     desk.becomes("idle", seconds=60)
     for number in range(ROUNDS):
         desk.prompt("MODEL slow 4")
@@ -74,21 +78,21 @@ def play(desk: Desk) -> None:
     print(f"{desk.program.name}: done", file=sys.stderr)
 
 
-async def _changes(database: str) -> list[Change]:
+async def _load_samples(database: str) -> list[LatencySample]:
     store = await Store.open(database, SystemClock())
     try:
         signals: dict[int, Signal] = {}
         last = 0
-        while facts := await store.facts.after(last):
+        while facts := await store.agent_facts.list_after(last):
             signals |= {number: fact for number, fact in facts if isinstance(fact, Signal)}
             last = facts[-1][0]
         events = await store.events.list(kind="state_changed", limit=10_000)
-        return list(_told(events, signals))
+        return list(_build_samples(events, signals))
     finally:
         await store.close()
 
 
-def _told(events: list[Event], signals: dict[int, Signal]) -> Iterator[Change]:
+def _build_samples(events: list[Event], signals: dict[int, Signal]) -> Iterator[LatencySample]:
     """Only what a signal changed: what time alone changes has no beginning."""
     for event in events:
         signal = signals.get(int(event.data.get("evidence") or 0))
@@ -96,7 +100,7 @@ def _told(events: list[Event], signals: dict[int, Signal]) -> Iterator[Change]:
             continue
         began = signal.moved_at or signal.event_at
         heard, known = (signal.ingested_at - began) / 1e6, (event.at - began) / 1e6
-        yield Change(signal.agent, signal.source, heard, known)
+        yield LatencySample(signal.agent, signal.source, heard, known)
 
 
 if __name__ == "__main__":

@@ -4,86 +4,86 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.agents.company import Company, company
-from tests.live.agents.lab import CLAUDE, CODEX, COPILOT
-from tests.live.agents.model.server import model_server
-from tests.live.waiting import until
+from tests.live.agents.agent_programs import CLAUDE, CODEX, COPILOT
+from tests.live.agents.model.server import run_model_server
+from tests.live.agents.watched_agent import WatchedAgent, start_watched_agent
+from tests.live.polling import wait_until
 
 pytestmark = pytest.mark.live
 
 
 @pytest.fixture(scope="module")
 def model():
-    with model_server() as address:
+    with run_model_server() as address:
         yield address
 
 
 @pytest.fixture
 def claude(model):
-    with company(CLAUDE, model, "mode on", settings={"agent_inbox": "native"}) as one:
+    with start_watched_agent(CLAUDE, model, "mode on", settings={"agent_inbox": "native"}) as one:
         assert one.pane
         yield one
 
 
-def test_claude_code_is_prompted_interrupted_answered_and_left(claude: Company) -> None:
+def test_claude_code_is_prompted_interrupted_answered_and_left(claude: WatchedAgent) -> None:
     pane = claude.pane
-    until(lambda: claude.state() == "idle")
-    sent = claude.act("send", pane, "MODEL slow 30")
+    wait_until(lambda: claude.get_state() == "idle")
+    sent = claude.run_allowed("send", pane, "MODEL slow 30")
     assert (sent["status"], sent["channel"]) == ("delivered", "keys")
-    until(lambda: claude.state() == "running")
-    done = claude.act("interrupt", pane)
+    wait_until(lambda: claude.get_state() == "running")
+    done = claude.run_allowed("interrupt", pane)
     assert (done["status"], done["why"], done["channel"]) == ("done", "interrupted", "keys")
-    until(lambda: claude.state() == "idle")
+    wait_until(lambda: claude.get_state() == "idle")
 
-    assert claude.refused("interrupt", pane) == "not_at_work"
-    claude.stage.rests()  # a prompt to which nothing was said yet comes back into the composer
-    claude.act("send-keys", pane, "C-u")
-    claude.stage.rests()
-    claude.act("send", pane, "MODEL shell touch made")
-    claude.stage.shows("Do you want to proceed?")
-    assert claude.refused("send", pane, "hello") == "dialog_open"
-    assert claude.refused("answer", pane, "No such choice") == "no_such_choice"
-    done = claude.act("answer", pane, "allow")
+    assert claude.get_refusal_reason("interrupt", pane) == "not_at_work"
+    claude.agent_pane.wait_until_still()  # a prompt to which nothing was said yet comes back into the composer
+    claude.run_allowed("send-keys", pane, "C-u")
+    claude.agent_pane.wait_until_still()
+    claude.run_allowed("send", pane, "MODEL shell touch made")
+    claude.agent_pane.wait_for_text("Do you want to proceed?")
+    assert claude.get_refusal_reason("send", pane, "hello") == "dialog_open"
+    assert claude.get_refusal_reason("answer", pane, "No such choice") == "no_such_choice"
+    done = claude.run_allowed("answer", pane, "allow")
     assert (done["status"], done["why"]) == ("done", "dialog_left")
-    claude.stage.shows("The tool has finished")
-    assert claude.file("made").exists()
+    claude.agent_pane.wait_for_text("The tool has finished")
+    assert claude.get_path("made").exists()
 
-    until(lambda: claude.state() in ("completed", "idle"))
-    claude.act("send", pane, "MODEL shell touch other")
-    claude.stage.shows("Do you want to proceed?")
-    assert claude.act("answer", pane, "deny")["status"] == "done"
-    assert not claude.file("other").exists()
-    until(lambda: claude.state() == "idle")
+    wait_until(lambda: claude.get_state() in ("completed", "idle"))
+    claude.run_allowed("send", pane, "MODEL shell touch other")
+    claude.agent_pane.wait_for_text("Do you want to proceed?")
+    assert claude.run_allowed("answer", pane, "deny")["status"] == "done"
+    assert not claude.get_path("other").exists()
+    wait_until(lambda: claude.get_state() == "idle")
 
-    claude.act("send", pane, "--no-newline", "half a thought")
-    assert claude.refused("send", pane, "hello") == "composer_not_empty"
-    assert claude.refused("quit", pane) == "composer_not_empty"
-    claude.act("send-keys", pane, "C-u")
-    claude.stage.rests()
-    foreseen = claude.act("quit", pane, "--dry-run")
+    claude.run_allowed("send", pane, "--no-newline", "half a thought")
+    assert claude.get_refusal_reason("send", pane, "hello") == "composer_not_empty"
+    assert claude.get_refusal_reason("quit", pane) == "composer_not_empty"
+    claude.run_allowed("send-keys", pane, "C-u")
+    claude.agent_pane.wait_until_still()
+    foreseen = claude.run_allowed("quit", pane, "--dry-run")
     assert foreseen["status"] == "foreseen"
-    assert claude.act("quit", pane)["why"] == "left"
-    claude.stage.shows("--resume")
+    assert claude.run_allowed("quit", pane)["why"] == "left"
+    claude.agent_pane.wait_for_text("--resume")
 
 
 def test_codex_is_prompted_and_interrupted_by_its_server(model: str) -> None:
-    with company(CODEX, model, "Ask Codex") as codex:
+    with start_watched_agent(CODEX, model, "Ask Codex") as codex:
         pane = codex.pane
-        until(lambda: not codex.foreseen("send", pane, "hello")["refused"])
-        first = codex.act("send", pane, "MODEL text hello there")
+        wait_until(lambda: not codex.dry_run("send", pane, "hello")["refused"])
+        first = codex.run_allowed("send", pane, "MODEL text hello there")
         assert (first["status"], first["channel"]) == ("delivered", "keys")
-        codex.stage.shows("Worked for")
-        until(lambda: codex.heard_by_server(), seconds=40)
-        sent = codex.act("send", pane, "/is this a file or a command? MODEL slow 40")
+        codex.agent_pane.wait_for_text("Worked for")
+        wait_until(lambda: codex.is_server_connected(), timeout_s=40)
+        sent = codex.run_allowed("send", pane, "/is this a file or a command? MODEL slow 40")
         assert (sent["status"], sent["why"], sent["channel"]) == ("delivered", "turn_started", "native")
-        until(lambda: codex.state() == "running")
-        done = codex.act("interrupt", pane)
+        wait_until(lambda: codex.get_state() == "running")
+        done = codex.run_allowed("interrupt", pane)
         assert (done["status"], done["why"], done["channel"]) == ("done", "interrupted", "native")
-        codex.stage.shows("Conversation interrupted")
-        until(lambda: codex.state() == "idle")
-        assert codex.act("quit", pane)["why"] == "left"
-        session = until(lambda: [one for one in codex.sessions() if one["ended_at"]])[0]
-        codex.act("resume", str(session["id"]), "--dry-run")
+        codex.agent_pane.wait_for_text("Conversation interrupted")
+        wait_until(lambda: codex.get_state() == "idle")
+        assert codex.run_allowed("quit", pane)["why"] == "left"
+        session = wait_until(lambda: [one for one in codex.list_sessions() if one["ended_at"]])[0]
+        codex.run_allowed("resume", str(session["id"]), "--dry-run")
 
 
 @pytest.mark.parametrize(
@@ -96,52 +96,54 @@ def test_codex_is_prompted_and_interrupted_by_its_server(model: str) -> None:
 )
 def test_a_session_that_was_left_lives_again_in_a_new_window(model: str, tmp_path: Path, program, ready, words) -> None:
     word = tmp_path / program.name
-    with company(program, model, ready, settings={"agent_resume": words.format(word)}) as agent:
-        word.write_text(f'#!/bin/sh\n{program.command(agent.stage.place)} "$@"\n')
+    with start_watched_agent(program, model, ready, settings={"agent_resume": words.format(word)}) as agent:
+        word.write_text(f'#!/bin/sh\n{program.command(agent.agent_pane.place)} "$@"\n')
         word.chmod(0o755)
         pane = agent.pane
-        until(lambda: not agent.foreseen("send", pane, "hello")["refused"], seconds=60)
-        agent.act("send", pane, "MODEL text I remember")
-        until(lambda: agent.state() in ("completed", "idle"), seconds=60)
-        session = until(lambda: [one["external_id"] for one in agent.sessions() if one["external_id"]], seconds=40)[0]
-        assert agent.refused_in("resume", session) == f"this session goes on in pane {pane}"
-        until(lambda: not agent.foreseen("quit", pane)["refused"], seconds=40)
-        assert agent.act("quit", pane)["why"] == "left"
-        until(lambda: all(one["ended_at"] for one in agent.sessions()), seconds=40)
-        done = agent.act("resume", session)
-        again = until(
-            lambda: [one for one in agent.sessions() if not one["ended_at"] and one["external_id"]], seconds=40
+        wait_until(lambda: not agent.dry_run("send", pane, "hello")["refused"], timeout_s=60)
+        agent.run_allowed("send", pane, "MODEL text I remember")
+        wait_until(lambda: agent.get_state() in ("completed", "idle"), timeout_s=60)
+        session = wait_until(
+            lambda: [one["external_id"] for one in agent.list_sessions() if one["external_id"]], timeout_s=40
+        )[0]
+        assert agent.get_refusal_message("resume", session) == f"this session goes on in pane {pane}"
+        wait_until(lambda: not agent.dry_run("quit", pane)["refused"], timeout_s=40)
+        assert agent.run_allowed("quit", pane)["why"] == "left"
+        wait_until(lambda: all(one["ended_at"] for one in agent.list_sessions()), timeout_s=40)
+        done = agent.run_allowed("resume", session)
+        again = wait_until(
+            lambda: [one for one in agent.list_sessions() if not one["ended_at"] and one["external_id"]], timeout_s=40
         )
         assert (again[0]["external_id"], again[0]["identity"]["id"]) == (session, done["new"]["id"])
         assert again[0]["identity"]["id"] != int(pane)
 
 
 def test_copilot_is_answered_from_the_inbox(model: str) -> None:
-    with company(COPILOT, model, "? help", hooks="copilot") as copilot:
+    with start_watched_agent(COPILOT, model, "? help", hooks="copilot") as copilot:
         assert copilot.pane
-        copilot.stage.prompt("MODEL shell touch made")
-        asked = copilot.asked()
+        copilot.agent_pane.send_prompt("MODEL shell touch made")
+        asked = copilot.wait_for_approval()
         assert (asked["action"]["agent"], asked["action"]["command"]) == ("copilot", "touch made")
-        copilot.person(f"approve {asked['id']}", "is allowed")
-        until(lambda: copilot.file("made").exists())
-        until(lambda: copilot.state() == "completed")
-        copilot.stage.prompt("MODEL shell touch other")
-        asked = copilot.asked()
-        copilot.visor.visor("deny", str(asked["id"]))
-        until(lambda: "Do you want to run" not in copilot.stage.text())
-        assert not copilot.file("other").exists()
+        copilot.run_as_person(f"approve {asked['id']}", "is allowed")
+        wait_until(lambda: copilot.get_path("made").exists())
+        wait_until(lambda: copilot.get_state() == "completed")
+        copilot.agent_pane.send_prompt("MODEL shell touch other")
+        asked = copilot.wait_for_approval()
+        copilot.visor.run_checked("deny", str(asked["id"]))
+        wait_until(lambda: "Do you want to run" not in copilot.agent_pane.capture_text())
+        assert not copilot.get_path("other").exists()
 
 
 def test_a_rule_answers_copilot_before_its_dialog(model: str) -> None:
-    with company(COPILOT, model, "? help", hooks="copilot") as copilot:
+    with start_watched_agent(COPILOT, model, "? help", hooks="copilot") as copilot:
         assert copilot.pane
         when = 'when = { kind = ["answer_agent"], program = ["%s"] }\n'
         allow = '[[rule]]\nid = "touching"\nanswer = "allow"\n' + when % "touch"
-        copilot.rule(allow + '[[rule]]\nid = "naming"\nanswer = "deny"\n' + when % "uname")
-        copilot.stage.prompt("MODEL shell touch made")
-        copilot.stage.shows("The tool has finished")
-        assert copilot.file("made").exists()
-        copilot.stage.prompt("MODEL shell uname > other")
-        until(lambda: copilot.state() in ("completed", "idle"))
-        assert not copilot.file("other").exists()
-        assert copilot.states() == []
+        copilot.write_policy(allow + '[[rule]]\nid = "naming"\nanswer = "deny"\n' + when % "uname")
+        copilot.agent_pane.send_prompt("MODEL shell touch made")
+        copilot.agent_pane.wait_for_text("The tool has finished")
+        assert copilot.get_path("made").exists()
+        copilot.agent_pane.send_prompt("MODEL shell uname > other")
+        wait_until(lambda: copilot.get_state() in ("completed", "idle"))
+        assert not copilot.get_path("other").exists()
+        assert copilot.list_approval_states() == []

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.agents.lab import CLAUDE
-from tests.live.agents.room import Room, room
+from tests.live.agents.agent_programs import CLAUDE
+from tests.live.agents.multi_agent_scene import MultiAgentScene, open_multi_agent_scene
 
 pytestmark = pytest.mark.live
 
@@ -30,21 +30,21 @@ def clock(tmp_path) -> Path:
 
 
 @pytest.fixture
-def one(clock) -> Iterator[Room]:
-    with room(PYTHONPATH=str(clock.parent), VISOR_AGENT_COMPLETED_FOR="6") as found:
+def one(clock) -> Iterator[MultiAgentScene]:
+    with open_multi_agent_scene(PYTHONPATH=str(clock.parent), VISOR_AGENT_COMPLETED_FOR="6") as found:
         yield found
 
 
 def test_states_go_on_when_the_clock_is_set(one, clock):
-    seat = one.start(CLAUDE, one.place("clock", CLAUDE))
-    seat.becomes("idle", seconds=60)
+    seat = one.start(CLAUDE, one.prepare_folders("clock", CLAUDE))
+    seat.wait_for_state("idle", seconds=60)
     for wrong in (-7200, 10800):
         clock.write_text(str(wrong))
-        seat.prompt("MODEL slow 3")
-        running = seat.becomes("running", seconds=15)
+        seat.send_prompt("MODEL slow 3")
+        running = seat.wait_for_state("running", seconds=15)
         assert running["evidence_mode"] == "deterministic"
         assert 0 <= running["state_age"] < 30
-        rest = seat.becomes("idle", "completed", seconds=20)
+        rest = seat.wait_for_state("idle", "completed", seconds=20)
         assert 0 <= rest["state_age"] < 30
-        assert seat.becomes("idle", seconds=30)["agent"] == "claude_code"
-    assert len(seat.began) == 1
+        assert seat.wait_for_state("idle", seconds=30)["agent"] == "claude_code"
+    assert len(seat.began_events) == 1

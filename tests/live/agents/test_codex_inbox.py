@@ -4,11 +4,11 @@ import signal
 
 import pytest
 
-from termvisor.agents.adapters.codex import keyboard as channel
-from tests.live.agents.company import Company, company
-from tests.live.agents.lab import CODEX
-from tests.live.agents.model.server import model_server
-from tests.live.waiting import until
+from termvisor.agents.adapters.codex import keyboard
+from tests.live.agents.agent_programs import CODEX
+from tests.live.agents.model.server import run_model_server
+from tests.live.agents.watched_agent import WatchedAgent, start_watched_agent
+from tests.live.polling import wait_until
 
 pytestmark = pytest.mark.live
 DIALOG = "Would you like to run the following command?"
@@ -16,20 +16,20 @@ DIALOG = "Would you like to run the following command?"
 
 @pytest.fixture(scope="module")
 def model():
-    with model_server() as address:
+    with run_model_server() as address:
         yield address
 
 
 @pytest.fixture
 def agent(model):
-    with company(CODEX, model, "Ask Codex") as one:
+    with start_watched_agent(CODEX, model, "Ask Codex") as one:
         assert one.pane
         yield one
 
 
-def test_a_person_allows_it_and_it_is_done_once(agent: Company) -> None:
-    agent.stage.prompt("MODEL shell echo once >> made")
-    asked = agent.asked()
+def test_a_person_allows_it_and_it_is_done_once(agent: WatchedAgent) -> None:
+    agent.agent_pane.send_prompt("MODEL shell echo once >> made")
+    asked = agent.wait_for_approval()
     action = asked["action"]
     assert (asked["kind"], action["agent"], action["tool"], asked["risk"]) == (
         "answer_agent",
@@ -38,51 +38,58 @@ def test_a_person_allows_it_and_it_is_done_once(agent: Company) -> None:
         "process",
     )
     assert "echo once >> made" in action["command"]
-    assert action["cwd"] == str(agent.stage.place.cwd)
+    assert action["cwd"] == str(agent.agent_pane.place.cwd)
     assert str(asked["pane"]) == agent.pane
-    assert DIALOG in agent.stage.text()
-    agent.person(f"approve {asked['id']}", "is allowed")
-    agent.stage.shows("The tool has finished")
-    assert agent.file("made").read_text() == "once\n"
-    until(lambda: agent.states() == ["used"])
-    until(lambda: agent.story(asked["correlation"])[-1] == ("outcome", "done", "answered"))
-    assert [stage for stage, _, _ in agent.story(asked["correlation"])] == ["asked", "answered", "intent", "outcome"]
+    assert DIALOG in agent.agent_pane.capture_text()
+    agent.run_as_person(f"approve {asked['id']}", "is allowed")
+    agent.agent_pane.wait_for_text("The tool has finished")
+    assert agent.get_path("made").read_text() == "once\n"
+    wait_until(lambda: agent.list_approval_states() == ["used"])
+    wait_until(lambda: agent.list_audit_steps(asked["correlation"])[-1] == ("outcome", "done", "answered"))
+    assert [stage for stage, _, _ in agent.list_audit_steps(asked["correlation"])] == [
+        "asked",
+        "answered",
+        "intent",
+        "outcome",
+    ]
 
-    agent.stage.prompt("MODEL shell touch second")
-    asked = agent.asked()
-    agent.visor.visor("deny", str(asked["id"]))
-    until(lambda: DIALOG not in agent.stage.text())
-    agent.stage.rests()
-    assert not agent.file("second").exists()
-    assert agent.story(asked["correlation"])[-1][:2] == ("outcome", "denied")
-
-
-def test_an_answer_at_the_pane_withdraws_the_question(agent: Company) -> None:
-    agent.stage.prompt("MODEL shell touch made")
-    asked = agent.asked()
-    agent.stage.press(*channel.answer(agent.stage.screen(), "allow").keys)
-    until(lambda: agent.file("made").exists())
-    until(lambda: agent.states() == ["withdrawn"])
-    assert agent.story(asked["correlation"])[-1] == ("outcome", "refused", "withdrawn")
+    agent.agent_pane.send_prompt("MODEL shell touch second")
+    asked = agent.wait_for_approval()
+    agent.visor.run_checked("deny", str(asked["id"]))
+    wait_until(lambda: DIALOG not in agent.agent_pane.capture_text())
+    agent.agent_pane.wait_until_still()
+    assert not agent.get_path("second").exists()
+    assert agent.list_audit_steps(asked["correlation"])[-1][:2] == ("outcome", "denied")
 
 
-def test_a_rule_answers_at_once(agent: Company) -> None:
-    agent.rule('[[rule]]\nid = "touching"\nanswer = "allow"\nwhen = { kind = ["answer_agent"], program = ["touch"] }\n')
-    agent.stage.prompt("MODEL shell touch made")
-    agent.stage.shows("The tool has finished")
-    assert agent.file("made").exists()
-    assert agent.states() == []
+def test_an_answer_at_the_pane_withdraws_the_question(agent: WatchedAgent) -> None:
+    agent.agent_pane.send_prompt("MODEL shell touch made")
+    asked = agent.wait_for_approval()
+    agent.agent_pane.press(*keyboard.find_answer_keys(agent.agent_pane.capture_screen(), "allow").keys)
+    wait_until(lambda: agent.get_path("made").exists())
+    wait_until(lambda: agent.list_approval_states() == ["withdrawn"])
+    assert agent.list_audit_steps(asked["correlation"])[-1] == ("outcome", "refused", "withdrawn")
 
 
-def test_a_daemon_that_is_killed_leaves_it_to_the_dialog_and_the_next_one_asks_again(agent: Company) -> None:
-    agent.stage.prompt("MODEL shell echo once >> made")
-    agent.asked()
+def test_a_rule_answers_at_once(agent: WatchedAgent) -> None:
+    agent.write_policy(
+        '[[rule]]\nid = "touching"\nanswer = "allow"\nwhen = { kind = ["answer_agent"], program = ["touch"] }\n'
+    )
+    agent.agent_pane.send_prompt("MODEL shell touch made")
+    agent.agent_pane.wait_for_text("The tool has finished")
+    assert agent.get_path("made").exists()
+    assert agent.list_approval_states() == []
+
+
+def test_a_daemon_that_is_killed_leaves_it_to_the_dialog_and_the_next_one_asks_again(agent: WatchedAgent) -> None:
+    agent.agent_pane.send_prompt("MODEL shell echo once >> made")
+    agent.wait_for_approval()
     agent.visor.kill_daemon(signal.SIGKILL)
-    agent.stage.rests()
-    assert DIALOG in agent.stage.text()
-    assert not agent.file("made").exists()
-    again = agent.asked()
-    assert agent.states()[0] == "withdrawn"
-    agent.person(f"approve {again['id']}", "is allowed")
-    agent.stage.shows("The tool has finished")
-    assert agent.file("made").read_text() == "once\n"
+    agent.agent_pane.wait_until_still()
+    assert DIALOG in agent.agent_pane.capture_text()
+    assert not agent.get_path("made").exists()
+    again = agent.wait_for_approval()
+    assert agent.list_approval_states()[0] == "withdrawn"
+    agent.run_as_person(f"approve {again['id']}", "is allowed")
+    agent.agent_pane.wait_for_text("The tool has finished")
+    assert agent.get_path("made").read_text() == "once\n"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.agents.lab import CODEX, Workplace
-from tests.live.agents.room import Room, Seat, room
-from tests.live.looking import look
-from tests.live.shells import BASH, BASH_MARKS
-from tests.live.waiting import until
+from tests.live.agents.agent_programs import CODEX, AgentFolders
+from tests.live.agents.multi_agent_scene import MultiAgentScene, ShellPane, open_multi_agent_scene
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
+from tests.live.shell_prompts import BASH, BASH_MARKS
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
@@ -27,26 +27,26 @@ SECOND = "openai/second"
 class Desk:
     """A shell in which `codex` works under the usual account, and knows a second one."""
 
-    room: Room
-    place: Workplace
-    seat: Seat
+    room: MultiAgentScene
+    place: AgentFolders
+    seat: ShellPane
 
     def start(self) -> None:
         self.seat.type("codex")
-        self.seat.shows("Ask Codex", 90)
-        self.seat.becomes("idle", seconds=60)
+        self.seat.wait_for_text("Ask Codex", 90)
+        self.seat.wait_for_state("idle", seconds=60)
 
     def reaches_its_limit(self) -> None:
-        self.seat.prompt("MODEL text remember me")
-        self.seat.becomes("completed")
-        until(lambda: self.sessions()[-1]["external_id"])
-        self.seat.prompt("MODEL limit 900")
-        self.seat.shows("hit your usage limit")
+        self.seat.send_prompt("MODEL text remember me")
+        self.seat.wait_for_state("completed")
+        wait_until(lambda: self.sessions()[-1]["external_id"])
+        self.seat.send_prompt("MODEL limit 900")
+        self.seat.wait_for_text("hit your usage limit")
 
     def run(self, *statuses: str) -> dict:
         """The only run, once it is in one of these."""
         try:
-            until(lambda: [run for run in self.runs() if run["status"] in statuses], seconds=120)
+            wait_until(lambda: [run for run in self.runs() if run["status"] in statuses], timeout_s=120)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.story()}") from None
         assert len(self.runs()) == 1, self.story()
@@ -54,20 +54,22 @@ class Desk:
 
     def story(self) -> str:
         """For a person who wants to know why not."""
-        steps = look(self.room.scene.visor, "workflow", "history", "1")["steps"]
+        steps = call_robot(self.room.scene.visor, "workflow", "history", "1")["steps"]
         told = "\n".join(f"{one['kind']} {one['status']} {one['given']} {one['came']}"[:1500] for one in steps)
         return f"{self.runs()}\n{told}\n{self.seat.screen}"
 
     def runs(self) -> list[dict]:
-        found = look(self.room.scene.visor, "workflow", "status", "--all")["items"]
+        found = call_robot(self.room.scene.visor, "workflow", "status", "--all")["items"]
         return [run for run in found if run["workflow"] == "handle_usage_limits"]
 
     def sessions(self) -> list[dict]:
-        return look(self.room.scene.visor, "agents", "sessions", "--limit", "100")["items"] or [{"external_id": ""}]
+        return call_robot(self.room.scene.visor, "agents", "sessions", "--limit", "100")["items"] or [
+            {"external_id": ""}
+        ]
 
     def environments(self) -> list[tuple[str, str]]:
         """Of every Codex that began here: the account and the folder that it was started with, while it lives."""
-        return [_environment(one["pid"]) for one in self.seat.began if os.path.exists(f"/proc/{one['pid']}")]
+        return [_environment(one["pid"]) for one in self.seat.began_events if os.path.exists(f"/proc/{one['pid']}")]
 
     def said(self, words: str) -> int:
         files = (self.place.home / ".codex/sessions").rglob("*.jsonl")
@@ -83,23 +85,23 @@ def _environment(pid: int) -> tuple[str, str]:
 @contextmanager
 def desk(tmp_path: Path, profile: str, second: str) -> Iterator[Desk]:
     """``second`` is the table of the second account."""
-    with room(VISOR_WORKFLOW_MODES="handle_usage_limits=on", VISOR_FAILOVER_PROFILE=profile) as own:
-        visor, place = own.scene.visor, own.place("home", CODEX)
+    with open_multi_agent_scene(VISOR_WORKFLOW_MODES="handle_usage_limits=on", VISOR_FAILOVER_PROFILE=profile) as own:
+        visor, place = own.scene.visor, own.prepare_folders("home", CODEX)
         visor.env = {**visor.env, "HOME": str(place.home)}
         _profile(place, "second")
-        config = Path(visor.places.config_dir)
+        config = Path(visor.paths.config_dir)
         config.mkdir(parents=True, exist_ok=True)
         (config / "policy.toml").write_text(POLICY)
         tables = [f'[[accounts]]\nservice = "openai"\nname = "{name}"\n' for name in ("first", "second")]
         (config / "config.toml").write_text("".join(tables) + second)
         config.chmod(0o700)
-        visor.visor("accounts", "use", "first")
-        seat = Seat(own.scene, own.scene.tmux.start("work", _shell(place, tmp_path), width=110, height=36))
-        seat.at_prompt()
+        visor.run_checked("accounts", "use", "first")
+        seat = ShellPane(own.scene, own.scene.tmux.start_session("work", _shell(place, tmp_path), width=110, height=36))
+        seat.wait_for_prompt()
         yield Desk(own, place, seat)
 
 
-def _profile(place: Workplace, name: str) -> None:
+def _profile(place: AgentFolders, name: str) -> None:
     """Another folder of Codex, with the same conversations."""
     usual, other = place.home / ".codex", place.home / name
     other.mkdir()
@@ -108,7 +110,7 @@ def _profile(place: Workplace, name: str) -> None:
     (other / "config.toml").write_text((usual / "config.toml").read_text())
 
 
-def _shell(place: Workplace, folder: Path) -> str:
+def _shell(place: AgentFolders, folder: Path) -> str:
     """At home with `codex` in its path, and telling its prompts."""
     program = place.folder / "bin" / "codex"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(str(CODEX.path))} "$@"\n')
@@ -132,8 +134,8 @@ def test_a_conversation_goes_on_under_the_other_profile_once(tmp_path: Path) -> 
         session = codex.sessions()[-1]["external_id"]
         run = codex.run(*ENDED)
         assert (run["status"], run["why"]) == ("completed", f"the agent works again, as {SECOND}"), codex.story()
-        until(lambda: codex.said("proceed."))
-        codex.seat.becomes("completed", "idle")
+        wait_until(lambda: codex.said("proceed."))
+        codex.seat.wait_for_state("completed", "idle")
         assert codex.said("proceed.") == 1
         assert codex.sessions()[-1]["external_id"] == session
         assert codex.environments() == [(SECOND, str(codex.place.home / "second"))]
@@ -166,9 +168,9 @@ def test_a_start_that_fails_is_told_in_the_plan_and_in_the_pane(tmp_path: Path) 
 def test_a_window_in_which_a_start_fails_stays_with_the_reason(tmp_path: Path) -> None:
     with desk(tmp_path, "", 'env_file = "~/second.env"\n') as codex:
         visor, tmux = codex.room.scene.visor, codex.room.scene.tmux
-        visor.robot("spawn", "--session", "work", "--account", "second", "--", "codex")
+        visor.call_robot("spawn", "--session", "work", "--account", "second", "--", "codex")
         form = "#{pane_dead} #{session_name} #{pane_id}"
-        rows = until(lambda: [row for row in tmux("list-panes", "-a", "-F", form).split("\n") if "1 work" in row])
+        rows = wait_until(lambda: [row for row in tmux("list-panes", "-a", "-F", form).split("\n") if "1 work" in row])
         dead = rows[0].split()[-1]
         assert f"visor: account {SECOND}: cannot read" in tmux("capture-pane", "-p", "-t", dead)
 
@@ -177,13 +179,13 @@ def test_a_conversation_that_cannot_be_taken_up_leaves_its_window_behind(tmp_pat
     with desk(tmp_path, "", 'config_dir = "~/second"\n') as codex:
         visor, tmux = codex.room.scene.visor, codex.room.scene.tmux
         codex.start()
-        codex.seat.prompt("MODEL text remember me")
-        codex.seat.becomes("completed")
-        number = until(lambda: [one for one in codex.sessions() if one["external_id"]])[-1]["id"]
+        codex.seat.send_prompt("MODEL text remember me")
+        codex.seat.wait_for_state("completed")
+        number = wait_until(lambda: [one for one in codex.sessions() if one["external_id"]])[-1]["id"]
         tmux("kill-session", "-t", "work")
-        until(lambda: codex.sessions()[-1]["ended_at"])
+        wait_until(lambda: codex.sessions()[-1]["ended_at"])
         (codex.place.folder / "bin" / "codex").unlink()
         _, out, _ = visor.run("robot", "revive", str(number))
         (item,) = json.loads(out)["data"]["items"]
         assert (item["status"], "stays and shows why" in item["why"]) == ("failed", True)
-        assert "not found" in visor.visor("get-screen", str(item["pane"]))
+        assert "not found" in visor.run_checked("get-screen", str(item["pane"]))

@@ -9,13 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.testing.tmux import PrivateTmux, private_tmux, short_folder
-from tests.live.agents.claude_stage import SUBSCRIBED
-from tests.live.agents.company import Company
-from tests.live.agents.lab import CLAUDE, CODEX, GEMINI
-from tests.live.agents.model.server import model_server
-from tests.live.agents.runs import ENDED, at, at_work, detected, run_in, runs, said_to, steps
-from tests.live.waiting import until
+from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
+from tests.live.agents.agent_programs import CLAUDE, CODEX, GEMINI
+from tests.live.agents.claude_pane import SUBSCRIBED_CLAUDE
+from tests.live.agents.model.server import run_model_server
+from tests.live.agents.watched_agent import WatchedAgent
+from tests.live.agents.workflow_runs import (
+    ENDED_STATUSES,
+    count_prompts,
+    list_detections,
+    list_runs,
+    list_steps,
+    parse_timestamp,
+    start_agent_with_workflow,
+    wait_for_run,
+)
+from tests.live.polling import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
@@ -26,59 +35,59 @@ CLOCK = "import time\nreal = time.time_ns\ntime.time_ns = lambda: real() + {by} 
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[str]:
-    with model_server() as address:
+    with run_model_server() as address:
         yield address
 
 
-def acts(one: Company) -> list[str]:
+def acts(one: WatchedAgent) -> list[str]:
     """What the run did in the pane, in its order."""
-    given = [step["given"] for step in steps(one) if step["kind"] == "act"]
+    given = [step["given"] for step in list_steps(one) if step["kind"] == "act"]
     return [(one.get("action") or one["wish"])["type"] for one in given]
 
 
 def test_gemini_s_dialog_is_left_alone_until_a_person_says_so(model: str) -> None:
-    with at_work(GEMINI, model, "Type your message", "handle_usage_limits") as gemini:
-        gemini.stage.prompt(f"MODEL until {int(time.time()) + 8}")
-        gemini.stage.shows("1. Keep trying")
-        run = run_in(gemini, "paused")
-        (event,) = detected(gemini, "usage.reached")
-        (pause,) = [step for step in steps(gemini) if step["kind"] == "pause"]
-        assert at(pause["began_at"]) - at(event["at"]) <= PATIENCE
+    with start_agent_with_workflow(GEMINI, model, "Type your message", "handle_usage_limits") as gemini:
+        gemini.agent_pane.send_prompt(f"MODEL until {int(time.time()) + 8}")
+        gemini.agent_pane.wait_for_text("1. Keep trying")
+        run = wait_for_run(gemini, "paused")
+        (event,) = list_detections(gemini, "usage.reached")
+        (pause,) = [step for step in list_steps(gemini) if step["kind"] == "pause"]
+        assert parse_timestamp(pause["began_at"]) - parse_timestamp(event["at"]) <= PATIENCE
         assert (run["due_at"], acts(gemini)) == (None, [])
         assert "did not say when that ends" in run["plan"]
-        gemini.stage.rests()
-        assert "● 1. Keep trying" in gemini.stage.text()
-        until(lambda: time.time() > at(event["at"]) + 8)
-        gemini.visor.visor("workflow", "resume", str(run["id"]))
-        run = run_in(gemini, *ENDED)
+        gemini.agent_pane.wait_until_still()
+        assert "● 1. Keep trying" in gemini.agent_pane.capture_text()
+        wait_until(lambda: time.time() > parse_timestamp(event["at"]) + 8)
+        gemini.visor.run_checked("workflow", "resume", str(run["id"]))
+        run = wait_for_run(gemini, *ENDED_STATUSES)
         assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent works again")
-        gemini.stage.shows("The limit is over.")
+        gemini.agent_pane.wait_for_text("The limit is over.")
         assert acts(gemini) == ["answer_dialog"]
-        assert "proceed." not in gemini.stage.text()
+        assert "proceed." not in gemini.agent_pane.capture_text()
 
 
 def test_the_time_that_gemini_s_dialog_says_is_that_of_the_plan(model: str) -> None:
-    with at_work(GEMINI, model, "Type your message", "handle_usage_limits") as gemini:
+    with start_agent_with_workflow(GEMINI, model, "Type your message", "handle_usage_limits") as gemini:
         ends = int(time.time()) + 900
-        gemini.stage.prompt(f"MODEL until {ends}")
-        gemini.stage.shows("Access resets at")
-        run = run_in(gemini, "paused")
-        assert ends // 60 * 60 <= at(run["due_at"]) <= ends + 60
+        gemini.agent_pane.send_prompt(f"MODEL until {ends}")
+        gemini.agent_pane.wait_for_text("Access resets at")
+        run = wait_for_run(gemini, "paused")
+        assert ends // 60 * 60 <= parse_timestamp(run["due_at"]) <= ends + 60
         assert acts(gemini) == []
 
 
 def test_claude_code_goes_on_by_itself_and_is_only_watched(model: str) -> None:
-    with at_work(SUBSCRIBED, model, "mode on", "handle_usage_limits") as claude:
-        claude.stage.prompt(f"MODEL until {int(time.time()) + 20}")
-        claude.stage.shows("ontinuing automatically at")
-        run = run_in(claude, "paused")
+    with start_agent_with_workflow(SUBSCRIBED_CLAUDE, model, "mode on", "handle_usage_limits") as claude:
+        claude.agent_pane.send_prompt(f"MODEL until {int(time.time()) + 20}")
+        claude.agent_pane.wait_for_text("ontinuing automatically at")
+        run = wait_for_run(claude, "paused")
         assert "goes on by itself" in run["plan"]
-        run = run_in(claude, *ENDED, seconds=300)
+        run = wait_for_run(claude, *ENDED_STATUSES, seconds=300)
         assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent went on by itself")
-        claude.stage.shows("The limit is over.")
-        claude.stage.rests()
+        claude.agent_pane.wait_for_text("The limit is over.")
+        claude.agent_pane.wait_until_still()
         assert acts(claude) == []
-        assert said_to(claude, ".claude/projects", "proceed.") == 0
+        assert count_prompts(claude, ".claude/projects", "proceed.") == 0
 
 
 class Attached:
@@ -96,71 +105,74 @@ class Attached:
 
 
 @contextmanager
-def attached(one: Company) -> Iterator[Attached]:
-    with short_folder() as folder, private_tmux(folder) as own:
-        inner = one.stage.tmux
-        session = inner.ask(one.stage.pane, "#{session_name}")
+def attached(one: WatchedAgent) -> Iterator[Attached]:
+    with make_short_folder() as folder, run_private_tmux(folder) as own:
+        inner = one.agent_pane.tmux
+        session = inner.read_format(one.agent_pane.pane, "#{session_name}")
         client = f"exec env -u TMUX -u TMUX_PANE tmux -S {inner.socket} attach-session -t '={session}'"
-        found = Attached(own, own.start("own", client, width=110, height=47))
-        until(lambda: inner.ask(one.stage.pane, "#{session_attached}") != "0")
+        found = Attached(own, own.start_session("own", client, width=110, height=47))
+        wait_until(lambda: inner.read_format(one.agent_pane.pane, "#{session_attached}") != "0")
         yield found
 
 
-def typing_until_it_ends(one: Company, person: Attached) -> dict:
+def typing_until_it_ends(one: WatchedAgent, person: Attached) -> dict:
     """The run, which ends while keys come that leave nothing behind."""
 
     def look() -> list[dict]:
         person.press("Left")
-        return [run for run in runs(one) if run["status"] in ENDED]
+        return [run for run in list_runs(one) if run["status"] in ENDED_STATUSES]
 
-    return until(look, seconds=60)[0]
+    return wait_until(look, timeout_s=60)[0]
 
 
 def test_at_the_end_of_a_limit_a_person_who_types_there_has_the_pane(model: str) -> None:
-    with at_work(CODEX, model, "Ask Codex", "handle_usage_limits") as codex, attached(codex) as person:
-        codex.stage.prompt("MODEL limit 900")
-        run = run_in(codex, "paused")
+    with (
+        start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex,
+        attached(codex) as person,
+    ):
+        codex.agent_pane.send_prompt("MODEL limit 900")
+        run = wait_for_run(codex, "paused")
         person.press("Escape")
-        codex.stage.rests()
+        codex.agent_pane.wait_until_still()
         person.press("Left")
-        codex.visor.visor("workflow", "resume", str(run["id"]))
+        codex.visor.run_checked("workflow", "resume", str(run["id"]))
         run = typing_until_it_ends(codex, person)
         assert (run["status"], "somebody typed there" in run["why"]) == ("cancelled", True), (run, person.sees)
-        assert said_to(codex, ".codex/sessions", "proceed.") == 0
+        assert count_prompts(codex, ".codex/sessions", "proceed.") == 0
         assert "proceed." not in person.sees
 
 
 def test_after_a_compaction_a_person_who_types_there_has_the_pane(model: str) -> None:
-    with at_work(CLAUDE, model, "mode on", "handle_compaction") as claude, attached(claude) as person:
-        claude.stage.prompt("MODEL text something to forget")
-        until(lambda: claude.state() in ("completed", "idle"))
-        claude.stage.prompt("/compact")
+    with start_agent_with_workflow(CLAUDE, model, "mode on", "handle_compaction") as claude, attached(claude) as person:
+        claude.agent_pane.send_prompt("MODEL text something to forget")
+        wait_until(lambda: claude.get_state() in ("completed", "idle"))
+        claude.agent_pane.send_prompt("/compact")
         run = typing_until_it_ends(claude, person)
         assert (run["status"], "somebody typed there" in run["why"]) == ("cancelled", True), (run, person.sees)
-        assert said_to(claude, ".claude/projects", "Reread AGENTS.md so it's still fresh in your mind.") == 0
+        assert count_prompts(claude, ".claude/projects", "Reread AGENTS.md so it's still fresh in your mind.") == 0
 
 
 @pytest.mark.parametrize("late", [-3, 1, 5400], ids=["just before", "at the moment", "long after"])
 def test_a_daemon_that_is_killed_across_the_end_of_a_limit_has_the_agent_go_on_once(
     model: str, tmp_path: Path, late: int
 ) -> None:
-    with at_work(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
-        codex.stage.prompt("MODEL limit 900")
-        run = run_in(codex, "paused")
+    with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
+        codex.agent_pane.send_prompt("MODEL limit 900")
+        run = wait_for_run(codex, "paused")
         codex.visor.kill_daemon()
-        set_clock(codex, tmp_path, round(at(run["due_at"]) - time.time()) + late)
-        codex.visor.visor("list-panes")
-        run = run_in(codex, *ENDED)
+        set_clock(codex, tmp_path, round(parse_timestamp(run["due_at"]) - time.time()) + late)
+        codex.visor.run_checked("list-panes")
+        run = wait_for_run(codex, *ENDED_STATUSES)
         assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent works again")
-        until(lambda: said_to(codex, ".codex/sessions", "proceed."))
+        wait_until(lambda: count_prompts(codex, ".codex/sessions", "proceed."))
         codex.visor.kill_daemon()
-        codex.visor.visor("list-panes")
-        codex.stage.rests()
-        assert said_to(codex, ".codex/sessions", "proceed.") == 1
-        assert len(runs(codex)) == 1
+        codex.visor.run_checked("list-panes")
+        codex.agent_pane.wait_until_still()
+        assert count_prompts(codex, ".codex/sessions", "proceed.") == 1
+        assert len(list_runs(codex)) == 1
 
 
-def set_clock(one: Company, folder: Path, seconds: int) -> None:
+def set_clock(one: WatchedAgent, folder: Path, seconds: int) -> None:
     """The next daemon's clock is so much ahead."""
     (folder / "sitecustomize.py").write_text(CLOCK.format(by=seconds))
     path = os.pathsep.join(filter(None, [str(folder), *sys.path]))

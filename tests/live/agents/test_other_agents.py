@@ -13,17 +13,17 @@ from urllib.request import Request, urlopen
 import pytest
 
 from termvisor.agents.adapters import copilot, gemini, opencode
-from termvisor.agents.adapters.copilot import keyboard as to_copilot
-from termvisor.agents.adapters.gemini import keyboard as to_gemini
-from termvisor.agents.adapters.opencode import keyboard as to_opencode
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.live.agents.hooked import ANSWER, settle
-from tests.live.agents.lab import COPILOT, GEMINI, OPENCODE, Workplace
-from tests.live.agents.model.server import model_server
-from tests.live.agents.stage import Stage
-from tests.live.agents.tape import Tape
-from tests.live.waiting import until
-from tests.recordings.looking import with_a_look
+from termvisor.agents.adapters.copilot import keyboard as copilot_keyboard
+from termvisor.agents.adapters.gemini import keyboard as gemini_keyboard
+from termvisor.agents.adapters.opencode import keyboard as opencode_keyboard
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from tests.live.agents.agent_pane import AgentPane
+from tests.live.agents.agent_programs import COPILOT, GEMINI, OPENCODE, AgentFolders
+from tests.live.agents.hook_setup import ANSWER_FILE, prepare_home
+from tests.live.agents.model.server import run_model_server
+from tests.live.agents.scene_recorder import SceneRecorder
+from tests.live.polling import wait_until
+from tests.recordings.looking import resolve_state_with_screen
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
@@ -36,66 +36,68 @@ DONE = dict.fromkeys(("hook", "look", "state"), "completed")
 
 @pytest.fixture(scope="module")
 def model():
-    with model_server() as address:
+    with run_model_server() as address:
         yield address
 
 
 @pytest.fixture
 def stage(model, request):
-    with short_folder() as folder, private_tmux(folder) as tmux:
-        place = Workplace(Path(folder) / "agent", model)
+    with make_short_folder() as folder, run_private_tmux(folder) as tmux:
+        place = AgentFolders(Path(folder) / "agent", model)
         place.folder.mkdir()
-        settle(request.param, place)
-        yield Stage(tmux, place, request.param)
+        prepare_home(request.param, place)
+        yield AgentPane(tmux, place, request.param)
 
 
 @pytest.mark.parametrize("stage", [GEMINI], indirect=True)
 def test_gemini(stage):
     stage.start("Type your message")
-    tape = Tape("1_all", stage, gemini.ADAPTER)
+    tape = SceneRecorder("1_all", stage, gemini.ADAPTER)
     assert "--max-old-space-size" in " ".join(tape.process.argv), "the inner one of the two"
-    tape.scene("started", hook="idle", title="idle", look="idle", rule="at_rest", state="idle")
+    tape.record_scene("started", hook="idle", title="idle", look="idle", rule="at_rest", state="idle")
 
-    stage.prompt("MODEL slow 3")
-    tape.scene("running", hook="running", title="running", **RUNS, rule="working")
-    tape.scene("completed", **DONE, title="idle", notification="completed", rule="answered")
+    stage.send_prompt("MODEL slow 3")
+    tape.record_scene("running", hook="running", title="running", **RUNS, rule="working")
+    tape.record_scene("completed", **DONE, title="idle", notification="completed", rule="answered")
 
-    stage.prompt("MODEL shell touch made")
+    stage.send_prompt("MODEL shell touch made")
     asked = {**ASKS, "title": "waiting_approval", "notification": "waiting_approval", "rule": "approval_asked"}
-    tape.scene("approval_asked", **asked)
-    tape.obey(lambda screen: to_gemini.answer(screen, "allow"))
-    tape.scene("approval_given", **DONE, title="idle")
+    tape.record_scene("approval_asked", **asked)
+    tape.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "allow"))
+    tape.record_scene("approval_given", **DONE, title="idle")
     assert (stage.place.cwd / "made").exists()
-    stage.prompt("MODEL write other")
-    tape.scene("write_asked", **asked)
-    tape.obey(lambda screen: to_gemini.answer(screen, "deny"))
-    tape.scene("approval_refused", title="idle", look="idle", rule="cancelled")
+    stage.send_prompt("MODEL write other")
+    tape.record_scene("write_asked", **asked)
+    tape.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "deny"))
+    tape.record_scene("approval_refused", title="idle", look="idle", rule="cancelled")
     assert not (stage.place.cwd / "other").exists()
 
-    answer = stage.place.folder / ANSWER
-    answer.write_text(to_gemini.hook_answer("deny", "Not now."))
-    stage.prompt("MODEL shell touch by_hook")
-    tape.scene("hook_denied", **DONE)
+    answer = stage.place.folder / ANSWER_FILE
+    answer.write_text(gemini_keyboard.format_hook_answer("deny", "Not now."))
+    stage.send_prompt("MODEL shell touch by_hook")
+    tape.record_scene("hook_denied", **DONE)
     answer.unlink()
     assert not (stage.place.cwd / "by_hook").exists()
 
-    stage.prompt("MODEL slow 20")
-    stage.shows("✦ thinking aloud about")
-    tape.obey(to_gemini.interrupt)
-    tape.scene("interrupted", title="idle", look="idle", rule="cancelled")
+    stage.send_prompt("MODEL slow 20")
+    stage.wait_for_text("✦ thinking aloud about")
+    tape.press_until_answered(gemini_keyboard.find_interrupt_keys)
+    tape.record_scene("interrupted", title="idle", look="idle", rule="cancelled")
 
-    stage.prompt("MODEL fail 401")
-    tape.scene("login_refused", hook="unknown", title="idle", look="error", rule="login_refused")
-    assert with_a_look(tape.play, stage.screen()).value == "error"
-    stage.prompt("MODEL limit")
-    tape.scene("usage_limit_asked", hook="running", title="running", look="waiting_input", rule="usage_limit_asked")
-    tape.obey(lambda shown: to_gemini.choose(shown, "Stop"))
-    tape.scene("usage_limit_reached", hook="unknown", title="idle", look="error", rule="usage_limit_reached")
+    stage.send_prompt("MODEL fail 401")
+    tape.record_scene("login_refused", hook="unknown", title="idle", look="error", rule="login_refused")
+    assert resolve_state_with_screen(tape.play, stage.capture_screen()).value == "error"
+    stage.send_prompt("MODEL limit")
+    tape.record_scene(
+        "usage_limit_asked", hook="running", title="running", look="waiting_input", rule="usage_limit_asked"
+    )
+    tape.press_until_answered(lambda shown: gemini_keyboard.find_option_keys(shown, "Stop"))
+    tape.record_scene("usage_limit_reached", hook="unknown", title="idle", look="error", rule="usage_limit_reached")
 
-    stage.prompt(to_gemini.COMPACT_WORDS)
-    tape.scene("compacted", hook="running", look="idle", rule="compressed", state="running", compacting=True)
-    again = taken_up(tape, to_gemini.QUIT_WORDS, left="To resume this session", begun="Type your message")
-    again.scene("resumed", hook="idle", title="idle", look="idle", state="idle")
+    stage.send_prompt(gemini_keyboard.COMPACT_COMMAND)
+    tape.record_scene("compacted", hook="running", look="idle", rule="compressed", state="running", compacting=True)
+    again = taken_up(tape, gemini_keyboard.QUIT_COMMAND, left="To resume this session", begun="Type your message")
+    again.record_scene("resumed", hook="idle", title="idle", look="idle", state="idle")
     assert again.play.signals[-1].session in ("", session_of(tape))
 
 
@@ -105,121 +107,127 @@ def test_opencode(stage):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     stage.start("Ask anything", "--port", str(port))
-    tape = Tape("1_all", stage, opencode.ADAPTER)
-    tape.scene("started", hook="idle", look="idle", rule="at_rest", state="idle")
+    tape = SceneRecorder("1_all", stage, opencode.ADAPTER)
+    tape.record_scene("started", hook="idle", look="idle", rule="at_rest", state="idle")
 
-    stage.prompt("MODEL slow 4")
-    tape.scene("running", hook="running", **RUNS, rule="working")
-    tape.scene("completed", **DONE, rule="answered")
+    stage.send_prompt("MODEL slow 4")
+    tape.record_scene("running", hook="running", **RUNS, rule="working")
+    tape.record_scene("completed", **DONE, rule="answered")
 
-    stage.prompt("MODEL shell touch made")
-    tape.scene("approval_asked", **ASKS, rule="permission_asked")
-    assert to_opencode.answer(stage.screen(), "allow") is None, "which choice is marked, colours alone tell"
+    stage.send_prompt("MODEL shell touch made")
+    tape.record_scene("approval_asked", **ASKS, rule="permission_asked")
+    assert opencode_keyboard.find_answer_keys(stage.capture_screen(), "allow") is None, (
+        "which choice is marked, colours alone tell"
+    )
     request = str(next(one.payload["request"] for one in reversed(tape.play.signals) if "request" in one.payload))
-    call(f"http://127.0.0.1:{port}", to_opencode.reply(request, "allow"))
-    tape.scene("approval_given", **DONE)
+    call(f"http://127.0.0.1:{port}", opencode_keyboard.build_permission_reply(request, "allow"))
+    tape.record_scene("approval_given", **DONE)
     assert (stage.place.cwd / "made").exists()
-    stage.prompt("MODEL shell touch other")
-    tape.scene("approval_asked_again", **ASKS)
-    tape.obey(lambda screen: to_opencode.answer(screen, "deny"))
-    tape.scene("approval_refused", hook="idle", look="idle", state="idle")
+    stage.send_prompt("MODEL shell touch other")
+    tape.record_scene("approval_asked_again", **ASKS)
+    tape.press_until_answered(lambda screen: opencode_keyboard.find_answer_keys(screen, "deny"))
+    tape.record_scene("approval_refused", hook="idle", look="idle", state="idle")
     assert not (stage.place.cwd / "other").exists()
 
-    stage.prompt(
+    stage.send_prompt(
         'MODEL tool question {"questions":[{"question":"Which database?","header":"DB","options":'
         '[{"label":"pg","description":"large"},{"label":"lite","description":"small"}]}]}'
     )
     waits = dict.fromkeys(("hook", "look", "state"), "waiting_input")
-    tape.scene("question_asked", **waits, rule="question_asked")
+    tape.record_scene("question_asked", **waits, rule="question_asked")
     stage.press("Escape")
-    tape.scene("question_dismissed", hook="idle", look="idle", state="idle")
-    stage.prompt('MODEL tool task {"description":"a part","prompt":"say hello","subagent_type":"general"}')
-    tape.scene("subtask", **DONE, subtasks=0)
+    tape.record_scene("question_dismissed", hook="idle", look="idle", state="idle")
+    stage.send_prompt('MODEL tool task {"description":"a part","prompt":"say hello","subagent_type":"general"}')
+    tape.record_scene("subtask", **DONE, subtasks=0)
     assert {signal.kind for signal in tape.play.signals} >= {"task_began", "task_ended"}
 
-    stage.prompt("MODEL slow 20")
-    stage.shows("thinking aloud about")
-    tape.obey(to_opencode.interrupt)
-    tape.scene("interrupted", hook="idle", look="idle", rule="interrupted", state="idle")
-    stage.prompt("MODEL fail 401")
-    tape.scene("login_refused", hook="error", look="error", rule="login_refused", state="error", auth_needed=True)
-    stage.prompt("MODEL limit")
-    tape.scene("usage_limit", hook="running", rule="usage_limit_retried", state="running", usage_limited=True)
-    tape.obey(to_opencode.interrupt)
-    tape.scene("usage_limit_left", hook="idle", look="idle", state="idle", usage_limited=True)
+    stage.send_prompt("MODEL slow 20")
+    stage.wait_for_text("thinking aloud about")
+    tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
+    tape.record_scene("interrupted", hook="idle", look="idle", rule="interrupted", state="idle")
+    stage.send_prompt("MODEL fail 401")
+    tape.record_scene(
+        "login_refused", hook="error", look="error", rule="login_refused", state="error", auth_needed=True
+    )
+    stage.send_prompt("MODEL limit")
+    tape.record_scene("usage_limit", hook="running", rule="usage_limit_retried", state="running", usage_limited=True)
+    tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
+    tape.record_scene("usage_limit_left", hook="idle", look="idle", state="idle", usage_limited=True)
 
-    stage.prompt(to_opencode.COMPACT_WORDS)
-    tape.scene("compacting", hook="running", rule="compacting", state="running", compacting=True)
-    tape.scene("compacted", hook="completed", look="idle", rule="compacted", compacting=False)
-    again = taken_up(tape, to_opencode.QUIT_WORDS, left="opencode -s ses_", begun="ctrl+p commands")
-    again.scene("resumed", hook="idle", look="idle", state="idle")
-    stage.prompt("MODEL text here again")
-    again.scene("resumed_and_answered", **DONE)
+    stage.send_prompt(opencode_keyboard.COMPACT_COMMAND)
+    tape.record_scene("compacting", hook="running", rule="compacting", state="running", compacting=True)
+    tape.record_scene("compacted", hook="completed", look="idle", rule="compacted", compacting=False)
+    again = taken_up(tape, opencode_keyboard.QUIT_COMMAND, left="opencode -s ses_", begun="ctrl+p commands")
+    again.record_scene("resumed", hook="idle", look="idle", state="idle")
+    stage.send_prompt("MODEL text here again")
+    again.record_scene("resumed_and_answered", **DONE)
     assert again.play.signals[-1].session == session_of(tape)
 
 
 @pytest.mark.parametrize("stage", [COPILOT], indirect=True)
 def test_copilot(stage):
     stage.start("Interactive")
-    tape = Tape("1_all", stage, copilot.ADAPTER)
-    tape.scene("started", look="idle", rule="at_rest")
+    tape = SceneRecorder("1_all", stage, copilot.ADAPTER)
+    tape.record_scene("started", look="idle", rule="at_rest")
 
-    stage.prompt("MODEL slow 3")
-    tape.scene("running", session_file="running", hook="running", **RUNS, rule="working")
-    tape.scene("completed", session_file="completed", **DONE, rule="answered")
+    stage.send_prompt("MODEL slow 3")
+    tape.record_scene("running", session_file="running", hook="running", **RUNS, rule="working")
+    tape.record_scene("completed", session_file="completed", **DONE, rule="answered")
 
-    stage.prompt("MODEL shell touch made")
-    tape.scene("approval_asked", session_file="waiting_approval", **ASKS, rule="approval_asked")
-    tape.obey(lambda screen: to_copilot.answer(screen, "allow"))
-    tape.scene("approval_given", session_file="completed", **DONE)
+    stage.send_prompt("MODEL shell touch made")
+    tape.record_scene("approval_asked", session_file="waiting_approval", **ASKS, rule="approval_asked")
+    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
+    tape.record_scene("approval_given", session_file="completed", **DONE)
     assert (stage.place.cwd / "made").exists()
-    stage.prompt("MODEL write other")
-    tape.scene("write_asked", session_file="waiting_approval", **ASKS, rule="approval_asked")
-    tape.obey(lambda screen: to_copilot.answer(screen, "deny"))
-    tape.scene("approval_refused", session_file="idle", look="idle", rule="cancelled", state="idle")
+    stage.send_prompt("MODEL write other")
+    tape.record_scene("write_asked", session_file="waiting_approval", **ASKS, rule="approval_asked")
+    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "deny"))
+    tape.record_scene("approval_refused", session_file="idle", look="idle", rule="cancelled", state="idle")
     assert not (stage.place.cwd / "other").exists()
 
-    answer = stage.place.folder / ANSWER
-    answer.write_text(to_copilot.hook_answer("deny", "Not now."))
-    stage.prompt("MODEL shell touch by_hook")
-    tape.scene("hook_denied", session_file="completed", look="completed", state="completed")
+    answer = stage.place.folder / ANSWER_FILE
+    answer.write_text(copilot_keyboard.format_hook_answer("deny", "Not now."))
+    stage.send_prompt("MODEL shell touch by_hook")
+    tape.record_scene("hook_denied", session_file="completed", look="completed", state="completed")
     assert not (stage.place.cwd / "by_hook").exists()
-    answer.write_text(to_copilot.hook_answer("allow"))
-    stage.prompt("MODEL shell touch by_hook")
-    tape.scene("hook_allowed", session_file="completed", look="completed", state="completed")
+    answer.write_text(copilot_keyboard.format_hook_answer("allow"))
+    stage.send_prompt("MODEL shell touch by_hook")
+    tape.record_scene("hook_allowed", session_file="completed", look="completed", state="completed")
     assert (stage.place.cwd / "by_hook").exists()
     answer.unlink()
 
-    stage.prompt(
+    stage.send_prompt(
         'MODEL tool ask_user {"message":"Which database?","requestedSchema":{"type":"object","properties":'
         '{"db":{"type":"string","title":"Database","enum":["pg","lite"]}},"required":["db"]}}'
     )
     waits = dict.fromkeys(("session_file", "hook", "look", "state"), "waiting_input")
-    tape.scene("question_asked", **waits, rule="question_asked")
+    tape.record_scene("question_asked", **waits, rule="question_asked")
     stage.press("Escape")
-    tape.scene("question_dismissed", session_file="completed", look="completed", state="completed")
-    stage.prompt('MODEL tool task {"description":"a part","prompt":"say hello","agent_type":"explore","name":"part"}')
-    tape.scene("subtask", session_file="completed", look="completed", state="completed", subtasks=0)
+    tape.record_scene("question_dismissed", session_file="completed", look="completed", state="completed")
+    stage.send_prompt(
+        'MODEL tool task {"description":"a part","prompt":"say hello","agent_type":"explore","name":"part"}'
+    )
+    tape.record_scene("subtask", session_file="completed", look="completed", state="completed", subtasks=0)
     assert {signal.kind for signal in tape.play.signals} >= {"task_began", "task_ended"}
 
-    stage.prompt("MODEL slow 20")
-    stage.shows("thinking aloud about")
-    tape.obey(to_copilot.interrupt)
-    tape.scene("interrupted", session_file="idle", look="idle", rule="cancelled", state="idle")
-    stage.prompt("MODEL fail 401")
+    stage.send_prompt("MODEL slow 20")
+    stage.wait_for_text("thinking aloud about")
+    tape.press_until_answered(copilot_keyboard.find_interrupt_keys)
+    tape.record_scene("interrupted", session_file="idle", look="idle", rule="cancelled", state="idle")
+    stage.send_prompt("MODEL fail 401")
     refused = {"session_file": "error", "look": "error", "rule": "login_refused", "state": "error"}
-    tape.scene("login_refused", **refused, auth_needed=True)
-    stage.prompt("MODEL limit")
-    tape.scene("usage_limit", hook="running", look="running", state="running", usage_limited=True, resets=True)
-    tape.obey(to_copilot.interrupt)
-    tape.scene("usage_limit_left", session_file="idle", look="idle", state="idle")
+    tape.record_scene("login_refused", **refused, auth_needed=True)
+    stage.send_prompt("MODEL limit")
+    tape.record_scene("usage_limit", hook="running", look="running", state="running", usage_limited=True, resets=True)
+    tape.press_until_answered(copilot_keyboard.find_interrupt_keys)
+    tape.record_scene("usage_limit_left", session_file="idle", look="idle", state="idle")
 
-    stage.prompt(to_copilot.COMPACT_WORDS)
-    tape.scene("compacted", session_file="idle", hook="running", look="idle", rule="compacted", state="idle")
-    again = taken_up(tape, to_copilot.QUIT_WORDS, left="copilot --resume=", begun="Interactive")
-    again.scene("resumed", look="idle")
-    stage.prompt("MODEL text here again")
-    again.scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
+    stage.send_prompt(copilot_keyboard.COMPACT_COMMAND)
+    tape.record_scene("compacted", session_file="idle", hook="running", look="idle", rule="compacted", state="idle")
+    again = taken_up(tape, copilot_keyboard.QUIT_COMMAND, left="copilot --resume=", begun="Interactive")
+    again.record_scene("resumed", look="idle")
+    stage.send_prompt("MODEL text here again")
+    again.record_scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
     assert again.play.signals[-1].session == session_of(tape)
 
 
@@ -227,107 +235,115 @@ def test_copilot(stage):
 def test_gemini_where_nobody_trusts(stage):
     (stage.place.home / ".gemini/trustedFolders.json").unlink()
     stage.start("Do you trust the files")
-    first = Tape("3_untrusted", stage, gemini.ADAPTER)
-    first.scene("trust_asked", title="idle", look="waiting_approval", rule="folder_not_trusted")
-    assert with_a_look(first.play, stage.screen()).value == "waiting_approval", "though its title says: ready"
+    first = SceneRecorder("3_untrusted", stage, gemini.ADAPTER)
+    first.record_scene("trust_asked", title="idle", look="waiting_approval", rule="folder_not_trusted")
+    assert resolve_state_with_screen(first.play, stage.capture_screen()).value == "waiting_approval", (
+        "though its title says: ready"
+    )
     # A second Enter closes the dialog before Gemini starts anew, and then it never does.
-    first.obey_once(lambda screen: to_gemini.choose(screen, "Trust folder (work)"))
-    stage.shows("Type your message")
-    until(lambda: (now := first.recognised()) and now.pid != first.process.pid, seconds=60)
-    tape = Tape("4_trusted", stage, gemini.ADAPTER)
-    tape.scene("trusted", hook="idle", title="idle", look="idle", state="idle")
+    first.press_once(lambda screen: gemini_keyboard.find_option_keys(screen, "Trust folder (work)"))
+    stage.wait_for_text("Type your message")
+    wait_until(lambda: (now := first.find_process()) and now.pid != first.process.pid, timeout_s=60)
+    tape = SceneRecorder("4_trusted", stage, gemini.ADAPTER)
+    tape.record_scene("trusted", hook="idle", title="idle", look="idle", state="idle")
 
     questions = '{"questions":[{"question":"Which one","header":"DB","type":"choice","options":[OPTIONS]}]}'
     options = '{"label":"pg","description":"large"},{"label":"lite","description":"small"}'
-    stage.prompt("MODEL tool ask_user " + questions.replace("OPTIONS", options))
+    stage.send_prompt("MODEL tool ask_user " + questions.replace("OPTIONS", options))
     asked = dict.fromkeys(("hook", "look"), "waiting_input")
-    tape.scene("question_asked", **asked, title="waiting_approval", rule="question_asked")
-    assert with_a_look(tape.play, stage.screen()).value == "waiting_input", "whichever of the two spoke first"
-    tape.obey(lambda screen: to_gemini.choose(screen, "lite"))
-    tape.scene("question_answered", **DONE, title="idle", rule="answered")
+    tape.record_scene("question_asked", **asked, title="waiting_approval", rule="question_asked")
+    assert resolve_state_with_screen(tape.play, stage.capture_screen()).value == "waiting_input", (
+        "whichever of the two spoke first"
+    )
+    tape.press_until_answered(lambda screen: gemini_keyboard.find_option_keys(screen, "lite"))
+    tape.record_scene("question_answered", **DONE, title="idle", rule="answered")
 
-    stage.prompt(f'MODEL tool run_shell_command {{"command":"{LONG}","is_background":true,"description":"A long one"}}')
-    tape.comes_to(rule="approval_asked")
-    tape.obey(lambda screen: to_gemini.answer(screen, "allow"))
-    tape.scene("background_process", hook="completed", title="idle", look="running", rule="background_process")
-    seen = with_a_look(tape.play, stage.screen())
+    stage.send_prompt(
+        f'MODEL tool run_shell_command {{"command":"{LONG}","is_background":true,"description":"A long one"}}'
+    )
+    tape.wait_for_meaning(rule="approval_asked")
+    tape.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "allow"))
+    tape.record_scene("background_process", hook="completed", title="idle", look="running", rule="background_process")
+    seen = resolve_state_with_screen(tape.play, stage.capture_screen())
     assert (seen.value, seen.flags.subtasks) == ("running", 1)
     (stage.place.cwd / "go").touch()
-    tape.scene("background_process_ended", look="completed", rule="answered")
+    tape.record_scene("background_process_ended", look="completed", rule="answered")
 
     for status in (429, 500):
-        stage.prompt(f"MODEL fail {status}")
-        tape.scene(f"retrying_{status}", hook="running", title="running", **RUNS, rule="working")
-        tape.obey(to_gemini.interrupt)
-        tape.comes_to(title="idle", look="idle", rule="cancelled")
-    stage.prompt("MODEL fail 400")
-    tape.scene("error_400", hook="unknown", title="idle", look="error", rule="request_failed")
+        stage.send_prompt(f"MODEL fail {status}")
+        tape.record_scene(f"retrying_{status}", hook="running", title="running", **RUNS, rule="working")
+        tape.press_until_answered(gemini_keyboard.find_interrupt_keys)
+        tape.wait_for_meaning(title="idle", look="idle", rule="cancelled")
+    stage.send_prompt("MODEL fail 400")
+    tape.record_scene("error_400", hook="unknown", title="idle", look="error", rule="request_failed")
     crashed(tape)  # not recorded: what it leaves on the screen looks as if it lived
 
 
 @pytest.mark.parametrize("stage", [OPENCODE], indirect=True)
 def test_opencode_in_trouble(stage):
     stage.start("Ask anything")
-    tape = Tape("3_trouble", stage, opencode.ADAPTER)
+    tape = SceneRecorder("3_trouble", stage, opencode.ADAPTER)
     for status in (429, 500):
-        tape.comes_to(look="idle")
-        stage.prompt(f"MODEL fail {status}")
-        tape.scene(f"retrying_{status}", hook="running", **RUNS, rule="retrying")
-        tape.obey(to_opencode.interrupt)
-        tape.comes_to(hook="idle", look="idle")
-    stage.prompt("MODEL fail 400")
-    tape.scene("error_400", hook="error", look="error", rule="request_failed", state="error")
+        tape.wait_for_meaning(look="idle")
+        stage.send_prompt(f"MODEL fail {status}")
+        tape.record_scene(f"retrying_{status}", hook="running", **RUNS, rule="retrying")
+        tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
+        tape.wait_for_meaning(hook="idle", look="idle")
+    stage.send_prompt("MODEL fail 400")
+    tape.record_scene("error_400", hook="error", look="error", rule="request_failed", state="error")
     crashed(tape)
-    tape.scene("killed", look="unknown")
+    tape.record_scene("killed", look="unknown")
 
 
 @pytest.mark.parametrize("stage", [COPILOT], indirect=True)
 def test_copilot_where_nobody_trusts(stage):
     for name in ("settings", "config"):
-        stage.place.write(f".copilot/{name}.json", {"banner": "never"})
+        stage.place.write_home_file(f".copilot/{name}.json", {"banner": "never"})
     stage.start("Do you trust the files")
-    tape = Tape("3_untrusted", stage, copilot.ADAPTER)
-    tape.scene("trust_asked", look="waiting_approval", rule="folder_not_trusted")
-    assert with_a_look(tape.play, stage.screen()).value == "waiting_approval"
-    tape.obey(lambda screen: to_copilot.answer(screen, "allow"))
-    tape.scene("trusted", look="idle", rule="at_rest")
+    tape = SceneRecorder("3_untrusted", stage, copilot.ADAPTER)
+    tape.record_scene("trust_asked", look="waiting_approval", rule="folder_not_trusted")
+    assert resolve_state_with_screen(tape.play, stage.capture_screen()).value == "waiting_approval"
+    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
+    tape.record_scene("trusted", look="idle", rule="at_rest")
 
-    stage.prompt(f'MODEL tool bash {{"command":"{LONG}","description":"A long command","mode":"async"}}')
-    tape.comes_to(session_file="waiting_approval", rule="approval_asked")
-    tape.obey(lambda screen: to_copilot.answer(screen, "allow"))
-    tape.scene("background_shell", session_file="completed", look="running", state="running", subtasks=1)
+    stage.send_prompt(f'MODEL tool bash {{"command":"{LONG}","description":"A long command","mode":"async"}}')
+    tape.wait_for_meaning(session_file="waiting_approval", rule="approval_asked")
+    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
+    tape.record_scene("background_shell", session_file="completed", look="running", state="running", subtasks=1)
     (stage.place.cwd / "go").touch()
-    tape.scene("background_shell_ended", session_file="completed", look="completed", state="completed", subtasks=0)
+    tape.record_scene(
+        "background_shell_ended", session_file="completed", look="completed", state="completed", subtasks=0
+    )
 
-    stage.prompt("MODEL fail 500")
-    tape.scene("retrying", **RUNS, rule="retrying")
-    tape.scene("error_500", session_file="error", look="error", rule="request_failed", state="error")
+    stage.send_prompt("MODEL fail 500")
+    tape.record_scene("retrying", **RUNS, rule="retrying")
+    tape.record_scene("error_500", session_file="error", look="error", rule="request_failed", state="error")
     crashed(tape)
-    tape.scene("killed", look="unknown")
+    tape.record_scene("killed", look="unknown")
 
 
-def crashed(tape: Tape) -> None:
+def crashed(tape: SceneRecorder) -> None:
     """It is killed, and leaves its last screen behind."""
     os.kill(tape.process.pid, signal.SIGKILL)
-    until(lambda: tape.recognised() is None)
+    wait_until(lambda: tape.find_process() is None)
 
 
-def taken_up(tape: Tape, quit_words: str, *, left: str, begun: str) -> Tape:
+def taken_up(tape: SceneRecorder, quit_words: str, *, left: str, begun: str) -> SceneRecorder:
     """It leaves by its own command, and its session is taken up in the same place."""
-    tape.stage.prompt(quit_words)
-    tape.stage.shows(left)
-    tape.scene("quit", look="unknown")
-    until(lambda: tape.recognised() is None)
-    tape.stage.start(begun, *tape.adapter.resume_command(session_of(tape))[1:])
-    return Tape("2_resumed", tape.stage, tape.adapter)
+    tape.agent_pane.send_prompt(quit_words)
+    tape.agent_pane.wait_for_text(left)
+    tape.record_scene("quit", look="unknown")
+    wait_until(lambda: tape.find_process() is None)
+    tape.agent_pane.start(begun, *tape.adapter.build_resume_command(session_of(tape))[1:])
+    return SceneRecorder("2_resumed", tape.agent_pane, tape.adapter)
 
 
-def session_of(tape: Tape) -> str:
+def session_of(tape: SceneRecorder) -> str:
     """The one that it began with."""
     return next(signal.session for signal in tape.play.signals if signal.session)
 
 
-def call(server: str, wanted: to_opencode.Call | None) -> None:
+def call(server: str, wanted: opencode_keyboard.OpencodeRequest | None) -> None:
     assert wanted is not None
     data = json.dumps(wanted.body).encode()
     headers = {"content-type": "application/json"}

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.live.agents.lab import CLAUDE, CODEX, Workplace
-from tests.live.agents.room import Room, Seat, command, room
-from tests.live.conftest import Scene
-from tests.live.looking import look
-from tests.live.waiting import until
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from tests.live.agents.agent_programs import CLAUDE, CODEX, AgentFolders
+from tests.live.agents.multi_agent_scene import MultiAgentScene, ShellPane, build_shell_command, open_multi_agent_scene
+from tests.live.conftest import WatchedTmux
+from tests.live.polling import wait_until
+from tests.live.robot_call import call_robot
 
 pytestmark = pytest.mark.live
 
@@ -19,58 +19,60 @@ USED = 1525
 
 
 @pytest.fixture(scope="module")
-def one() -> Iterator[Room]:
-    with room() as found:
+def one() -> Iterator[MultiAgentScene]:
+    with open_multi_agent_scene() as found:
         yield found
 
 
-def app_server(one: Room, place: Workplace) -> dict:
+def app_server(one: MultiAgentScene, place: AgentFolders) -> dict:
     """How the server of this home is doing."""
-    listed = look(one.scene.visor, "list-sources", "--agent", "codex")["items"]
+    listed = call_robot(one.scene.visor, "list-sources", "--agent", "codex")["items"]
     found = [item for item in listed if item["source"] == "app_server" and str(place.home) in item["where"]]
     return next(iter(found), {"status": "", "detail": ""})
 
 
 def test_two_of_claude_and_one_of_codex(one):
-    place = one.place("both", CLAUDE)
-    CODEX.settle(place)
+    place = one.prepare_folders("both", CLAUDE)
+    CODEX.prepare(place)
     asking, resting = one.start(CLAUDE, place), one.start(CLAUDE, place)
     other = one.start(CODEX, place)
     for seat in (asking, resting, other):
-        seat.becomes("idle", seconds=60)
-    asking.prompt("MODEL shell touch made")
-    assert asking.becomes("waiting_approval")["evidence_mode"] == "deterministic"
-    assert [seat.row["state"] for seat in (resting, other)] == ["idle", "idle"]
-    assert [seat.row["agent"] for seat in (asking, resting, other)] == ["claude_code", "claude_code", "codex"]
-    assert not any(seat.row["flags"]["ambiguous"] for seat in (asking, resting, other))
-    other.prompt("MODEL slow 3")
-    other.becomes("running")
-    assert [seat.row["state"] for seat in (asking, resting)] == ["waiting_approval", "idle"]
+        seat.wait_for_state("idle", seconds=60)
+    asking.send_prompt("MODEL shell touch made")
+    assert asking.wait_for_state("waiting_approval")["evidence_mode"] == "deterministic"
+    assert [seat.pane_row["state"] for seat in (resting, other)] == ["idle", "idle"]
+    assert [seat.pane_row["agent"] for seat in (asking, resting, other)] == ["claude_code", "claude_code", "codex"]
+    assert not any(seat.pane_row["flags"]["ambiguous"] for seat in (asking, resting, other))
+    other.send_prompt("MODEL slow 3")
+    other.wait_for_state("running")
+    assert [seat.pane_row["state"] for seat in (asking, resting)] == ["waiting_approval", "idle"]
 
 
 def test_a_codex_that_nobody_watches_is_not_taken_for_the_one_in_the_pane(one):
     """They have one home, one folder and one server, and only one of them has a pane."""
-    place = one.place("codex", CODEX)
+    place = one.prepare_folders("codex", CODEX)
     seat = one.start(CODEX, place)
-    seat.becomes("idle", seconds=60)
-    seat.prompt("MODEL text hello")
-    until(lambda: app_server(one, place)["status"] == "well", seconds=30)
-    until(lambda: seat.row["tokens"] == USED)
-    with short_folder() as folder, private_tmux(folder) as unwatched:
-        stranger = Seat(Scene(unwatched, one.scene.visor), unwatched.start("x", "bash --norc", width=110, height=36))
-        stranger.type(command(CODEX, place))
-        stranger.shows("Ask Codex")
-        seat.becomes(*AT_REST)
-        stranger.prompt("MODEL slow 6")
+    seat.wait_for_state("idle", seconds=60)
+    seat.send_prompt("MODEL text hello")
+    wait_until(lambda: app_server(one, place)["status"] == "well", timeout_s=30)
+    wait_until(lambda: seat.pane_row["tokens"] == USED)
+    with make_short_folder() as folder, run_private_tmux(folder) as unwatched:
+        stranger = ShellPane(
+            WatchedTmux(unwatched, one.scene.visor), unwatched.start_session("x", "bash --norc", width=110, height=36)
+        )
+        stranger.type(build_shell_command(CODEX, place))
+        stranger.wait_for_text("Ask Codex")
+        seat.wait_for_state(*AT_REST)
+        stranger.send_prompt("MODEL slow 6")
         states: list[str] = []
-        until(lambda: states.append(seat.row["state"]) or "thinking" in stranger.screen)
-        until(lambda: states.append(seat.row["state"]) or len(states) > 30)
+        wait_until(lambda: states.append(seat.pane_row["state"]) or "thinking" in stranger.screen)
+        wait_until(lambda: states.append(seat.pane_row["state"]) or len(states) > 30)
         assert set(states) <= set(AT_REST)
-        assert "whose they are is not proven" in until(lambda: app_server(one, place)["detail"], seconds=30)
-        assert "more than one of it worked in" in until(lambda: " ".join(seat.explained["doubts"]), seconds=15)
-        assert seat.row["flags"]["ambiguous"]
-        assert seat.row["tokens"] == USED
-        assert ", ambiguous" in one.scene.visor.visor("panes")
-    seat.prompt("MODEL slow 4")
-    assert seat.becomes("running")["evidence_mode"] == "deterministic"
-    until(lambda: seat.row["tokens"] == 2 * USED)
+        assert "whose they are is not proven" in wait_until(lambda: app_server(one, place)["detail"], timeout_s=30)
+        assert "more than one of it worked in" in wait_until(lambda: " ".join(seat.explanation["doubts"]), timeout_s=15)
+        assert seat.pane_row["flags"]["ambiguous"]
+        assert seat.pane_row["tokens"] == USED
+        assert ", ambiguous" in one.scene.visor.run_checked("panes")
+    seat.send_prompt("MODEL slow 4")
+    assert seat.wait_for_state("running")["evidence_mode"] == "deterministic"
+    wait_until(lambda: seat.pane_row["tokens"] == 2 * USED)

@@ -5,12 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.testing.instance import Instance
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.live.agents.lab import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, PARTS, Program, Workplace
-from tests.live.agents.model.server import model_server
-from tests.live.agents.stage import Stage
-from tests.live.waiting import until
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from termvisor.testing.visor_instance import VisorInstance
+from tests.live.agents.agent_pane import AgentPane
+from tests.live.agents.agent_programs import (
+    CLAUDE,
+    CODEX,
+    COPILOT,
+    GEMINI,
+    NODE_MODULES,
+    OPENCODE,
+    AgentFolders,
+    AgentProgram,
+)
+from tests.live.agents.model.server import run_model_server
+from tests.live.polling import wait_until
 
 pytestmark = pytest.mark.live
 
@@ -27,34 +36,36 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def model():
-    with model_server() as address:
+    with run_model_server() as address:
         yield address
 
 
 def files(home: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and PARTS not in path.parents}
+    return {
+        str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and NODE_MODULES not in path.parents
+    }
 
 
 @pytest.mark.parametrize(("program", "agent", "ready", "words", "expected"), CASES, ids=[case[1] for case in CASES])
-def test_its_events_arrive(program: Program, agent: str, ready: str, words, expected: set[str], model) -> None:
-    with short_folder() as folder, private_tmux(folder) as tmux:
-        place = Workplace(Path(folder) / "agent", model)
-        program.settle(place)
-        visor = Instance(folder, [tmux.socket])
+def test_its_events_arrive(program: AgentProgram, agent: str, ready: str, words, expected: set[str], model) -> None:
+    with make_short_folder() as folder, run_private_tmux(folder) as tmux:
+        place = AgentFolders(Path(folder) / "agent", model)
+        program.prepare(place)
+        visor = VisorInstance(folder, [tmux.socket])
         visor.env = {**visor.env, "HOME": str(place.home)}
         before = files(place.home)
-        visor.visor("setup", "agents", "--agent", agent, "--yes")
+        visor.run_checked("setup", "agents", "--agent", agent, "--yes")
         changed = files(place.home)
-        visor.visor("setup", "agents", "--agent", agent, "--remove", "--yes")
+        visor.run_checked("setup", "agents", "--agent", agent, "--remove", "--yes")
         assert files(place.home) == before
-        visor.visor("setup", "agents", "--agent", agent, "--yes")
+        visor.run_checked("setup", "agents", "--agent", agent, "--yes")
         assert files(place.home) == changed
 
-        stage = Stage(tmux, place, program)
+        stage = AgentPane(tmux, place, program)
         stage.start(ready, *words)
-        stage.prompt("MODEL text well done")
-        spool = Path(visor.places.spool_dir, "hooks.jsonl")
-        until(lambda: expected <= {one["event"] for one in read(spool)})
+        stage.send_prompt("MODEL text well done")
+        spool = Path(visor.paths.spool_dir, "hooks.jsonl")
+        wait_until(lambda: expected <= {one["event"] for one in read(spool)})
         told = read(spool)
         assert {one["agent"] for one in told} == {agent}
         assert {one["pane"] for one in told} == {stage.pane}

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.live.agents.lab import CLAUDE, GEMINI, PARTS
-from tests.live.agents.room import Room, Seat, command, room
-from tests.live.waiting import until
+from tests.live.agents.agent_programs import CLAUDE, GEMINI, NODE_MODULES
+from tests.live.agents.multi_agent_scene import MultiAgentScene, ShellPane, build_shell_command, open_multi_agent_scene
+from tests.live.polling import wait_until
 
 pytestmark = pytest.mark.live
 
@@ -27,32 +27,34 @@ DEFINED = {"alias": 'alias c="{}"', "function": "c() {{ {}; }}"}
 
 
 @pytest.fixture(scope="module")
-def seats() -> Iterator[dict[str, Seat]]:
+def seats() -> Iterator[dict[str, ShellPane]]:
     """All at once."""
-    with room() as one:
+    with open_multi_agent_scene() as one:
         yield {name: seated(one, name) for name in WRAPPERS} | {"npx": by_npx(one)}
 
 
-def seated(one: Room, name: str) -> Seat:
-    place, seat = one.place(name, CLAUDE), one.seat()
+def seated(one: MultiAgentScene, name: str) -> ShellPane:
+    place, seat = one.prepare_folders(name, CLAUDE), one.open_pane()
     for path in (place.folder, *place.folder.rglob("*")):
         path.chmod(0o777 if path.is_dir() else 0o666)  # for whoever sudo makes of us
-    line = command(CLAUDE, place, wrap=WRAPPERS[name])
+    line = build_shell_command(CLAUDE, place, wrap=WRAPPERS[name])
     if name in DEFINED:
         seat.type(DEFINED[name].format(line.replace("$", "\\$") if name == "alias" else line))
     seat.type("c" if name in DEFINED else line)
     return seat
 
 
-def by_npx(one: Room) -> Seat:
-    return one.start(GEMINI, one.place("npx", GEMINI), wrap=f"npx --no-install --prefix {PARTS.parent} gemini")
+def by_npx(one: MultiAgentScene) -> ShellPane:
+    return one.start(
+        GEMINI, one.prepare_folders("npx", GEMINI), wrap=f"npx --no-install --prefix {NODE_MODULES.parent} gemini"
+    )
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_what_is_around_an_agent_is_not_the_agent(seats, name):
     seat = seats[name]
     assert seat.becomes("idle", seconds=90)["agent"] == "claude_code"
-    until(lambda: seat.row["evidence_mode"] == "deterministic")  # its screen may be seen first
+    wait_until(lambda: seat.row["evidence_mode"] == "deterministic")  # its screen may be seen first
     (began,) = seat.began
     assert os.readlink(f"/proc/{began['pid']}/exe") == os.path.realpath(CLAUDE.path)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.accounts.attribution import owner
-from termvisor.model.agent.account import Account, Standing
+from termvisor.accounts.attribution import find_owner
+from termvisor.model.agent.account import Account, AccountStatus
 
 HOME = "/home/me"
 MINE = Account(service="openai", name="mine")
@@ -14,7 +14,7 @@ OTHER = Account(service="google", name="mine")
 
 
 def name(env: dict | None, *accounts: Account, used: Account | None = None) -> str:
-    found = owner("openai", env, [Standing(account=one, is_in_use=one == used) for one in accounts])
+    found = find_owner("openai", env, [AccountStatus(account=one, is_in_use=one == used) for one in accounts])
     return found.name if found else ""
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from termvisor.accounts.credentials import environment, pairs, shares_sessions
+from termvisor.accounts.credentials import can_share_sessions, load_account_environment, parse_variables
 from termvisor.errors import ConfigError
 from termvisor.model.agent.account import Account
 
@@ -25,30 +25,30 @@ def env_file(tmp_path):
 
 
 def test_an_env_file_gives_its_variables_and_the_name_of_the_account(env_file):
-    assert environment(account(env_file=str(env_file)), "/") == {
+    assert load_account_environment(account(env_file=str(env_file)), "/") == {
         "OPENAI_API_KEY": SECRET,
         "ORG": "a",
         "EMPTY": "",
         "VISOR_ACCOUNT": "openai/work",
     }
-    assert environment(account(env_file="~/work.env"), str(env_file.parent))["OPENAI_API_KEY"] == SECRET
+    assert load_account_environment(account(env_file="~/work.env"), str(env_file.parent))["OPENAI_API_KEY"] == SECRET
 
 
 def test_a_file_that_others_may_read_is_refused(env_file):
     env_file.chmod(0o640)
     with pytest.raises(ConfigError, match="others may read"):
-        environment(account(env_file=str(env_file)), "/")
+        load_account_environment(account(env_file=str(env_file)), "/")
 
 
 def test_a_pipe_in_the_place_of_the_file_holds_nobody_up(tmp_path):
     os.mkfifo(tmp_path / "pipe", 0o600)
     with pytest.raises(ConfigError, match="it is not a plain file"):
-        environment(account(env_file=str(tmp_path / "pipe")), "/")
+        load_account_environment(account(env_file=str(tmp_path / "pipe")), "/")
 
 
 def test_a_command_prints_variables():
     command = (sys.executable, "-c", f"print('KEY={SECRET}')")
-    assert environment(account(command=command), "/")["KEY"] == SECRET
+    assert load_account_environment(account(command=command), "/")["KEY"] == SECRET
 
 
 @pytest.mark.parametrize(
@@ -63,55 +63,55 @@ def test_a_command_prints_variables():
 )
 def test_what_fails_is_told_without_what_it_said(command):
     with pytest.raises(ConfigError) as caught:
-        environment(account(command=command), "/")
+        load_account_environment(account(command=command), "/")
     assert SECRET not in f"{caught.value.message}{caught.value.hint}{caught.value.__cause__}"
     assert "config validate" not in caught.value.hint
 
 
 def test_a_program_that_is_not_there_or_does_not_answer_is_told_so(monkeypatch):
     with pytest.raises(ConfigError, match="openai/work: /no/such/program is not found"):
-        environment(account(command=("/no/such/program",)), "/")
-    monkeypatch.setattr("termvisor.accounts.credentials._PATIENCE", 0.1)
+        load_account_environment(account(command=("/no/such/program",)), "/")
+    monkeypatch.setattr("termvisor.accounts.credentials._COMMAND_TIMEOUT_S", 0.1)
     with pytest.raises(ConfigError, match="openai/work: sleep did not answer within 30 s"):
-        environment(account(command=("sleep", "60")), "/")
+        load_account_environment(account(command=("sleep", "60")), "/")
 
 
 def test_a_folder_of_its_own_is_named_by_the_variable_of_the_service(tmp_path):
-    assert environment(account(config_dir=str(tmp_path)), "/")["CODEX_HOME"] == str(tmp_path)
+    assert load_account_environment(account(config_dir=str(tmp_path)), "/")["CODEX_HOME"] == str(tmp_path)
     claude = account(service="anthropic", config_dir=str(tmp_path))
-    assert environment(claude, "/")["CLAUDE_CONFIG_DIR"] == str(tmp_path)
+    assert load_account_environment(claude, "/")["CLAUDE_CONFIG_DIR"] == str(tmp_path)
     with pytest.raises(ConfigError, match="there is no folder"):
-        environment(account(config_dir=str(tmp_path / "gone")), "/")
+        load_account_environment(account(config_dir=str(tmp_path / "gone")), "/")
 
 
 def test_the_agents_own_login_needs_nothing():
-    assert environment(account(), "/") == {"VISOR_ACCOUNT": "openai/work"}
+    assert load_account_environment(account(), "/") == {"VISOR_ACCOUNT": "openai/work"}
 
 
 def test_a_missing_file_is_told(tmp_path):
     with pytest.raises(ConfigError, match="cannot read"):
-        environment(account(env_file=str(tmp_path / "none")), "/")
+        load_account_environment(account(env_file=str(tmp_path / "none")), "/")
 
 
 @pytest.mark.parametrize("text", ["KEY", "1KEY=x", "K-Y=x", "KEY='x", f"{SECRET}"])
 def test_a_line_that_is_no_variable_is_told_by_its_number(text):
     with pytest.raises(ConfigError, match="line 2") as caught:
-        pairs(f"A=1\n{text}\n", "openai/work")
+        parse_variables(f"A=1\n{text}\n", "openai/work")
     assert SECRET not in caught.value.message
 
 
 def test_conversations_are_there_under_another_login_or_by_a_link(tmp_path):
-    assert shares_sessions(account(env_file="x"), None, str(tmp_path))
+    assert can_share_sessions(account(env_file="x"), None, str(tmp_path))
     (tmp_path / ".codex" / "sessions").mkdir(parents=True)
     (tmp_path / "apart").mkdir()
-    assert not shares_sessions(account(config_dir="~/apart"), None, str(tmp_path))
+    assert not can_share_sessions(account(config_dir="~/apart"), None, str(tmp_path))
     (tmp_path / "apart" / "sessions").symlink_to(tmp_path / ".codex" / "sessions")
-    assert shares_sessions(account(config_dir="~/apart"), None, str(tmp_path))
+    assert can_share_sessions(account(config_dir="~/apart"), None, str(tmp_path))
 
 
 def test_what_counts_is_the_folder_that_the_agent_has_now(tmp_path):
     for name in (".codex", "apart"):
         (tmp_path / name / "sessions").mkdir(parents=True)
     apart, usual = account(config_dir="~/apart"), account(env_file="x")
-    assert not shares_sessions(usual, apart, str(tmp_path))
-    assert shares_sessions(apart, apart, str(tmp_path))
+    assert not can_share_sessions(usual, apart, str(tmp_path))
+    assert can_share_sessions(apart, apart, str(tmp_path))

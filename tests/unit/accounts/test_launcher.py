@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from termvisor.accounts.launcher import main, prefix
+from termvisor.accounts.launcher import build_command_prefix, main
 
 SHOWS = ("sh", "-c", 'echo "$KEY $VISOR_ACCOUNT"; tr "\\0" " " < /proc/$$/cmdline')
 
@@ -21,7 +21,7 @@ def config(tmp_path):
 
 
 def started(config, *command: str, ref: str = "openai/work") -> subprocess.CompletedProcess:
-    words = [*prefix(str(config), ref), *command]
+    words = [*build_command_prefix(str(config), ref), *command]
     assert not any("hush" in word for word in words)
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=config, env=os.environ)
 

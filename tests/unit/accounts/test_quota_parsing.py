@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from termvisor.accounts.quota_parsing import of_detection, of_signal, of_tracker
-from termvisor.agents.adapters.codex.usage import window_figures
+from termvisor.accounts.quota_parsing import parse_detection_allowance, parse_signal_allowances, parse_tracker_answer
+from termvisor.agents.adapters.codex.usage import build_window_payload
 from termvisor.clock import NS
 from termvisor.model.agent.account import Account
 from termvisor.model.agent.signal import Signal
@@ -24,7 +24,7 @@ def signal(limits: object) -> Signal:
         ingested_at=6,
         dedupe_key="k",
         kind="note",
-        payload=window_figures(limits),
+        payload=build_window_payload(limits),
     )
 
 
@@ -48,7 +48,7 @@ def detection(kind: str = "usage.warning", captures: dict | None = None, evidenc
     ],
 )
 def test_both_spellings_of_codex_give_its_two_windows(limits):
-    found = of_signal(signal(limits))
+    found = parse_signal_allowances(signal(limits))
     assert [(one.span, one.percent_remaining, one.resets_at, one.checked_at) for one in found] == [
         ("5h", 58.0, 90 * NS, 5),
         ("weekly", 93.0, 99 * NS, 5),
@@ -57,7 +57,7 @@ def test_both_spellings_of_codex_give_its_two_windows(limits):
 
 @pytest.mark.parametrize("limits", [None, "x", {}, {"primary": None}, {"primary": {"resetsAt": 3}}])
 def test_what_tells_no_figure_gives_none(limits):
-    assert of_signal(signal(limits)) == []
+    assert parse_signal_allowances(signal(limits)) == []
 
 
 @pytest.mark.parametrize(
@@ -72,26 +72,26 @@ def test_what_tells_no_figure_gives_none(limits):
     ],
 )
 def test_a_warning_says_what_is_left(captures, span, left):
-    found = of_detection(detection(captures=captures))
+    found = parse_detection_allowance(detection(captures=captures))
     assert (found.span, found.percent_remaining) == (span, left)
 
 
 def test_of_a_limit_that_is_reached_nothing_is_left_until_its_end():
-    found = of_detection(detection("usage.reached", {"limit": "5-hour"}, {"resets_at": 12}))
+    found = parse_detection_allowance(detection("usage.reached", {"limit": "5-hour"}, {"resets_at": 12}))
     assert (found.span, found.percent_remaining, found.resets_at) == ("5h", 0.0, 12)
 
 
 @pytest.mark.parametrize("captures", [{}, {"limit": "usage"}, {"remaining": "some"}, {"used": "most"}])
 def test_a_warning_without_a_figure_tells_nothing(captures):
-    assert of_detection(detection(captures=captures)) is None
+    assert parse_detection_allowance(detection(captures=captures)) is None
 
 
 def test_other_events_tell_nothing():
-    assert of_detection(detection("session.summary", {"used": "3"})) is None
+    assert parse_detection_allowance(detection("session.summary", {"used": "3"})) is None
 
 
 def tracked(*accounts: dict) -> list:
-    answer = of_tracker(json.dumps({"service": "openai", "accounts": accounts}).encode(), [WORK], "caut", 8)
+    answer = parse_tracker_answer(json.dumps({"service": "openai", "accounts": accounts}).encode(), [WORK], "caut", 8)
     return [(account.name, one.span, one.usage_type, one.percent_remaining, one.resets_at) for account, one in answer]
 
 
@@ -115,4 +115,4 @@ def test_what_a_tracker_says_of_others_or_without_figures_is_left_out():
 @pytest.mark.parametrize("data", [b"", b"no", b"[]", b'{"accounts": 3}'])
 def test_what_is_no_answer_is_told(data):
     with pytest.raises(ValueError, match="caut gave no answer"):
-        of_tracker(data, [WORK], "caut", 8)
+        parse_tracker_answer(data, [WORK], "caut", 8)

@@ -3,28 +3,28 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.accounts.selection import Wanted, choose
+from termvisor.accounts.selection import AccountRequirements, select_account
 from termvisor.clock import NS
-from termvisor.model.agent.account import Account, Allowance, Standing
+from termvisor.model.agent.account import Account, AccountStatus, Allowance
 
 NOW = 1_000_000 * NS
 
 
-def standing(name: str, left: float | None, used: int | None = None, **more) -> Standing:
+def standing(name: str, left: float | None, used: int | None = None, **more) -> AccountStatus:
     allowances = (
         ()
         if left is None
         else (Allowance(span="5h", percent_remaining=left, checked_at=NOW, source="signal", resets_at=NOW + 1),)
     )
-    return Standing(account=Account(service="openai", name=name, **more), last_used_at=used, allowances=allowances)
+    return AccountStatus(account=Account(service="openai", name=name, **more), last_used_at=used, allowances=allowances)
 
 
-def wanted(**more) -> Wanted:
-    return Wanted(**({"service": "openai", "threshold": 10.0, "now": NOW} | more))
+def wanted(**more) -> AccountRequirements:
+    return AccountRequirements(**({"service": "openai", "threshold": 10.0, "now": NOW} | more))
 
 
-def taken(*standings: Standing, **more) -> str:
-    picked = choose(standings, wanted(**more))
+def taken(*standings: AccountStatus, **more) -> str:
+    picked = select_account(standings, wanted(**more))
     return picked.account.name if picked.account else ""
 
 
@@ -45,11 +45,11 @@ def test_one_that_nobody_knows_of_is_taken_only_when_none_is_known_to_have_enoug
 
 
 def test_nothing_is_taken_where_nothing_fits():
-    picked = choose([standing("a", 9), standing("b", 0)], wanted())
+    picked = select_account([standing("a", 9), standing("b", 0)], wanted())
     assert picked.account is None
     assert "openai/a: 9 % are left, less than 10 %" in picked.why
     assert "openai/b: nothing is left" in picked.why
-    assert choose([], wanted()).why == "there is no account of openai"
+    assert select_account([], wanted()).why == "there is no account of openai"
     assert taken(standing("a", 0), threshold=0) == ""
 
 
@@ -63,7 +63,7 @@ def test_what_is_not_active_left_out_or_not_named_is_not_taken():
 
 
 def test_every_account_is_explained():
-    told = choose([standing("a", 50), standing("b", None), standing("c", 1, active=False)], wanted()).candidates
+    told = select_account([standing("a", 50), standing("b", None), standing("c", 1, active=False)], wanted()).candidates
     assert [(one.ref, one.verdict) for one in told] == [
         ("openai/a", "chosen"),
         ("openai/b", "unknown"),
@@ -86,10 +86,10 @@ STANDINGS = st.lists(
 
 @given(STANDINGS, st.randoms(), st.floats(0, 100))
 def test_the_order_of_declaration_decides_nothing_and_too_little_is_never_taken(standings, chance, threshold):
-    picked = choose(standings, wanted(threshold=threshold))
+    picked = select_account(standings, wanted(threshold=threshold))
     mixed = list(standings)
     chance.shuffle(mixed)
-    assert choose(mixed, wanted(threshold=threshold)) == picked
+    assert select_account(mixed, wanted(threshold=threshold)) == picked
     left = [one.remaining(NOW) for one in standings if one.account == picked.account]
     assert all(one is None or one >= threshold for one in left)
     enough = [one for one in standings if one.account.active and (one.remaining(NOW) or 0) >= max(threshold, 1e-9)]

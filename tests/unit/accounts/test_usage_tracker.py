@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.accounts.usage_tracker import ask_tracker
-from termvisor.actions.run_program import run
+from termvisor.accounts.usage_tracker import query_tracker
+from termvisor.actions.run_program import run_program
 from termvisor.errors import Refused
 from termvisor.model.action.action import RunProgram
 from termvisor.model.action.outcome import Outcome
@@ -21,19 +21,19 @@ def program(tmp_path):
 
 
 async def test_its_answer_is_given_whole(program):
-    answer = await ask_tracker(program('echo "$@"; yes | head -c 9000'), "usage", "openai", run)
+    answer = await query_tracker(program('echo "$@"; yes | head -c 9000'), "usage", "openai", run_program)
     assert answer.startswith(b"usage --service openai --format json\n")
     assert len(answer) > 9000
 
 
 @pytest.mark.parametrize("name", ["", "/no/such/caut", "no-such-caut"])
 async def test_its_absence_is_no_error(name):
-    assert await ask_tracker(name, "refresh", "openai", run) is None
+    assert await query_tracker(name, "refresh", "openai", run_program) is None
 
 
 async def test_its_failure_is_told_without_its_words(program):
     with pytest.raises(ValueError, match="failed with status 3") as caught:
-        await ask_tracker(program("echo hush >&2; exit 3"), "refresh", "openai", run)
+        await query_tracker(program("echo hush >&2; exit 3"), "refresh", "openai", run_program)
     assert "hush" not in str(caught.value)
 
 
@@ -49,7 +49,7 @@ async def test_its_silence_is_told(program, outcome, words):
         return outcome
 
     with pytest.raises(ValueError, match=words):
-        await ask_tracker(program("exit 0"), "refresh", "openai", silent)
+        await query_tracker(program("exit 0"), "refresh", "openai", silent)
 
 
 async def test_a_policy_that_says_no_is_told(program):
@@ -57,4 +57,4 @@ async def test_a_policy_that_says_no_is_told(program):
         raise Refused("the policy says no: not here")
 
     with pytest.raises(ValueError, match="was not asked: the policy says no"):
-        await ask_tracker(program("exit 0"), "refresh", "openai", denied)
+        await query_tracker(program("exit 0"), "refresh", "openai", denied)

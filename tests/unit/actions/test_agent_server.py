@@ -1,9 +1,9 @@
 import pytest
 
-from termvisor.actions.agent_server import interrupted, prompted
+from termvisor.actions.agent_server import send_interrupt, send_prompt
 from termvisor.errors import BadRequest, TimedOut, Unavailable
 from termvisor.model.ids import PaneId
-from tests.unit.actions.lines import ScriptedLine
+from tests.unit.actions.scripted_session import ScriptedSessionControl
 
 
 async def step(_step: str) -> None:
@@ -11,8 +11,8 @@ async def step(_step: str) -> None:
 
 
 async def test_a_prompt_that_begins_a_turn_is_delivered():
-    line = ScriptedLine()
-    ended = await prompted(line, "go on", "title", step)
+    line = ScriptedSessionControl()
+    ended = await send_prompt(line, "go on", "title", step)
     assert (ended.status, ended.why, ended.channel, line.said) == ("delivered", "turn_started", "native", ["go on"])
 
 
@@ -21,20 +21,20 @@ async def test_a_prompt_that_begins_a_turn_is_delivered():
     [(BadRequest("busy"), "refused"), (TimedOut("x"), "unknown"), (Unavailable("x"), "unknown"), (False, "unknown")],
 )
 async def test_a_prompt_that_is_refused_was_not_taken_and_silence_is_unknown(begins, status):
-    line = ScriptedLine()
+    line = ScriptedSessionControl()
     line.begins = begins
-    assert (await prompted(line, "go on", "title", step)).status == status
+    assert (await send_prompt(line, "go on", "title", step)).status == status
     assert line.said == ["go on"], "it is never said twice"
 
 
 async def test_a_turn_is_stopped_and_seen_to_be():
-    outcome = await interrupted(ScriptedLine(stops=True), PaneId(1))
+    outcome = await send_interrupt(ScriptedSessionControl(stops=True), PaneId(1))
     assert (outcome.status, outcome.channel) == ("done", "native")
 
 
 async def test_what_rests_is_not_interrupted_and_what_goes_on_or_says_nothing_is_said():
-    assert await interrupted(ScriptedLine(stops=None), PaneId(1)) is None
-    assert (await interrupted(ScriptedLine(stops=False), PaneId(1))).why == "still_at_work"
-    silent = ScriptedLine()
+    assert await send_interrupt(ScriptedSessionControl(stops=None), PaneId(1)) is None
+    assert (await send_interrupt(ScriptedSessionControl(stops=False), PaneId(1))).why == "still_at_work"
+    silent = ScriptedSessionControl()
     silent.is_silent = True
-    assert (await interrupted(silent, PaneId(1))).why == "no_answer"
+    assert (await send_interrupt(silent, PaneId(1))).why == "no_answer"

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from termvisor.actions.audit_entry import Case, hash_of, place_of, shown, text_hash
+from termvisor.actions.audit_entry import AuditContext, format_pane_location, hash_action, hash_text, redact_action
 from termvisor.model.action.action import SendText, Spawn
 from termvisor.model.ids import PaneId
 from tests.unit.actions.test_preconditions import ME, VIEW
@@ -12,29 +12,29 @@ ACTION = SendText(pane=PaneId(1), text="make test")
 
 
 def test_a_hash_stands_for_this_action_on_this_instance_of_a_pane():
-    own = hash_of(ACTION, VIEW)
-    assert own == hash_of(SendText(pane=PaneId(1), text="make test"), VIEW)
-    assert own != hash_of(replace(ACTION, text="make test "), VIEW)
-    assert own != hash_of(replace(ACTION, enter=False), VIEW)
+    own = hash_action(ACTION, VIEW)
+    assert own == hash_action(SendText(pane=PaneId(1), text="make test"), VIEW)
+    assert own != hash_action(replace(ACTION, text="make test "), VIEW)
+    assert own != hash_action(replace(ACTION, enter=False), VIEW)
     respawned = replace(VIEW, instance=replace(VIEW.instance, generation=1))
-    assert own != hash_of(ACTION, respawned)
+    assert own != hash_action(ACTION, respawned)
 
 
 def test_what_is_shown_holds_no_secret_and_no_flood():
-    seen = shown(Spawn(where="session", command=("login", SECRET), env={"TOKEN": SECRET}))
+    seen = redact_action(Spawn(where="session", command=("login", SECRET), env={"TOKEN": SECRET}))
     assert SECRET not in str(seen)
-    long = shown(replace(ACTION, text="x " * 5000))["text"]
+    long = redact_action(replace(ACTION, text="x " * 5000))["text"]
     assert isinstance(long, str) and len(long) < 4200 and long.endswith("(10000 characters)")
 
 
 def test_a_text_is_known_again_however_it_is_wrapped():
-    assert text_hash("fix the tests", b"k") == text_hash("│ > fix\n  the tests │", b"k")
-    assert text_hash("fix the tests", b"k") != text_hash("fix the test", b"k")
-    assert text_hash("fix the tests", b"k") != text_hash("fix the tests", b"other")
+    assert hash_text("fix the tests", b"k") == hash_text("│ > fix\n  the tests │", b"k")
+    assert hash_text("fix the tests", b"k") != hash_text("fix the test", b"k")
+    assert hash_text("fix the tests", b"k") != hash_text("fix the tests", b"other")
 
 
 def test_an_entry_says_who_what_and_where():
-    entry = Case(action=ACTION, actor=ME, correlation="c", view=VIEW).entry("intent", 5, outcome="")
+    entry = AuditContext(action=ACTION, actor=ME, correlation="c", view=VIEW).build_entry("intent", 5, outcome="")
     assert (entry.kind, entry.pane, entry.actor, entry.action["text"]) == ("send_text", 1, ME, "make test")
-    assert entry.action_hash == hash_of(ACTION, VIEW)
-    assert entry.place == place_of(VIEW) and "work:1.0 %1, pid 7" in entry.place
+    assert entry.action_hash == hash_action(ACTION, VIEW)
+    assert entry.place == format_pane_location(VIEW) and "work:1.0 %1, pid 7" in entry.place

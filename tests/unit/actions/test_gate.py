@@ -4,16 +4,16 @@ import pytest
 
 from termvisor.errors import Conflict, NeedsApproval, Refused, StaleSnapshot
 from termvisor.model.action.action import Kill, SendKeys, SendText, Spawn
-from termvisor.model.action.preconditions import Terms
-from termvisor.testing.tmux import short_folder
-from tests.unit.actions.house import ME, house
-from tests.unit.waiting import until
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.actions.gate_scene import ME, open_gate_scene
+from tests.unit.wait_until import wait_until
 
 
 @pytest.fixture
 async def home():
-    with short_folder() as folder:
-        async with house(folder) as opened:
+    with make_short_folder() as folder:
+        async with open_gate_scene(folder) as opened:
             yield opened
 
 
@@ -21,11 +21,11 @@ async def test_a_command_is_typed_submitted_and_confirmed_by_its_shell(home):
     mux_id, pane = await home.bash()
     outcome = await home.send(pane, "echo it-$((40 + 2)) > /dev/tty", key="k1")
     assert (outcome.status, outcome.why) == ("delivered", "command_started")
-    await until(lambda: "it-42" in home.screen(mux_id))
+    await wait_until(lambda: "it-42" in home.screen(mux_id))
     stages = [(one.stage, one.outcome) for one in await home.store.audit.list()]
     assert stages == [("intent", ""), ("outcome", "delivered")]
     assert await home.store.audit.verify() is None
-    assert home.judge.told == [("delivered", "command_started")]
+    assert home.judge.reported == [("delivered", "command_started")]
 
 
 async def test_the_same_key_types_nothing_twice(home):
@@ -54,7 +54,7 @@ async def test_a_wrapped_prompt_in_a_narrow_pane_is_seen_too(home):
     home.tmux("resize-window", "-t", mux_id, "-x", "20", "-y", "10")
     outcome = await home.send(pane, "echo a rather long line that wraps, and says end")
     assert outcome.status == "delivered"
-    await until(lambda: home.screen(mux_id).count("says end") == 2)
+    await wait_until(lambda: home.screen(mux_id).count("says end") == 2)
 
 
 async def test_what_is_denied_is_on_record_and_not_done(home):
@@ -94,58 +94,58 @@ async def test_a_program_that_reads_gets_it_when_that_is_said(home):
     await home.send(pane, "cat")
     outcome = await home.send(pane, "hello there", into="program")
     assert (outcome.status, outcome.why) == ("delivered", "left_input")
-    await until(lambda: home.screen(mux_id).count("hello there") == 2)
+    await wait_until(lambda: home.screen(mux_id).count("hello there") == 2)
 
 
 async def test_a_program_that_does_not_read_is_not_said_to_have_got_it(home, monkeypatch):
-    monkeypatch.setattr("termvisor.actions.typing.CONFIRMED_WITHIN", 1.0)
+    monkeypatch.setattr("termvisor.actions.text_typer.CONFIRM_TIMEOUT_S", 1.0)
     mux_id, pane = await home.bash()
     await home.send(pane, "python3 -c 'import select; print(4 * 10 + 2); select.select([], [], [])'")
-    await until(lambda: "42" in home.screen(mux_id))
+    await wait_until(lambda: "42" in home.screen(mux_id))
     outcome = await home.send(pane, "hello there", into="program")
     assert (outcome.status, outcome.why) == ("unknown", "not_confirmed")
 
 
 async def test_a_program_that_sleeps_gets_no_enter_for_a_shell_to_find_after_it(home, monkeypatch):
-    monkeypatch.setattr("termvisor.actions.typing.SEEN_WITHIN", 1.0)
+    monkeypatch.setattr("termvisor.actions.text_typer.SEEN_TIMEOUT_S", 1.0)
     mux_id, pane = await home.bash()
     await home.send(pane, "sleep 600")
-    await until(lambda: home.tmux.ask(mux_id, "#{pane_current_command}") == "sleep")
+    await wait_until(lambda: home.tmux.read_format(mux_id, "#{pane_current_command}") == "sleep")
     outcome = await home.send(pane, "hello there", into="program")
     assert (outcome.status, outcome.why) == ("typed_not_submitted", "not_reading")
-    await home.gate.do(Kill(pane=pane, signal="TERM"), ME, Terms())
-    await until(lambda: home.activity(pane) == ("prompt", True))
-    await until(lambda: home.screen(mux_id).rstrip().endswith("$ hello there"))
+    await home.gate.run(Kill(pane=pane, signal="TERM"), ME, Preconditions())
+    await wait_until(lambda: home.activity(pane) == ("prompt", True))
+    await wait_until(lambda: home.screen(mux_id).rstrip().endswith("$ hello there"))
 
 
 async def test_the_foreground_gets_the_signal_and_the_shell_does_not(home):
     _, pane = await home.bash()
     await home.send(pane, "sleep 600")
-    outcome = await home.gate.do(Kill(pane=pane), ME, Terms())
+    outcome = await home.gate.run(Kill(pane=pane), ME, Preconditions())
     assert outcome.status == "done"
-    await until(lambda: home.activity(pane) == ("prompt", True))
+    await wait_until(lambda: home.activity(pane) == ("prompt", True))
     with pytest.raises(StaleSnapshot, match="no program runs"):
-        await home.gate.do(Kill(pane=pane), ME, Terms())
+        await home.gate.run(Kill(pane=pane), ME, Preconditions())
 
 
 async def test_keys_are_pressed(home):
     _, pane = await home.bash()
     await home.send(pane, "sleep 600")
-    await home.gate.do(SendKeys(pane=pane, keys=("C-c",)), ME, Terms())
-    await until(lambda: home.activity(pane) == ("prompt", True))
+    await home.gate.run(SendKeys(pane=pane, keys=("C-c",)), ME, Preconditions())
+    await wait_until(lambda: home.activity(pane) == ("prompt", True))
 
 
 async def test_a_program_is_started_in_a_new_window(home):
-    outcome = await home.gate.do(Spawn(where="window", session="work", command=("sleep", "600")), ME, Terms())
+    outcome = await home.gate.run(Spawn(where="window", session="work", command=("sleep", "600")), ME, Preconditions())
     assert outcome.status == "done"
     number = await home.pane(outcome.mux_pane)
-    closed = await home.gate.do(Kill(pane=number, closes_pane=True), ME, Terms())
+    closed = await home.gate.run(Kill(pane=number, closes_pane=True), ME, Preconditions())
     assert closed.status == "done"
 
 
 async def test_what_would_be_said_can_be_asked_without_doing_it(home):
     mux_id, pane = await home.bash()
-    verdict, found, _ = await home.gate.try_out(SendText(pane=pane, text="echo x"), ME, Terms(screen="nowhere"))
+    verdict, found, _ = await home.gate.preview(SendText(pane=pane, text="echo x"), ME, Preconditions(screen="nowhere"))
     assert verdict.answer == "allow" and found is not None and found.why == "if_screen"
     assert "echo x" not in home.screen(mux_id)
     assert await home.store.audit.list() == []
@@ -163,7 +163,7 @@ async def test_several_lines_are_pasted_seen_and_submitted_as_one_command(home):
     mux_id, pane = await home.bash()
     outcome = await home.send(pane, "for i in 1 2; do\n  echo line-$i > /dev/tty\ndone")
     assert (outcome.status, outcome.why) == ("delivered", "command_started")
-    await until(lambda: "line-1" in home.screen(mux_id) and "line-2" in home.screen(mux_id))
+    await wait_until(lambda: "line-1" in home.screen(mux_id) and "line-2" in home.screen(mux_id))
 
 
 async def test_an_action_may_belong_to_a_story_that_has_begun(home):

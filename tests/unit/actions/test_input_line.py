@@ -2,15 +2,23 @@
 
 import pytest
 
-from termvisor.actions.input_line import at_prompt, in_program, is_same, piece_of, read, shows, squeeze
-from termvisor.backends.pane_control import Sight
+from termvisor.actions.input_line import (
+    find_guard_piece,
+    is_same_text,
+    is_text_shown,
+    parse_row,
+    read_program_input,
+    read_prompt_input,
+    strip_decoration,
+)
+from termvisor.backends.pane_control import PaneState
 from termvisor.model.ids import MuxPaneId
 
 LINES = "first line and then some more\nmiddle\nthe last line, which is longer"
 
 
-def screen(*rows: str, x: int, y: int = 0, width: int = 40) -> Sight:
-    return Sight(
+def screen(*rows: str, x: int, y: int = 0, width: int = 40) -> PaneState:
+    return PaneState(
         pane=MuxPaneId("%1"),
         pid=7,
         command="bash",
@@ -47,21 +55,21 @@ def screen(*rows: str, x: int, y: int = 0, width: int = 40) -> Sight:
          "grey suggestion", "placeholder", "wide"],
 )  # fmt: skip
 def test_a_shells_input_is_what_stands_behind_its_prompt(seen, before, behind):
-    typed = at_prompt(seen, 2)
+    typed = read_prompt_input(seen, 2)
     assert typed is not None
     assert (typed.before, typed.behind) == (before, behind)
 
 
 def test_a_cursor_before_the_input_is_no_input():
-    assert at_prompt(screen("$ echo", x=0), 2) is None
-    assert at_prompt(screen("$", x=0, y=7), 2) is None
+    assert read_prompt_input(screen("$ echo", x=0), 2) is None
+    assert read_prompt_input(screen("$", x=0, y=7), 2) is None
 
 
 def test_a_programs_input_is_the_box_around_the_cursor():
     box = ("output", "╭──────────────────╮", "│ > fix the tests  │", "╰──────────────────╯", "  ? for help")
-    typed = in_program(screen(*box, x=17, y=2))
+    typed = read_program_input(screen(*box, x=17, y=2))
     assert typed is not None
-    assert is_same(typed.before, "fix the tests") and not squeeze(typed.behind)
+    assert is_same_text(typed.before, "fix the tests") and not strip_decoration(typed.behind)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +90,7 @@ def test_a_programs_input_is_the_box_around_the_cursor():
     ],
 )
 def test_an_input_holds_a_text_when_nothing_else_is_in_it(shown, text, is_it):
-    assert is_same(shown, text) is is_it
+    assert is_same_text(shown, text) is is_it
 
 
 @pytest.mark.parametrize(
@@ -96,31 +104,35 @@ def test_an_input_holds_a_text_when_nothing_else_is_in_it(shown, text, is_it):
     ],
 )
 def test_a_guard_can_look_for_a_piece_of_the_text(text, piece):
-    assert piece_of(text, 80) == piece
+    assert find_guard_piece(text, 80) == piece
 
 
 def test_the_screen_shows_a_text_wherever_it_stands():
     seen = screen("$ echo fix the tests", "fix the tests", "$ ", x=2, y=2)
-    assert shows(seen, "fix the tests") and not shows(seen, "something else") and not shows(seen, "")
+    assert (
+        is_text_shown(seen, "fix the tests")
+        and not is_text_shown(seen, "something else")
+        and not is_text_shown(seen, "")
+    )
 
 
 def test_colours_are_read_and_only_what_is_faint_is_marked():
-    row = read("a\x1b[2mb\x1b[22mc\x1b[1;31md\x1b[38;2;9;9;9me\x1b[38:5:240mf\x1b[mg")
+    row = parse_row("a\x1b[2mb\x1b[22mc\x1b[1;31md\x1b[38;2;9;9;9me\x1b[38:5:240mf\x1b[mg")
     assert row.text == "abcdefg"
     assert [character for character, faint in zip(row.text, row.faint, strict=True) if faint] == ["b", "f"]
 
 
 def test_an_input_of_several_lines_begins_above_the_cursor():
     seen = screen("old", "$ for i in 1 2; do", "  true $i", "done", x=4, y=3)
-    typed = at_prompt(seen, 2, lines=3)
+    typed = read_prompt_input(seen, 2, lines=3)
     assert typed is not None
     assert (typed.before, typed.behind) == ("for i in 1 2; do\n  true $i\ndone", "")
 
 
 def test_an_input_whose_beginning_has_left_the_screen_is_not_known():
-    assert at_prompt(screen("two", "three", x=5, y=1), 2, lines=3) is None
+    assert read_prompt_input(screen("two", "three", x=5, y=1), 2, lines=3) is None
 
 
 def test_of_a_long_text_a_guard_looks_for_what_stands_at_its_ends():
     text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
-    assert piece_of(text, 80) in ("begin here", "and end there")
+    assert find_guard_piece(text, 80) in ("begin here", "and end there")

@@ -1,6 +1,6 @@
-from termvisor.actions.pane_agent import screen_of, voice_of, written
+from termvisor.actions.pane_agent import build_screen, get_agent_interaction, read_composer_text
 from termvisor.model.ids import PaneId
-from tests.unit.actions.dialogs import sight
+from tests.unit.actions.scripted_screen import build_pane_state
 from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT
 
 RULE = "─" * 60
@@ -8,24 +8,28 @@ FOOTER = "  ⏸ manual mode on"
 
 
 def claude(*rows: str) -> str | None:
-    seen = sight(("● Hello.", RULE, *rows, RULE, FOOTER))
-    voice = voice_of("claude_code")
+    seen = build_pane_state(("● Hello.", RULE, *rows, RULE, FOOTER))
+    voice = get_agent_interaction("claude_code")
     assert voice is not None
-    return written(voice, screen_of(PaneId(1), seen, 1), seen)
+    return read_composer_text(voice, build_screen(PaneId(1), seen, 1), seen)
 
 
 def test_every_agent_of_ours_is_spoken_to_by_its_own_channel():
-    can = {name: voice_of(name) for name in ("claude_code", "codex", "gemini", "opencode", "copilot")}
-    assert [name for name, voice in can.items() if voice is None or voice.is_mute] == []
-    assert voice_of("generic").is_mute
-    assert voice_of("nobody") is None
+    can = {name: get_agent_interaction(name) for name in ("claude_code", "codex", "gemini", "opencode", "copilot")}
+    assert [name for name, voice in can.items() if voice is None or voice.is_without_keyboard] == []
+    assert get_agent_interaction("generic").is_without_keyboard
+    assert get_agent_interaction("nobody") is None
 
 
 def test_what_a_channel_lacks_is_not_said():
-    voice = voice_of("cursor")
-    screen = screen_of(PaneId(1), sight(ASKED), 1)
-    assert (voice.pick(screen, "allow"), voice.interrupt(screen), voice.leave(screen)) == (None, None, None)
-    assert "allow" in voice.hook_answer("allow")
+    voice = get_agent_interaction("cursor")
+    screen = build_screen(PaneId(1), build_pane_state(ASKED), 1)
+    assert (
+        voice.find_choice_keys(screen, "allow"),
+        voice.find_interrupt_keys(screen),
+        voice.find_exit_keys(screen),
+    ) == (None, None, None)
+    assert "allow" in voice.format_hook_answer("allow")
 
 
 def test_what_somebody_wrote_is_told_from_a_faint_proposal():
@@ -35,8 +39,8 @@ def test_what_somebody_wrote_is_told_from_a_faint_proposal():
 
 
 def test_without_a_composer_nothing_is_written():
-    voice = voice_of("codex")
-    seen = sight(ASKED)
-    assert written(voice, screen_of(PaneId(1), seen, 1), seen) is None
-    seen = sight(("• Hello.", *FOOT))
-    assert written(voice, screen_of(PaneId(1), seen, 1), seen) == ""
+    voice = get_agent_interaction("codex")
+    seen = build_pane_state(ASKED)
+    assert read_composer_text(voice, build_screen(PaneId(1), seen, 1), seen) is None
+    seen = build_pane_state(("• Hello.", *FOOT))
+    assert read_composer_text(voice, build_screen(PaneId(1), seen, 1), seen) == ""

@@ -5,14 +5,14 @@ import os
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.policy_check import PolicyFile, PolicyJudge, place_of
-from termvisor.backends.pane_control import Person
+from termvisor.actions.policy_check import PolicyChecker, PolicyFile, build_policy_place
+from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
 from termvisor.model.action.action import SendKeys, SendText
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.pane import Activity
-from termvisor.policy.path_rules import Scope
-from termvisor.testing.world import NOON, StillClock
+from termvisor.model.terminal.pane import PaneActivity
+from termvisor.policy.path_rules import PathScope
+from termvisor.testing.fake_services import NOON, FakeClock
 from tests.unit.actions.test_preconditions import ME, READY, SEEN, VIEW
 
 HUMAN = replace(ME, kind="human")
@@ -24,16 +24,16 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def judge(path) -> PolicyJudge:
-    return PolicyJudge(PolicyFile(str(path)), Scope(home="/home/me"), StillClock())
+def judge(path) -> PolicyChecker:
+    return PolicyChecker(PolicyFile(str(path)), PathScope(home="/home/me"), FakeClock())
 
 
 def text(words: str) -> SendText:
     return SendText(pane=PaneId(1), text=words)
 
 
-async def answer(judge: PolicyJudge, words: str, actor=HUMAN, belief=READY) -> str:
-    return (await judge.judge(text(words), actor, belief)).verdict.answer
+async def answer(judge: PolicyChecker, words: str, actor=HUMAN, belief=READY) -> str:
+    return (await judge.check(text(words), actor, belief)).verdict.answer
 
 
 async def test_without_a_file_people_may_type_and_others_are_asked_about(judge):
@@ -47,23 +47,23 @@ async def test_a_dangerous_command_is_asked_about(judge):
 
 
 async def test_what_a_running_program_gets_is_no_command(judge):
-    running = replace(READY, view=replace(VIEW, activity=Activity(kind="command", is_proven=True)))
+    running = replace(READY, view=replace(VIEW, activity=PaneActivity(kind="command", is_proven=True)))
     assert await answer(judge, "rm -rf /", belief=running) == "allow"
 
 
 async def test_enter_runs_what_stands_at_the_prompt(judge):
-    drafted = replace(READY, sight=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
+    drafted = replace(READY, pane_state=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
     keys = SendKeys(pane=PaneId(1), keys=("Enter",))
-    assert (await judge.judge(keys, HUMAN, drafted)).verdict.answer != "allow"
-    assert (await judge.judge(keys, HUMAN, READY)).verdict.answer == "allow"
+    assert (await judge.check(keys, HUMAN, drafted)).verdict.answer != "allow"
+    assert (await judge.check(keys, HUMAN, READY)).verdict.answer == "allow"
 
 
 async def test_a_line_may_be_forgotten_whatever_it_would_have_done(judge):
-    drafted = replace(READY, sight=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
+    drafted = replace(READY, pane_state=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
     for keys, is_free in ((("C-u",), True), (("C-u", "x"), False), (("C-o",), False)):
-        verdict = (await judge.judge(SendKeys(pane=PaneId(1), keys=keys), HUMAN, drafted)).verdict
+        verdict = (await judge.check(SendKeys(pane=PaneId(1), keys=keys), HUMAN, drafted)).verdict
         assert (verdict.answer == "allow") == is_free
-    assert (await judge.judge(SendKeys(pane=PaneId(1), keys=("C-u",)), ME, drafted)).verdict.answer == "ask"
+    assert (await judge.check(SendKeys(pane=PaneId(1), keys=("C-u",)), ME, drafted)).verdict.answer == "ask"
 
 
 async def test_the_file_is_read_again_when_it_changes(judge, path):
@@ -78,33 +78,33 @@ async def test_a_broken_file_keeps_the_rules_that_were_good(judge, path):
     assert await answer(judge, "make test") == "deny"
     path.write_text("this is not a policy, and longer")
     assert await answer(judge, "make test") == "deny"
-    assert "not taken over" in judge.file.trouble
+    assert "not taken over" in judge.file.problem
 
 
 async def test_a_file_that_was_broken_from_the_start_allows_nothing(judge, path):
     path.write_text("this is not a policy")
     assert await answer(judge, "make test") == "deny"
-    assert (await judge.look(text("x"), HUMAN, READY)).verdict.answer == "deny"
-    assert judge.explain(text("x"), HUMAN, READY) == [judge.file.trouble]
+    assert (await judge.preview(text("x"), HUMAN, READY)).verdict.answer == "deny"
+    assert judge.explain(text("x"), HUMAN, READY) == [judge.file.problem]
 
 
 async def test_a_pipe_in_the_place_of_the_file_holds_nobody_up_and_allows_nothing(judge, path):
     os.mkfifo(path)
     assert await answer(judge, "make test") == "deny"
-    assert "it is not a plain file" in judge.file.trouble
+    assert "it is not a plain file" in judge.file.problem
 
 
 async def test_haste_is_refused_and_says_when_it_ends(judge):
     answers = [await answer(judge, "true") for _ in range(31)]
     assert answers == ["allow"] * 30 + ["deny"]
-    judged = await judge.judge(text("true"), HUMAN, READY)
+    judged = await judge.check(text("true"), HUMAN, READY)
     assert judged.verdict.retry_at is not None and NOON < judged.verdict.retry_at <= NOON + 3 * NS
 
 
 async def test_looking_costs_nothing_and_runs_no_hook(judge, path, tmp_path):
     path.write_text(f'[[hook]]\nid = "h"\nprogram = ["/bin/sh", "-c", "touch {tmp_path}/ran; exit 1"]\n')
     for _ in range(40):
-        assert (await judge.look(text("true"), HUMAN, READY)).verdict.answer == "allow"
+        assert (await judge.preview(text("true"), HUMAN, READY)).verdict.answer == "allow"
     assert not (tmp_path / "ran").exists()
     assert any("would be asked" in line for line in judge.explain(text("true"), HUMAN, READY))
     assert await answer(judge, "true") == "deny"
@@ -112,6 +112,6 @@ async def test_looking_costs_nothing_and_runs_no_hook(judge, path, tmp_path):
 
 
 def test_a_place_says_who_types_there():
-    person = replace(READY, sight=replace(SEEN, people=(Person("/dev/pts/1", NOON - NS),)))
-    assert place_of(person, NOON).is_human_typing and not place_of(READY, NOON).is_human_typing
-    assert place_of(None, NOON).pane is None
+    person = replace(READY, pane_state=replace(SEEN, viewers=(PaneViewer("/dev/pts/1", NOON - NS),)))
+    assert build_policy_place(person, NOON).is_human_typing and not build_policy_place(READY, NOON).is_human_typing
+    assert build_policy_place(None, NOON).pane is None

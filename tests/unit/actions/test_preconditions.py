@@ -3,18 +3,24 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.preconditions import Belief, Wish, as_seen, fits, refusal
-from termvisor.backends.pane_control import Person
+from termvisor.actions.preconditions import (
+    PaneSnapshot,
+    RequestedAction,
+    bind_dialog_rows,
+    find_failed_precondition,
+    matches_pattern,
+)
+from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Actor, AnswerDialog, Interrupt, Kill, QuitAgent, SendKeys, SendText
 from termvisor.model.action.approval import Reservation
-from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.pane import Activity, InputPlace, PaneInstance, PaneView
-from termvisor.testing.world import NOON, SERVER, shell
-from tests.unit.actions.dialogs import belief as agent_belief
-from tests.unit.actions.dialogs import view
+from termvisor.model.terminal.pane import InputState, PaneActivity, PaneInstance, PaneView
+from termvisor.testing.fake_services import NOON, SERVER, build_shell_facts
+from tests.unit.actions.scripted_screen import build_pane_view
+from tests.unit.actions.scripted_screen import build_snapshot as agent_belief
 from tests.unit.actions.test_input_line import screen
 from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS
 
@@ -22,17 +28,21 @@ ME = Actor(kind="robot", uid=1000, pid=9)
 VIEW = PaneView(
     id=PaneId(1),
     instance=PaneInstance(SERVER, "%1"),
-    facts=shell("%1", pid=7),
-    activity=Activity(kind="prompt", is_proven=True),
+    facts=build_shell_facts("%1", pid=7),
+    activity=PaneActivity(kind="prompt", is_proven=True),
     last_output_at=NOON - 10 * NS,
 )
 SEEN = screen("done", "$ ", x=2, y=1)
-READY = Belief(view=VIEW, sight=SEEN, place=InputPlace(2, True), observed_at=NOON, tail=("building", "done"))
+READY = PaneSnapshot(
+    view=VIEW, pane_state=SEEN, input_place=InputState(2, True), observed_at=NOON, tail=("building", "done")
+)
 
 
-def why(belief: Belief = READY, action=None, **terms) -> str | None:
-    wish = Wish(action=action or SendText(pane=PaneId(1), text="make test"), actor=ME, terms=Terms(**terms))
-    found = refusal(belief, wish, NOON)
+def why(belief: PaneSnapshot = READY, action=None, **terms) -> str | None:
+    wish = RequestedAction(
+        action=action or SendText(pane=PaneId(1), text="make test"), actor=ME, preconditions=Preconditions(**terms)
+    )
+    found = find_failed_precondition(belief, wish, NOON)
     return None if found is None else found.why
 
 
@@ -40,12 +50,12 @@ def text(words: str, **more) -> SendText:
     return SendText(pane=PaneId(1), text=words, **more)
 
 
-def seen(**changes) -> Belief:
-    return replace(READY, sight=replace(SEEN, **changes))
+def seen(**changes) -> PaneSnapshot:
+    return replace(READY, pane_state=replace(SEEN, **changes))
 
 
-def doing(kind: str, *, is_proven: bool = True) -> Belief:
-    return replace(READY, view=replace(VIEW, activity=Activity(kind=kind, is_proven=is_proven)))
+def doing(kind: str, *, is_proven: bool = True) -> PaneSnapshot:
+    return replace(READY, view=replace(VIEW, activity=PaneActivity(kind=kind, is_proven=is_proven)))
 
 
 def test_a_proven_prompt_with_nothing_typed_is_ready():
@@ -63,15 +73,15 @@ def test_a_proven_prompt_with_nothing_typed_is_ready():
         (seen(input_off=True), "input_off"),
         (seen(synchronized=True), "synchronized"),
         (seen(alternate=True), "alternate_screen"),
-        (seen(people=(Person("/dev/pts/3", NOON - NS),)), "human_typing"),
-        (seen(people=(Person("/dev/pts/3", NOON - 4 * NS),)), None),
+        (seen(viewers=(PaneViewer("/dev/pts/3", NOON - NS),)), "human_typing"),
+        (seen(viewers=(PaneViewer("/dev/pts/3", NOON - 4 * NS),)), None),
         (seen(rows=("done", "$ half a dra"), cursor_x=12), "input_not_empty"),
         (seen(rows=("done", "$ half a dra"), cursor_x=2), "input_not_empty"),
         (seen(cursor_x=0), "prompt_not_found"),
         (doing("command"), "not_at_prompt"),
         (doing("unknown"), "not_at_prompt"),
         (doing("prompt", is_proven=False), "unproven_prompt"),
-        (replace(READY, place=InputPlace(None, True)), "prompt_not_found"),
+        (replace(READY, input_place=InputState(None, True)), "prompt_not_found"),
         (replace(READY, is_in_gap=True), "recent_gap"),
     ],
 )
@@ -103,18 +113,18 @@ def test_texts_that_cannot_be_typed_safely_are_refused(words, reason):
 @pytest.mark.parametrize(("words", "reason"), [("two\nlines", "multi_line"), ("a\tb", "popup_text")])
 @pytest.mark.parametrize("is_paste_on", [False, None])
 def test_lines_and_tabs_need_a_program_that_takes_pastes(words, reason, is_paste_on):
-    assert why(replace(READY, place=InputPlace(2, is_paste_on)), text(words)) == reason
+    assert why(replace(READY, input_place=InputState(2, is_paste_on)), text(words)) == reason
 
 
 def test_a_program_gets_text_only_when_that_is_said():
     running = doing("command")
-    empty = replace(running, sight=replace(SEEN, rows=("done", ""), cursor_x=0))
+    empty = replace(running, pane_state=replace(SEEN, rows=("done", ""), cursor_x=0))
     assert why(empty) == "not_at_prompt"
     assert why(empty, into="program") is None
     assert why(empty, text("/help"), into="program") == "popup_text"
-    drafted = replace(empty, sight=replace(SEEN, rows=("done", "draft"), cursor_x=5))
+    drafted = replace(empty, pane_state=replace(SEEN, rows=("done", "draft"), cursor_x=5))
     assert why(drafted, into="program") == "input_not_empty"
-    full = replace(empty, sight=replace(empty.sight, alternate=True))
+    full = replace(empty, pane_state=replace(empty.pane_state, alternate=True))
     assert why(full, into="program") == "alternate_screen"
     assert why(full, text("hello", into_screen=True), into="program") is None
 
@@ -129,8 +139,8 @@ def test_a_reserved_pane_is_its_owners():
 
 @pytest.mark.parametrize("action", [text("x"), SendKeys(pane=PaneId(1), keys=("C-c",)), Kill(pane=PaneId(1))])
 def test_a_caller_does_not_act_on_its_own_pane(action):
-    wish = Wish(action=action, actor=replace(ME, pane=PaneId(1)), terms=Terms())
-    found = refusal(READY, wish, NOON)
+    wish = RequestedAction(action=action, actor=replace(ME, pane=PaneId(1)), preconditions=Preconditions())
+    found = find_failed_precondition(READY, wish, NOON)
     assert found is not None and found.why == "own_pane"
 
 
@@ -158,8 +168,8 @@ def test_what_the_caller_asks_for_must_hold(terms, reason):
 
 
 def test_what_did_not_hold_is_told_with_both_sides():
-    wish = Wish(action=text("x"), actor=ME, terms=Terms(runtime=8))
-    found = refusal(READY, wish, NOON)
+    wish = RequestedAction(action=text("x"), actor=ME, preconditions=Preconditions(runtime=8))
+    found = find_failed_precondition(READY, wish, NOON)
     assert found is not None and (found.expected, found.actual) == ("8", "7")
 
 
@@ -171,7 +181,7 @@ def test_an_old_belief_may_be_forced():
 
 def test_a_pattern_that_is_none_is_told():
     with pytest.raises(BadRequest):
-        fits("/(/", "text")
+        matches_pattern("/(/", "text")
 
 
 HELLO = ("• Hello.", *FOOT)
@@ -181,7 +191,7 @@ SEND = SendText(pane=PaneId(1), text="go on")
 
 
 @pytest.mark.parametrize(
-    ("rows", "state", "has_line", "action", "why"),
+    ("rows", "state", "has_agent_server", "action", "why"),
     [
         (HELLO, "idle", False, SEND, None),
         (HELLO, "running", True, SEND, None),
@@ -204,28 +214,34 @@ SEND = SendText(pane=PaneId(1), text="go on")
     ],
 )
 def test_what_is_said_to_an_agent_fits_its_screen(rows, state, has_line, action, why):
-    known = agent_belief(rows, state=state, has_line=has_line, takes_prompts=has_line)
-    wish = Wish(action=as_seen(action, known), actor=ME, terms=Terms())
-    found = refusal(known, wish, known.observed_at)
+    known = agent_belief(rows, state=state, has_agent_server=has_line, takes_prompts=has_line)
+    wish = RequestedAction(action=bind_dialog_rows(action, known), actor=ME, preconditions=Preconditions())
+    found = find_failed_precondition(known, wish, known.observed_at)
     assert (found.why if found else None) == why
 
 
 @pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
 def test_who_asks_for_an_empty_composer_does_not_speak_past_it_to_the_agents_server(rows, why):
-    known = agent_belief(rows, state="idle", has_line=True, takes_prompts=True)
-    found = refusal(known, Wish(action=SEND, actor=ME, terms=Terms(is_input_empty=True)), known.observed_at)
+    known = agent_belief(rows, state="idle", has_agent_server=True, takes_prompts=True)
+    found = find_failed_precondition(
+        known,
+        RequestedAction(action=SEND, actor=ME, preconditions=Preconditions(is_input_empty=True)),
+        known.observed_at,
+    )
     assert (found.why if found else None) == why
 
 
 def test_an_answer_is_one_to_the_dialog_that_was_shown():
     known = agent_belief(ASKED, state="waiting_approval")
-    action = as_seen(AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), known)
+    action = bind_dialog_rows(AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), known)
     other = agent_belief([row.replace("touch x", "rm -r y") for row in ASKED], state="waiting_approval")
-    found = refusal(other, Wish(action=action, actor=ME, terms=Terms()), other.observed_at)
+    found = find_failed_precondition(
+        other, RequestedAction(action=action, actor=ME, preconditions=Preconditions()), other.observed_at
+    )
     assert found is not None
     assert found.why == "dialog_changed"
 
 
 def test_a_shell_at_its_prompt_is_no_agent():
-    known = agent_belief(HELLO, view=replace(view(), activity=Activity(kind="prompt")))
-    assert known.voice is None
+    known = agent_belief(HELLO, view=replace(build_pane_view(), activity=PaneActivity(kind="prompt")))
+    assert known.interaction is None

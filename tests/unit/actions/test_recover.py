@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from termvisor.backends.tmux.pane_control import TmuxControl
-from termvisor.store.tables.deliveries import Sends
-from termvisor.testing.tmux import short_folder
-from tests.unit.actions.house import House, house
-from tests.unit.waiting import until
+from termvisor.backends.tmux.pane_control import TmuxPaneControl
+from termvisor.store.tables.deliveries import DeliveryTable
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.actions.gate_scene import GateScene, open_gate_scene
+from tests.unit.wait_until import wait_until
 
 
 class Killed(BaseException):
@@ -17,8 +17,8 @@ class Killed(BaseException):
 
 @pytest.fixture
 async def home():
-    with short_folder() as folder:
-        async with house(folder) as opened:
+    with make_short_folder() as folder:
+        async with open_gate_scene(folder) as opened:
             yield opened
 
 
@@ -39,17 +39,17 @@ def dies(monkeypatch, owner: type, name: str, *, before: bool, nth: int = 1) -> 
     monkeypatch.setattr(owner, name, call)
 
 
-async def killed(home: House, pane, text: str) -> None:
+async def killed(home: GateScene, pane, text: str) -> None:
     with pytest.raises(Killed):
         await home.send(pane, text, key="k")
 
 
-async def recovered(home: House, monkeypatch) -> tuple[str, str]:
+async def recovered(home: GateScene, monkeypatch) -> tuple[str, str]:
     monkeypatch.undo()
-    await home.world.fleet.settle()
-    (left,) = await home.store.sends.open()
+    await home.world.panes.wait_until_stored()
+    (left,) = await home.store.deliveries.list_open()
     await home.gate.recover([left])
-    send = await home.store.sends.one("k")
+    send = await home.store.deliveries.find_by_key("k")
     assert send is not None and send.status is not None
     assert await home.store.audit.verify() is None
     return send.status, send.why
@@ -58,22 +58,22 @@ async def recovered(home: House, monkeypatch) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("owner", "name", "before", "status", "times"),
     [
-        (TmuxControl, "write", True, "unknown", 0),
-        (TmuxControl, "write", False, "typed_not_submitted", 1),
-        (Sends, "step", True, "typed_not_submitted", 1),
-        (Sends, "step", False, "typed_not_submitted", 1),
-        (TmuxControl, "press", True, "typed_not_submitted", 1),
-        (TmuxControl, "press", False, "delivered", 1),
-        (Sends, "end", True, "delivered", 1),
+        (TmuxPaneControl, "write", True, "unknown", 0),
+        (TmuxPaneControl, "write", False, "typed_not_submitted", 1),
+        (DeliveryTable, "record_step", True, "typed_not_submitted", 1),
+        (DeliveryTable, "record_step", False, "typed_not_submitted", 1),
+        (TmuxPaneControl, "press", True, "typed_not_submitted", 1),
+        (TmuxPaneControl, "press", False, "delivered", 1),
+        (DeliveryTable, "end", True, "delivered", 1),
     ],
 )
 async def test_every_step_may_be_the_last(home, monkeypatch, owner, name, before, status, times):
     mux_id, pane = await home.bash()
     dies(monkeypatch, owner, name, before=before)
     await killed(home, pane, "true one-of-a-kind")
-    await until(lambda: home.screen(mux_id).count("one-of-a-kind") == times)
+    await wait_until(lambda: home.screen(mux_id).count("one-of-a-kind") == times)
     is_done = status == "delivered"
-    await until(lambda: not is_done or home.world._parts.pipeline.current[pane].last_command_at > 0)
+    await wait_until(lambda: not is_done or home.world._components.pipeline.current_readers[pane].last_command_at > 0)
     assert await recovered(home, monkeypatch) == (status, "interrupted")
     again = await home.send(pane, "true one-of-a-kind", key="k")
     assert (again.status, again.is_repeated) == (status, True)
@@ -82,45 +82,45 @@ async def test_every_step_may_be_the_last(home, monkeypatch, owner, name, before
 
 async def test_a_draft_that_is_not_ours_is_not_taken_for_it(home, monkeypatch):
     mux_id, pane = await home.bash()
-    dies(monkeypatch, TmuxControl, "write", before=True)
+    dies(monkeypatch, TmuxPaneControl, "write", before=True)
     await killed(home, pane, "echo ours")
     home.tmux("send-keys", "-t", mux_id, "-l", "echo theirs")
-    await until(lambda: "theirs" in home.screen(mux_id))
+    await wait_until(lambda: "theirs" in home.screen(mux_id))
     assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
 
 
 async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
     mux_id, pane = await home.bash()
-    dies(monkeypatch, TmuxControl, "press", before=True)
+    dies(monkeypatch, TmuxPaneControl, "press", before=True)
     await killed(home, pane, "true ours")
     home.tmux("send-keys", "-t", mux_id, "C-u")
-    home.tmux.type(mux_id, "true theirs")
-    await until(lambda: home.world._parts.pipeline.current[pane].last_command_at > 0)
+    home.tmux.type_line(mux_id, "true theirs")
+    await wait_until(lambda: home.world._components.pipeline.current_readers[pane].last_command_at > 0)
     assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
 
 
 async def test_a_caller_who_leaves_in_the_middle_leaves_no_send_without_an_outcome(home):
     mux_id, pane = await home.bash()
     sending = asyncio.ensure_future(home.send(pane, "true left-alone", key="k"))
-    await until(lambda: "left-alone" in home.screen(mux_id))
+    await wait_until(lambda: "left-alone" in home.screen(mux_id))
     sending.cancel()
     with pytest.raises(asyncio.CancelledError):
         await sending
-    send = await home.store.sends.one("k")
+    send = await home.store.deliveries.find_by_key("k")
     assert send is not None and send.status in ("typed_not_submitted", "delivered", "unknown")
-    assert await home.store.sends.open() == []
+    assert await home.store.deliveries.list_open() == []
     assert [one.stage for one in await home.store.audit.list()] == ["intent", "outcome"]
     assert home.screen(mux_id).count("left-alone") == 1
 
 
 async def test_a_send_of_the_next_daemon_is_not_taken_for_one_that_was_left(home, monkeypatch):
     _, pane = await home.bash()
-    dies(monkeypatch, TmuxControl, "write", before=True)
+    dies(monkeypatch, TmuxPaneControl, "write", before=True)
     await killed(home, pane, "true left")
     monkeypatch.undo()
-    left = await home.store.sends.open()
+    left = await home.store.deliveries.list_open()
     sending = asyncio.ensure_future(home.send(pane, "true own", key="own"))
-    await until(lambda: "own" in home.screen(home.mux(pane)))
+    await wait_until(lambda: "own" in home.screen(home.mux(pane)))
     await home.gate.recover(left)
     assert (await sending).status == "delivered"
-    assert (await home.store.sends.one("own")).status == "delivered"
+    assert (await home.store.deliveries.find_by_key("own")).status == "delivered"

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.actions.approvals import Inbox
-from termvisor.actions.attempt import Means
-from termvisor.actions.executor import Perform
+from termvisor.actions.approvals import ApprovalQueue
+from termvisor.actions.attempt import GateDependencies
+from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.gate import Gate
-from termvisor.actions.policy_check import PolicyFile, PolicyJudge
-from termvisor.actions.run_program import surroundings
+from termvisor.actions.policy_check import PolicyChecker, PolicyFile
+from termvisor.actions.run_program import build_environment
 from termvisor.errors import Refused, Unsupported
-from termvisor.model.action import readonly_program as lookup
+from termvisor.model.action import readonly_program
 from termvisor.model.action.action import Actor, RunProgram
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.action.preconditions import Terms
-from termvisor.policy.path_rules import Scope
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.policy.path_rules import PathScope
 from termvisor.store import Store
-from termvisor.testing.world import StillClock
+from termvisor.testing.fake_services import FakeClock
 
 ME = Actor(kind="workflow", uid=1000, pid=1, name="unstick")
 HISTORY = ("cass", "query", "--session-id", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "--format", "json")
@@ -29,9 +29,11 @@ class Desk:
 
     def __init__(self, store: Store, folder: Path):
         self.store, self.policy, self._folder = store, folder / "policy.toml", folder
-        clock = StillClock()
-        judge = PolicyJudge(PolicyFile(str(self.policy)), Scope(home=str(folder)), clock)
-        means = Means(store, None, judge, Inbox(store, clock), Perform(None, clock), clock, b"0123456789abcdef")
+        clock = FakeClock()
+        judge = PolicyChecker(PolicyFile(str(self.policy)), PathScope(home=str(folder)), clock)
+        means = GateDependencies(
+            store, None, judge, ApprovalQueue(store, clock), ActionExecutor(None, clock), clock, b"0123456789abcdef"
+        )
         self.gate = Gate(means)
 
     def program(self, body: str, name: str = "cass") -> None:
@@ -39,7 +41,7 @@ class Desk:
         (self._folder / name).chmod(0o755)
 
     async def ask(self, argv: tuple[str, ...] = HISTORY, **where: str) -> Outcome:
-        return await self.gate.do(RunProgram(argv=argv, **where), ME, Terms())
+        return await self.gate.run(RunProgram(argv=argv, **where), ME, Preconditions())
 
     async def record(self) -> list[tuple[str, str, str]]:
         return [(one.stage, one.outcome, one.why) for one in await self.store.audit.list()]
@@ -48,7 +50,7 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    store = await Store.open(str(tmp_path / "visor.db"), StillClock())
+    store = await Store.open(str(tmp_path / "visor.db"), FakeClock())
     yield Desk(store, tmp_path)
     await store.close()
 
@@ -87,8 +89,8 @@ async def test_nobody_is_asked_about_a_look_it_is_left_out(desk, tmp_path):
     ("body", "why"), [("yes", "too_much"), ("sleep 600 & wait", "timed_out"), (None, "not_installed")]
 )
 async def test_a_flood_a_hang_and_an_absence_are_outcomes(desk, monkeypatch, body, why):
-    short = tuple(one if why != "timed_out" else _hasty(one) for one in lookup.LOOKUPS)
-    monkeypatch.setattr(lookup, "LOOKUPS", short)
+    short = tuple(one if why != "timed_out" else _hasty(one) for one in readonly_program.READONLY_PROGRAMS)
+    monkeypatch.setattr(readonly_program, "READONLY_PROGRAMS", short)
     if body is not None:
         desk.program(body)
     outcome = await desk.ask()
@@ -97,8 +99,14 @@ async def test_a_flood_a_hang_and_an_absence_are_outcomes(desk, monkeypatch, bod
     assert (await desk.record())[-1] == ("outcome", "failed", why)
 
 
-def _hasty(one: lookup.Lookup) -> lookup.Lookup:
-    return lookup.Lookup(program=one.program, words=one.words, serves=one.serves, seconds=0.2, most=one.most)
+def _hasty(one: readonly_program.ReadOnlyProgram) -> readonly_program.ReadOnlyProgram:
+    return readonly_program.ReadOnlyProgram(
+        program=one.program,
+        argv_patterns=one.argv_patterns,
+        purpose=one.purpose,
+        timeout_s=0.2,
+        max_output_bytes=one.max_output_bytes,
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,5 +128,5 @@ async def test_what_is_no_lookup_is_not_run_whoever_allows_it(desk, argv, cwd):
 
 def test_only_what_asks_other_machines_is_told_the_way_there():
     around = {"HOME": "/home/me", "HTTPS_PROXY": "http://proxy", "OPENAI_API_KEY": "hush", "XDG_DATA_HOME": "/data"}
-    assert surroundings(lookup.CODE, around) == {"HOME": "/home/me", "XDG_DATA_HOME": "/data"}
-    assert surroundings(lookup.USAGE, around).keys() == {"HOME", "HTTPS_PROXY", "XDG_DATA_HOME"}
+    assert build_environment(readonly_program.CODE_SEARCH, around) == {"HOME": "/home/me", "XDG_DATA_HOME": "/data"}
+    assert build_environment(readonly_program.ACCOUNT_USAGE, around).keys() == {"HOME", "HTTPS_PROXY", "XDG_DATA_HOME"}

@@ -5,37 +5,37 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.undo import deed
-from termvisor.actions.undo_action import inverse
-from termvisor.errors import BadRequest, NoInverse, StaleSnapshot
+from termvisor.actions.undo import find_undoable_action
+from termvisor.actions.undo_action import build_inverse
+from termvisor.errors import BadRequest, NotUndoable, StaleSnapshot
 from termvisor.model.action.action import Activate, Actor, Kill, Reserve, SendKeys, SetTitle, Spawn
 from termvisor.model.action.audit import AuditFilter
-from termvisor.model.action.preconditions import Terms
-from termvisor.testing.tmux import short_folder
-from tests.unit.actions.house import ME, House, house
-from tests.unit.waiting import until
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.actions.gate_scene import ME, GateScene, open_gate_scene
+from tests.unit.wait_until import wait_until
 
 ROBOT = Actor(kind="robot", uid=1000, pid=1)
 
 
 @pytest.fixture
 async def home():
-    with short_folder() as folder:
-        async with house(folder) as opened:
+    with make_short_folder() as folder:
+        async with open_gate_scene(folder) as opened:
             yield opened
 
 
-async def do(home: House, action, actor: Actor = ME, **terms):
-    return await home.gate.do(action, actor, Terms(**terms))
+async def do(home: GateScene, action, actor: Actor = ME, **terms):
+    return await home.gate.run(action, actor, Preconditions(**terms))
 
 
-async def undo(home: House, which: str = "last", actor: Actor = ME):
-    done = await deed(home.store.audit, which, actor)
-    taken_back = inverse(done, await home.world.fleet.panes(gone=True))
+async def undo(home: GateScene, which: str = "last", actor: Actor = ME):
+    done = await find_undoable_action(home.store.audit, which, actor)
+    taken_back = build_inverse(done, await home.world.panes.list_panes(include_gone=True))
     return await do(home, taken_back.action, actor, undoes=taken_back.undoes)
 
 
-async def refused(home: House, which: str = "last") -> str:
+async def refused(home: GateScene, which: str = "last") -> str:
     """The stable code that says why nothing was done."""
     with pytest.raises(StaleSnapshot, match="nothing was done") as told:
         await undo(home, which)
@@ -46,10 +46,10 @@ async def test_a_title_gets_its_former_one_back_and_the_record_says_so(home):
     mux_id, pane = await home.bash()
     home.tmux("select-pane", "-t", mux_id, "-T", "✳ it's, {mine}")
     done = await do(home, SetTitle(pane=pane, title="release build"))
-    assert home.tmux.ask(mux_id, "#{pane_title}") == "release build"
+    assert home.tmux.read_format(mux_id, "#{pane_title}") == "release build"
     undone = await undo(home, done.correlation)
-    assert (undone.status, home.tmux.ask(mux_id, "#{pane_title}")) == ("done", "✳ it's, {mine}")
-    story = await home.store.audit.list(only=AuditFilter(correlation=undone.correlation))
+    assert (undone.status, home.tmux.read_format(mux_id, "#{pane_title}")) == ("done", "✳ it's, {mine}")
+    story = await home.store.audit.list(filters=AuditFilter(correlation=undone.correlation))
     assert [(entry.stage, entry.undoes) for entry in story] == [
         ("intent", done.correlation),
         ("outcome", done.correlation),
@@ -63,19 +63,21 @@ async def test_what_was_undone_is_not_undone_again_but_the_undo_can_be(home):
     undone = await undo(home)
     assert await refused(home, done.correlation) == "already_undone"
     await undo(home, undone.correlation)
-    assert home.tmux.ask(mux_id, "#{pane_title}") == "once"
+    assert home.tmux.read_format(mux_id, "#{pane_title}") == "once"
 
 
 async def test_two_who_undo_the_same_do_it_once(home):
     _, pane = await home.bash()
     done = await do(home, SetTitle(pane=pane, title="x"))
-    taken_back = inverse(await deed(home.store.audit, done.correlation, ME), await home.world.fleet.panes())
+    taken_back = build_inverse(
+        await find_undoable_action(home.store.audit, done.correlation, ME), await home.world.panes.list_panes()
+    )
     await do(home, taken_back.action, undoes=taken_back.undoes)
     await do(home, SetTitle(pane=pane, title="x"))
     with pytest.raises(StaleSnapshot) as told:
         await do(home, taken_back.action, undoes=taken_back.undoes)
     assert told.value.details["why"] == "already_undone"
-    (entry,) = await home.store.audit.list(only=AuditFilter(outcome="refused"))
+    (entry,) = await home.store.audit.list(filters=AuditFilter(outcome="refused"))
     assert (entry.why, entry.undoes) == ("already_undone", done.correlation)
 
 
@@ -87,8 +89,8 @@ async def test_last_goes_back_step_by_step_through_ones_own_actions(home):
     await undo(home)
     await do(home, SetTitle(pane=pane, title="one"), ROBOT)
     await undo(home)
-    assert home.tmux.ask(mux_id, "#{pane_title}") == "zero"
-    with pytest.raises(NoInverse, match="nothing lately"):
+    assert home.tmux.read_format(mux_id, "#{pane_title}") == "zero"
+    with pytest.raises(NotUndoable, match="nothing lately"):
         await undo(home)
 
 
@@ -97,7 +99,7 @@ async def test_a_title_that_somebody_changed_since_stays(home):
     await do(home, SetTitle(pane=pane, title="ours"))
     home.tmux("select-pane", "-t", mux_id, "-T", "theirs")
     assert await refused(home) == "title_changed"
-    assert home.tmux.ask(mux_id, "#{pane_title}") == "theirs"
+    assert home.tmux.read_format(mux_id, "#{pane_title}") == "theirs"
 
 
 async def test_a_former_title_that_held_a_secret_is_not_on_record_and_does_not_come_back(home):
@@ -105,7 +107,7 @@ async def test_a_former_title_that_held_a_secret_is_not_on_record_and_does_not_c
     mux_id, pane = await home.bash()
     home.tmux("select-pane", "-t", mux_id, "-T", f"deploy {secret}")
     await do(home, SetTitle(pane=pane, title="quiet"))
-    with pytest.raises(NoInverse, match="former title is not on record"):
+    with pytest.raises(NotUndoable, match="former title is not on record"):
         await undo(home)
     assert secret not in str(await home.store.audit.list())
 
@@ -115,9 +117,9 @@ async def test_the_pane_that_was_in_front_is_in_front_again(home):
     home.tmux("select-window", "-t", front)
     other, pane = await home.bash()
     await do(home, Activate(pane=pane))
-    assert home.tmux.ask("=work:", "#{pane_id}") == other
+    assert home.tmux.read_format("=work:", "#{pane_id}") == other
     await undo(home)
-    assert home.tmux.ask("=work:", "#{pane_id}") == front
+    assert home.tmux.read_format("=work:", "#{pane_id}") == front
 
 
 async def test_who_went_elsewhere_since_is_left_where_they_are(home):
@@ -128,14 +130,14 @@ async def test_who_went_elsewhere_since_is_left_where_they_are(home):
     await do(home, Activate(pane=pane))
     home.tmux("select-window", "-t", third)
     assert await refused(home) == "front_changed"
-    assert home.tmux.ask("=work:", "#{pane_id}") == third
+    assert home.tmux.read_format("=work:", "#{pane_id}") == third
 
 
 async def test_what_was_in_front_already_has_nothing_to_go_back_to(home):
     mux_id, pane = await home.bash()
     home.tmux("select-window", "-t", mux_id)
     await do(home, Activate(pane=pane))
-    with pytest.raises(NoInverse, match="in front already"):
+    with pytest.raises(NotUndoable, match="in front already"):
         await undo(home)
 
 
@@ -150,10 +152,10 @@ async def test_a_pane_that_was_in_front_and_has_ended_does_not_come_back(home):
     assert await refused(home) == "pane_gone"
 
 
-async def ended(home: House, pane) -> None:
+async def ended(home: GateScene, pane) -> None:
     """Wait until its end is on record."""
     async with asyncio.timeout(30):
-        while (await home.world.fleet.pane(pane)).gone_at is None:
+        while (await home.world.panes.find_pane(pane)).gone_at is None:
             await asyncio.sleep(0.005)
 
 
@@ -170,12 +172,12 @@ async def test_a_shell_is_closed_only_while_nothing_runs_in_it(home):
     _, beside = await home.bash()
     outcome = await do(home, Spawn(where="pane", beside=beside, command=("sh",)))
     pane = await home.pane(outcome.mux_pane)
-    home.tmux.type(outcome.mux_pane, "sleep 600 &")
-    await until(lambda: "sleep 600" in home.screen(outcome.mux_pane))
-    await until(lambda: has_started(outcome.pid))
+    home.tmux.type_line(outcome.mux_pane, "sleep 600 &")
+    await wait_until(lambda: "sleep 600" in home.screen(outcome.mux_pane))
+    await wait_until(lambda: has_started(outcome.pid))
     assert await refused(home) == "other_programs"
-    home.tmux.type(outcome.mux_pane, "kill %1; wait")
-    await until(lambda: not has_started(outcome.pid))
+    home.tmux.type_line(outcome.mux_pane, "kill %1; wait")
+    await wait_until(lambda: not has_started(outcome.pid))
     assert (await undo(home)).status == "done"
     await ended(home, pane)
 
@@ -190,7 +192,7 @@ async def test_another_program_in_the_same_pane_is_not_ours_to_close(home):
     await home.pane(outcome.mux_pane)
     home.tmux("respawn-pane", "-k", "-t", outcome.mux_pane, "sleep 601")
     assert await refused(home) in ("stale_pid", "pane_gone")  # before and after the change is noticed
-    assert home.tmux.ask(outcome.mux_pane, "#{pane_dead}") == "0"
+    assert home.tmux.read_format(outcome.mux_pane, "#{pane_dead}") == "0"
 
 
 async def test_a_pane_that_has_ended_by_itself_needs_no_undo(home):
@@ -213,7 +215,7 @@ async def test_a_reservation_that_was_only_made_longer_is_not_taken_away(home):
     _, pane = await home.bash()
     for seconds in (60, 120):
         await do(home, Reserve(pane=pane, owner="ann", seconds=seconds), owner="ann")
-    with pytest.raises(NoInverse, match="made a reservation longer"):
+    with pytest.raises(NotUndoable, match="made a reservation longer"):
         await undo(home)
 
 
@@ -238,7 +240,7 @@ async def test_an_input_that_somebody_typed_on_stays(home):
     mux_id, pane = await home.bash()
     await home.send(pane, "echo not yet", enter=False)
     home.tmux("send-keys", "-t", mux_id, "-l", " mine")
-    await until(lambda: home.screen(mux_id).rstrip().endswith("mine"))
+    await wait_until(lambda: home.screen(mux_id).rstrip().endswith("mine"))
     assert await refused(home) == "input_changed"
     assert home.screen(mux_id).rstrip().endswith("$ echo not yet mine")
 
@@ -247,21 +249,21 @@ async def test_a_text_that_was_submitted_by_hand_is_no_longer_ours(home):
     _, pane = await home.bash()
     done = await home.send(pane, "sleep 600", enter=False)
     home.tmux("send-keys", "-t", home.mux(pane), "Enter")
-    await until(lambda: home.activity(pane)[0] == "command")
+    await wait_until(lambda: home.activity(pane)[0] == "command")
     assert await refused(home, done.correlation) == "not_at_prompt"
 
 
 async def test_what_a_program_took_has_no_inverse(home):
     _, pane = await home.bash()
     await home.send(pane, "sleep 600")
-    with pytest.raises(NoInverse, match=r"send_text [0-9a-f]+ has no inverse: the program there has taken the text"):
+    with pytest.raises(NotUndoable, match=r"send_text [0-9a-f]+ has no inverse: the program there has taken the text"):
         await undo(home)
     await do(home, Kill(pane=pane))
-    with pytest.raises(NoInverse, match=r"kill [0-9a-f]+ has no inverse"):
+    with pytest.raises(NotUndoable, match=r"kill [0-9a-f]+ has no inverse"):
         await undo(home)
     await home.until_at_prompt(pane)
     await do(home, SendKeys(pane=pane, keys=("C-l",)))
-    with pytest.raises(NoInverse, match=r"send_keys [0-9a-f]+ has no inverse"):
+    with pytest.raises(NotUndoable, match=r"send_keys [0-9a-f]+ has no inverse"):
         await undo(home)
 
 
@@ -270,7 +272,7 @@ async def test_what_was_not_done_or_is_not_on_record_cannot_be_undone(home):
     home.judge.answer = "deny"
     with pytest.raises(Exception, match="the test says so") as denied:
         await do(home, SetTitle(pane=pane, title="never"))
-    with pytest.raises(NoInverse, match="is not known to be done: denied"):
+    with pytest.raises(NotUndoable, match="is not known to be done: denied"):
         await undo(home, denied.value.details["correlation"])
     with pytest.raises(BadRequest, match="no action 'c0ffee' is on record"):
         await undo(home, "c0ffee")
@@ -282,7 +284,7 @@ async def test_an_undo_is_judged_like_everything_else(home):
     home.judge.answer = "deny"
     with pytest.raises(Exception, match="the test says so"):
         await undo(home, done.correlation)
-    assert home.tmux.ask(mux_id, "#{pane_title}") == "stays"
+    assert home.tmux.read_format(mux_id, "#{pane_title}") == "stays"
     home.judge.answer = "allow"
     assert (await undo(home, done.correlation)).status == "done"
 

@@ -3,12 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.undo_action import inverse
+from termvisor.actions.undo_action import build_inverse
 from termvisor.clock import NS
-from termvisor.errors import NoInverse, StaleSnapshot
-from termvisor.model.action.action import RISKS, Activate, Actor, Kill, Release, SendKeys, SetTitle
+from termvisor.errors import NotUndoable, StaleSnapshot
+from termvisor.model.action.action import RISK_BY_ACTION_KIND, Activate, Actor, Kill, Release, SendKeys, SetTitle
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.undo import Undoes
+from termvisor.model.action.undo import UndoPrecondition
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, PaneView, ServerInstance
 
@@ -33,13 +33,13 @@ PANES = [pane(1, "%1"), pane(2, "%2"), pane(3, "%2", server=ELSEWHERE)]
 
 
 def test_a_title_goes_back_while_ours_stands_there():
-    found = inverse(done("set_title", {"former_title": "before", "title": "ours"}), PANES)
+    found = build_inverse(done("set_title", {"former_title": "before", "title": "ours"}), PANES)
     assert found.action == SetTitle(pane=1, title="before")
-    assert found.undoes == Undoes(correlation="c1", title="ours")
+    assert found.undoes == UndoPrecondition(correlation="c1", title="ours")
 
 
 def test_the_former_front_is_looked_for_on_the_same_server():
-    found = inverse(done("activate", {"former_front": "%2"}), PANES)
+    found = build_inverse(done("activate", {"former_front": "%2"}), PANES)
     assert (found.action, found.undoes.front) == (Activate(pane=2), "%1")
 
 
@@ -48,9 +48,9 @@ def test_the_former_front_is_looked_for_on_the_same_server():
 )
 def test_a_shell_must_be_alone_and_what_another_program_starts_is_its_own(command, is_alone):
     spawned = done("spawn", {"mux_pane": "%2", "pid": 102}, action={"command": command})
-    found = inverse(spawned, PANES)
+    found = build_inverse(spawned, PANES)
     assert found.action == Kill(pane=2, closes_pane=True)
-    assert found.undoes == Undoes(correlation="c1", is_alone=is_alone)
+    assert found.undoes == UndoPrecondition(correlation="c1", is_alone=is_alone)
 
 
 @pytest.mark.parametrize(
@@ -64,36 +64,38 @@ def test_a_shell_must_be_alone_and_what_another_program_starts_is_its_own(comman
 )
 def test_a_pane_that_is_not_the_one_that_was_made_is_left_alone(other):
     with pytest.raises(StaleSnapshot) as told:
-        inverse(done("spawn", {"mux_pane": "%2", "pid": 102}), [other])
+        build_inverse(done("spawn", {"mux_pane": "%2", "pid": 102}), [other])
     assert told.value.details["why"] == "pane_gone"
 
 
 def test_a_reservation_is_released_also_when_its_pane_is_gone():
-    found = inverse(done("reserve", {"reservation": 7, "is_longer": False}), [])
+    found = build_inverse(done("reserve", {"reservation": 7, "is_longer": False}), [])
     assert found.action == Release(pane=1, reservation=7)
 
 
 def test_only_a_text_that_waits_is_cleared():
     waiting = done("send_text", outcome="typed_not_submitted")
-    found = inverse(waiting, PANES)
+    found = build_inverse(waiting, PANES)
     assert (found.action, found.undoes.is_typed) == (SendKeys(pane=1, keys=("C-u",)), True)
-    with pytest.raises(NoInverse, match="has taken the text"):
-        inverse(replace(waiting, outcome="delivered"), PANES)
+    with pytest.raises(NotUndoable, match="has taken the text"):
+        build_inverse(replace(waiting, outcome="delivered"), PANES)
 
 
-@pytest.mark.parametrize("kind", sorted({*RISKS} - {"set_title", "activate", "spawn", "reserve", "send_text"}))
+@pytest.mark.parametrize(
+    "kind", sorted({*RISK_BY_ACTION_KIND} - {"set_title", "activate", "spawn", "reserve", "send_text"})
+)
 def test_everything_else_says_that_it_has_no_inverse(kind):
-    with pytest.raises(NoInverse, match=f"{kind} c1 has no inverse"):
-        inverse(done(kind), PANES)
+    with pytest.raises(NotUndoable, match=f"{kind} c1 has no inverse"):
+        build_inverse(done(kind), PANES)
 
 
 @pytest.mark.parametrize("kind", ["set_title", "activate", "reserve"])
 def test_an_entry_from_before_this_was_recorded_has_none_either(kind):
-    with pytest.raises(NoInverse, match="has no inverse"):
-        inverse(done(kind), PANES)
+    with pytest.raises(NotUndoable, match="has no inverse"):
+        build_inverse(done(kind), PANES)
 
 
 @pytest.mark.parametrize("panes", [[], [pane(1, "%1", gone_at=AT + 1)]])
 def test_a_pane_that_is_gone_is_told(panes):
     with pytest.raises(StaleSnapshot, match="nothing was done"):
-        inverse(done("set_title", {"former_title": "before", "title": "ours"}), panes)
+        build_inverse(done("set_title", {"former_title": "before", "title": "ours"}), panes)

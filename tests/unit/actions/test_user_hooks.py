@@ -5,11 +5,11 @@ import os
 import msgspec
 import pytest
 
-from termvisor.actions.user_hooks import Told, ask_hooks, tell_hooks
+from termvisor.actions.user_hooks import HookInput, ask_hooks, notify_hooks
 from termvisor.model.action.action import SendText
-from termvisor.model.action.policy import Hook
+from termvisor.model.action.policy import PolicyHook
 from termvisor.model.ids import PaneId
-from termvisor.policy.request import Place
+from termvisor.policy.request import PaneContext
 from tests.unit.actions.test_preconditions import ME
 
 ACTION = SendText(pane=PaneId(1), text="make test")
@@ -19,17 +19,17 @@ ACTION = SendText(pane=PaneId(1), text="make test")
 def program(tmp_path):
     """A shell script as a hook."""
 
-    def make(body: str, **more) -> Hook:
+    def make(body: str, **more) -> PolicyHook:
         path = tmp_path / f"hook{len(os.listdir(tmp_path))}"
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o700)
-        return Hook(id="h", program=(str(path),), **more)
+        return PolicyHook(id="h", program=(str(path),), **more)
 
     return make
 
 
-async def decision(*hooks: Hook) -> list[str]:
-    return [one.decision for one in (await ask_hooks(hooks, ACTION, ME, Place())).answers]
+async def decision(*hooks: PolicyHook) -> list[str]:
+    return [one.decision for one in (await ask_hooks(hooks, ACTION, ME, PaneContext())).answers]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_a_hook_that_does_not_clearly_answer_says_no(program, body, said):
 
 
 async def test_a_program_that_is_missing_says_no():
-    assert await decision(Hook(id="h", program=("/no/such/program",))) == ["failed"]
+    assert await decision(PolicyHook(id="h", program=("/no/such/program",))) == ["failed"]
 
 
 async def test_a_hook_reads_the_action_and_may_want_another(program, tmp_path):
@@ -58,7 +58,7 @@ async def test_a_hook_reads_the_action_and_may_want_another(program, tmp_path):
         f"cat > {tmp_path}/read\n"
         'echo \'{"decision": "modify", "action": {"type": "send_text", "pane": 1, "text": "make check"}}\''
     )
-    heard = await ask_hooks([hook, program("exit 1")], ACTION, ME, Place(session="work"))
+    heard = await ask_hooks([hook, program("exit 1")], ACTION, ME, PaneContext(session="work"))
     assert heard.action == SendText(pane=PaneId(1), text="make check")
     assert [one.decision for one in heard.answers] == ["modify"]
     told = msgspec.json.decode((tmp_path / "read").read_bytes())
@@ -72,6 +72,6 @@ async def test_a_hook_is_asked_only_about_its_kinds(program):
 
 async def test_afterwards_a_hook_is_told_and_changes_nothing(program, tmp_path):
     hook = program(f"cat > {tmp_path}/read; exit 1", runs="after")
-    told = Told(stage="after", kind="send_text", action=ACTION, actor=ME, place=Place(), outcome="delivered")
-    await tell_hooks([hook], told)
+    told = HookInput(stage="after", kind="send_text", action=ACTION, actor=ME, place=PaneContext(), outcome="delivered")
+    await notify_hooks([hook], told)
     assert msgspec.json.decode((tmp_path / "read").read_bytes())["outcome"] == "delivered"

@@ -5,12 +5,14 @@ from typing import get_args
 import pytest
 
 from termvisor import agents
-from termvisor.agents.adapters.composed_adapter import Composed
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from termvisor.model.agent.state import StateName
-from tests.recordings.scene import scenes
-from tests.unit.agents.adapters import replay
+from tests.recordings.scene import load_scenes
+from tests.unit.agents.adapters import scene_checks
 
-RECORDED = {one.name: one for one in agents.load() if isinstance(one, Composed) and scenes(one.name)}
+RECORDED = {
+    one.name: one for one in agents.load_adapters() if isinstance(one, ComposedAdapter) and load_scenes(one.name)
+}
 UNSEEN = {
     "claude_code": "login sign_in_link interruptible agent_listed shell_listed usage_limit_said context_full",
     "codex": "menu_open device_code sign_in_asked stream_cut failed",
@@ -22,27 +24,29 @@ UNSEEN = {
 pytestmark = pytest.mark.parametrize("adapter", RECORDED.values(), ids=RECORDED)
 
 
-def test_a_run_means_what_it_meant(adapter: Composed) -> None:
-    assert replay.means_what_it_meant(adapter) == {}
+def test_a_run_means_what_it_meant(adapter: ComposedAdapter) -> None:
+    assert scene_checks.find_changed_scenes(adapter) == {}
 
 
-def test_every_signal_may_be_heard_and_is_short(adapter: Composed) -> None:
-    assert replay.unheard(adapter) == []
+def test_every_signal_may_be_heard_and_is_short(adapter: ComposedAdapter) -> None:
+    assert scene_checks.find_refused_signals(adapter) == []
 
 
-def test_the_same_record_twice_is_the_same_evidence(adapter: Composed) -> None:
-    for record in (record for scene in scenes(adapter.name) for record in scene.records):
-        assert [one.dedupe_key for one in adapter.read(record)] == [one.dedupe_key for one in adapter.read(record)]
+def test_the_same_record_twice_is_the_same_evidence(adapter: ComposedAdapter) -> None:
+    for record in (record for scene in load_scenes(adapter.name) for record in scene.records):
+        assert [one.dedupe_key for one in adapter.read_record(record)] == [
+            one.dedupe_key for one in adapter.read_record(record)
+        ]
 
 
-def test_screens_alone_never_show_a_dialog_that_is_not_there(adapter: Composed) -> None:
-    assert replay.false_dialogs(adapter) == []
+def test_screens_alone_never_show_a_dialog_that_is_not_there(adapter: ComposedAdapter) -> None:
+    assert scene_checks.find_false_dialogs(adapter) == []
 
 
-def test_every_state_was_recorded(adapter: Composed) -> None:
-    recorded = {scene.expected.get("look") for scene in scenes(adapter.name)}
+def test_every_state_was_recorded(adapter: ComposedAdapter) -> None:
+    recorded = {scene.expected.get("look") for scene in load_scenes(adapter.name)}
     assert set(get_args(StateName)) - recorded <= {"unknown"}
 
 
-def test_all_other_rules_were_seen_to_hold_on_the_real_program(adapter: Composed) -> None:
-    assert replay.unseen_rules(adapter) == set(UNSEEN[adapter.name].split())
+def test_all_other_rules_were_seen_to_hold_on_the_real_program(adapter: ComposedAdapter) -> None:
+    assert scene_checks.find_unseen_rules(adapter) == set(UNSEEN[adapter.name].split())

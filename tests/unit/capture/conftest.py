@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from termvisor.testing.tmux import PrivateTmux
-from tests.unit.capture.scene import Listening, Memory, Watching
+from termvisor.testing.private_tmux import PrivateTmux
+from tests.unit.capture.capture_harness import CaptureHarness, CaptureStore, WatcherHarness
 
 
 @pytest.fixture
-async def memory(folder: str) -> AsyncIterator[Memory]:
-    opened = await Memory(folder).open()
+async def memory(folder: str) -> AsyncIterator[CaptureStore]:
+    opened = await CaptureStore(folder).open()
     yield opened
     await opened.close()
 
@@ -18,20 +18,20 @@ async def memory(folder: str) -> AsyncIterator[Memory]:
 @pytest.fixture
 def cat(tmux: PrivateTmux) -> str:
     """A pane that repeats what is typed; tmux's id of it."""
-    return tmux.start(command="cat")
+    return tmux.start_session(command="cat")
 
 
 @pytest.fixture
-async def ears(memory: Memory, tmux: PrivateTmux, cat: str) -> AsyncIterator[Listening]:
-    opened = await Listening(memory, tmux).open()
+async def ears(memory: CaptureStore, tmux: PrivateTmux, cat: str) -> AsyncIterator[CaptureHarness]:
+    opened = await CaptureHarness(memory, tmux).open()
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-async def watching(memory: Memory, tmux: PrivateTmux) -> AsyncIterator[Watching]:
+async def watching(memory: CaptureStore, tmux: PrivateTmux) -> AsyncIterator[WatcherHarness]:
     """Not running yet: `watch` or `look` starts it."""
-    made = Watching(memory, tmux.socket)
+    made = WatcherHarness(memory, tmux.socket)
     yield made
     await made.leave()
     await made.recorder.quit()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from termvisor.backends.pane_source import Thin
-from termvisor.capture.pane_capture_state import Ear, gap_of, why_ended
+from termvisor.backends.pane_source import PaneStatus
+from termvisor.capture.pane_capture_state import PaneCaptureState, classify_pipe_end, find_gap_cause
 from termvisor.model.ids import MuxPaneId, PaneId
 
-ALIVE = Thin(10, piped=False, dead=False)
+ALIVE = PaneStatus(10, piped=False, dead=False)
 
 
 @pytest.mark.parametrize(
@@ -15,13 +15,13 @@ ALIVE = Thin(10, piped=False, dead=False)
         (True, True, ALIVE, "disk_full"),
         (False, False, None, "server_gone"),
         (False, True, None, "pane_exited"),
-        (False, True, Thin(10, piped=True, dead=True), "pane_exited"),
-        (False, True, Thin(10, piped=True, dead=False), "pipe_stolen"),
+        (False, True, PaneStatus(10, piped=True, dead=True), "pane_exited"),
+        (False, True, PaneStatus(10, piped=True, dead=False), "pipe_stolen"),
         (False, True, ALIVE, "pipe_closed"),
     ],
 )
 def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expected):
-    assert why_ended(is_capped=is_capped, is_server_alive=is_server_alive, pane=pane) == expected
+    assert classify_pipe_end(is_capped=is_capped, is_server_alive=is_server_alive, pane_status=pane) == expected
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expec
     ],
 )
 def test_only_an_end_that_proves_completeness_leaves_no_gap(ended_by, saw_end, expected):
-    assert gap_of(ended_by, saw_end=saw_end) == expected
+    assert find_gap_cause(ended_by, saw_end=saw_end) == expected
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,7 @@ def test_only_an_end_that_proves_completeness_leaves_no_gap(ended_by, saw_end, e
     ],
 )
 def test_a_pipe_is_wanted_only_where_it_is_nobody_elses(is_piped, is_foreign, may_replace, expected):
-    ear = Ear(PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_foreign=is_foreign, may_replace=may_replace)
-    assert ear.wants_pipe is expected
+    ear = PaneCaptureState(
+        PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_pipe_foreign=is_foreign, can_replace_pipe=may_replace
+    )
+    assert ear.needs_pipe is expected

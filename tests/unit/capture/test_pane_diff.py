@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from termvisor.capture.pane_diff import compare
+from termvisor.capture.pane_diff import diff_listings
 from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts
 
@@ -13,7 +13,7 @@ TWO = replace(ONE, mux_id=MuxPaneId("%2"), pid=11)
 
 
 def kinds(old, new):
-    changes = compare({facts.mux_id: facts for facts in old}, {facts.mux_id: facts for facts in new})
+    changes = diff_listings({facts.mux_id: facts for facts in old}, {facts.mux_id: facts for facts in new})
     return [(change.kind, change.mux_id) for change in changes]
 
 

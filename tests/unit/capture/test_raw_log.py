@@ -3,11 +3,11 @@ import os
 import pytest
 
 from termvisor.capture import raw_log
-from termvisor.capture.raw_log import EpochProgress, StoredSegment, is_over, is_ripe
-from termvisor.capture.sealing import Wish, seal
+from termvisor.capture.raw_log import EpochProgress, StoredSegment, is_complete, is_sealable
+from termvisor.capture.sealing import SealOptions, seal_segment
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.recorder.segment_log import SegmentWriter
-from termvisor.redaction.raw_bytes import EDGE
+from termvisor.redaction.raw_bytes import EDGE_BYTES
 
 OPEN, CLOSED = EpochProgress(1 << 40, False), EpochProgress(1 << 40, True)
 
@@ -30,21 +30,21 @@ def put(tmp_path):
 
 def segment(**facts) -> StoredSegment:
     known = {"pane": 1, "epoch": 1, "folder": "/f", "start": 0, "size": 10, "room": 12, "written_at": 100}
-    known |= {"is_packed": False, "is_masked": False, "behind": EDGE}
+    known |= {"is_packed": False, "is_masked": False, "behind": EDGE_BYTES}
     return StoredSegment(**(known | facts))
 
 
 def test_every_segment_is_seen_with_its_size_and_its_neighbour(put, tmp_path):
     put(2, 9, 5)
-    seal(put(1, 3, 7, 8), 0, Wish())
-    seen = raw_log.survey(str(tmp_path))
-    assert [(each.pane, each.epoch, each.start, each.size, each.behind) for each in seen] == [
+    seal_segment(put(1, 3, 7, 8), 0, SealOptions())
+    seen = raw_log.list_segments(str(tmp_path))
+    assert [(each.pane, each.epoch, each.start, each.size, each.next_size) for each in seen] == [
         (1, 3, 0, 7, 8),
         (1, 3, 7, 8, None),
         (2, 9, 0, 5, None),
     ]
-    assert [(each.is_packed, each.is_masked) for each in seen] == [(True, True), (False, False), (False, False)]
-    assert seen[2].room == 5 + 16
+    assert [(each.is_compressed, each.is_masked) for each in seen] == [(True, True), (False, False), (False, False)]
+    assert seen[2].disk_bytes == 5 + 16
 
 
 def test_foreign_names_and_damaged_files_do_no_harm(put, tmp_path):
@@ -52,8 +52,8 @@ def test_foreign_names_and_damaged_files_do_no_harm(put, tmp_path):
     folder = put(1, 1, 5)
     (tmp_path / "1" / "x").mkdir()
     os.rename(f"{folder}/0000000000000000.raw", f"{folder}/0000000000000000.raw.zst")
-    assert [each.size for each in raw_log.survey(str(tmp_path))] == [0]
-    assert raw_log.survey(str(tmp_path / "nowhere")) == []
+    assert [each.size for each in raw_log.list_segments(str(tmp_path))] == [0]
+    assert raw_log.list_segments(str(tmp_path / "nowhere")) == []
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_foreign_names_and_damaged_files_do_no_harm(put, tmp_path):
     [
         ({}, OPEN, True, True),
         ({"behind": None}, OPEN, False, False),
-        ({"behind": EDGE - 1}, OPEN, True, False),
+        ({"behind": EDGE_BYTES - 1}, OPEN, True, False),
         ({"behind": None}, CLOSED, True, True),
         ({}, EpochProgress(9, False), False, False),
         ({"behind": None}, EpochProgress(9, True), False, False),
@@ -74,25 +74,25 @@ def test_foreign_names_and_damaged_files_do_no_harm(put, tmp_path):
 def test_a_segment_is_over_when_nobody_writes_it_and_its_text_is_stored(facts, progress, over, ripe):
     known = {} if progress is None else {EpochId(1): progress}
     found = segment(**facts)
-    assert (is_over(found, known), is_ripe(found, known)) == (over, ripe)
+    assert (is_complete(found, known), is_sealable(found, known)) == (over, ripe)
 
 
 def test_the_old_go_by_when_they_were_last_written():
     old, new = segment(written_at=99), segment(written_at=100)
-    assert raw_log.older_than([old, new], 100) == [old]
+    assert raw_log.select_older_than([old, new], 100) == [old]
 
 
 def test_of_each_pane_the_newest_bytes_stay_in_whole_segments():
     first, second, third = segment(start=0), segment(start=10), segment(epoch=2, start=0)
     other = segment(pane=2, epoch=3)
-    assert raw_log.beyond_pane([first, second, third, other], 15) == [first]
-    assert raw_log.beyond_pane([first, second, third, other], 10) == [second, first]
+    assert raw_log.select_beyond_pane_limit([first, second, third, other], 15) == [first]
+    assert raw_log.select_beyond_pane_limit([first, second, third, other], 10) == [second, first]
 
 
 def test_the_oldest_of_all_go_until_there_is_room():
     old, mid, new = (segment(epoch=epoch, written_at=at) for epoch, at in ((3, 1), (1, 2), (2, 3)))
-    assert raw_log.oldest([new, mid, old], 13) == [old, mid]
-    assert raw_log.oldest([new, mid, old], 0) == []
+    assert raw_log.select_oldest([new, mid, old], 13) == [old, mid]
+    assert raw_log.select_oldest([new, mid, old], 0) == []
 
 
 def test_empty_folders_of_what_is_over_are_removed(tmp_path):
@@ -100,15 +100,15 @@ def test_empty_folders_of_what_is_over_are_removed(tmp_path):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "1/3/0000000000000000.raw").touch()
     known = {EpochId(1): OPEN, EpochId(2): CLOSED, EpochId(3): CLOSED}
-    raw_log.remove_empty(raw_log.folders(str(tmp_path)), known)
-    assert [(pane, epoch) for pane, epoch, _ in raw_log.folders(str(tmp_path))] == [(1, 1), (1, 3)]
-    assert raw_log.panes_on_disk(str(tmp_path)) == {1}
+    raw_log.remove_empty_folders(raw_log.list_epoch_folders(str(tmp_path)), known)
+    assert [(pane, epoch) for pane, epoch, _ in raw_log.list_epoch_folders(str(tmp_path))] == [(1, 1), (1, 3)]
+    assert raw_log.list_panes_on_disk(str(tmp_path)) == {1}
     raw_log.remove_pane_folders(str(tmp_path), [PaneId(1), PaneId(2)])
     assert os.listdir(tmp_path) == ["1"]
 
 
 def test_the_highest_ids_on_disk_are_known(put, tmp_path):
-    assert raw_log.highest(str(tmp_path)) == (0, 0)
+    assert raw_log.find_highest_ids(str(tmp_path)) == (0, 0)
     put(7, 2, 1)
     put(3, 9, 1)
-    assert raw_log.highest(str(tmp_path)) == (7, 9)
+    assert raw_log.find_highest_ids(str(tmp_path)) == (7, 9)

@@ -1,9 +1,9 @@
 """One thing that is tried again: when, and what a person sees of it."""
 
-from termvisor.capture.event_log import Chronicle
-from termvisor.capture.retry import Attempts
+from termvisor.capture.event_log import EventLog
+from termvisor.capture.retry import AlertingRetry
 from termvisor.model.event import Event
-from termvisor.testing.world import StillClock
+from termvisor.testing.fake_services import FakeClock
 
 
 class Told:
@@ -17,38 +17,38 @@ class Told:
         return events
 
 
-def begun() -> tuple[StillClock, Chronicle, Attempts, Told]:
-    clock, told = StillClock(), Told()
-    chronicle = Chronicle(told, clock)
-    return clock, chronicle, Attempts("link", "the link keeps breaking", chronicle, clock), told
+def begun() -> tuple[FakeClock, EventLog, AlertingRetry, Told]:
+    clock, told = FakeClock(), Told()
+    chronicle = EventLog(told, clock)
+    return clock, chronicle, AlertingRetry("link", "the link keeps breaking", chronicle, clock), told
 
 
 async def test_the_first_tries_come_soon_and_the_fifth_failure_holds_it_down_with_an_alert():
     clock, chronicle, link, told = begun()
     for _ in range(4):
-        await link.failed("broken pipe")
+        await link.record_failure("broken pipe")
         assert not link.is_due
         await clock.advance(5)
         assert link.is_due
     assert chronicle.alerts == {}
-    await link.failed("broken pipe")
+    await link.record_failure("broken pipe")
     await clock.advance(299)
     assert not link.is_due
     words = "the link keeps breaking (broken pipe); the next try is in five minutes (see `visor logs`)"
     assert chronicle.alerts == {"link": words}
     await clock.advance(1)
     assert link.is_due
-    await link.worked()
+    await link.record_success()
     assert chronicle.alerts == {}
     assert [event.kind for event in told.events] == ["alert", "alert_cleared"]
-    assert link.failures == 5
+    assert link.failure_count == 5
 
 
 async def test_failures_that_are_far_apart_are_no_alert():
     clock, chronicle, link, _ = begun()
     for _ in range(20):
-        await link.failed()
-        await link.worked()
+        await link.record_failure()
+        await link.record_success()
         await clock.advance(151)
     assert chronicle.alerts == {}
 
@@ -56,9 +56,9 @@ async def test_failures_that_are_far_apart_are_no_alert():
 async def test_what_is_no_longer_wanted_is_no_alert_but_its_failures_count():
     clock, chronicle, link, _ = begun()
     for _ in range(5):
-        await link.failed()
-    await link.over()
+        await link.record_failure()
+    await link.clear_alert()
     assert (chronicle.alerts, link.is_due) == ({}, False)
     await clock.advance(300)
-    await link.failed()
+    await link.record_failure()
     assert "link" in chronicle.alerts

@@ -7,15 +7,15 @@ import stat
 
 import pytest
 
-from termvisor.capture.sealing import Wish, remove, seal, tidy
-from termvisor.recorder.segment_log import ENDED, SegmentReader, SegmentWriter
-from termvisor.redaction.raw_bytes import mask
-from tests.unit.dying import killed_at_every_step
+from termvisor.capture.sealing import SealOptions, delete_segment, remove_leftovers, seal_segment
+from termvisor.recorder.segment_log import FLAG_ENDED, SegmentReader, SegmentWriter
+from termvisor.redaction.raw_bytes import mask_bytes
+from tests.unit.kill_simulation import kill_at_every_step
 
 KEY = b"sk-ant-api03-aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1"
 FIRST = b"hello\r\n" * 100 + KEY + b"\r\n"
 SECOND = b"world\r\n" * 100
-BOTH = (Wish(), Wish(packs=False))
+BOTH = (SealOptions(), SealOptions(packs=False))
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def write(path: str, first: bytes = FIRST, second: bytes = SECOND) -> None:
     writer = SegmentWriter(path, 1)
     writer.append(first, 10)
     writer.append(second, 20)
-    writer.end(ENDED, 30)
+    writer.write_end(FLAG_ENDED, 30)
     writer.close()
     for name in os.listdir(path):
         os.utime(f"{path}/{name}", ns=(40, 40))
@@ -37,7 +37,7 @@ def write(path: str, first: bytes = FIRST, second: bytes = SECOND) -> None:
 
 def read(path: str) -> tuple[bytes, list[int]]:
     reader = SegmentReader(path)
-    pieces = list(reader.pieces(0, 1 << 20))
+    pieces = list(reader.read_pieces(0, 1 << 20))
     reader.close()
     return b"".join(data for _, data, _ in pieces), [at for _, _, at in pieces]
 
@@ -47,52 +47,52 @@ def names(path: str) -> list[str]:
 
 
 def test_a_sealed_segment_is_packed_masked_private_and_keeps_its_times(folder):
-    result = seal(folder, 0, Wish())
+    result = seal_segment(folder, 0, SealOptions())
     assert result.masked == 1
     assert result.freed > 0
     assert names(folder)[:2] == ["0000000000000000.idx", "0000000000000000.raw.zst"]
     file = os.stat(f"{folder}/0000000000000000.raw.zst")
     assert (stat.S_IMODE(file.st_mode), file.st_mtime_ns) == (0o400, 40)
-    assert read(folder) == (mask(FIRST) + SECOND, [10, 20])
+    assert read(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
 
 
 def test_without_packing_it_is_masked_in_its_place(folder):
-    assert seal(folder, 0, Wish(packs=False)).masked == 1
+    assert seal_segment(folder, 0, SealOptions(packs=False)).masked == 1
     assert names(folder)[1] == "0000000000000000.raw"
     assert stat.S_IMODE(os.stat(f"{folder}/0000000000000000.raw").st_mode) == 0o400
-    assert read(folder) == (mask(FIRST) + SECOND, [10, 20])
+    assert read(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
 
 
 def test_where_there_is_nothing_to_mask_only_the_mode_says_that_it_was_looked_at(folder):
     path = f"{folder}/{len(FIRST):016d}.raw"
     before = os.stat(path).st_ino
-    assert seal(folder, len(FIRST), Wish(packs=False)).masked == 0
+    assert seal_segment(folder, len(FIRST), SealOptions(packs=False)).masked == 0
     assert os.stat(path).st_ino == before
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o400
 
 
 def test_without_masking_it_stays_as_it_was_and_may_be_masked_later(folder):
-    seal(folder, 0, Wish(masks=False))
+    seal_segment(folder, 0, SealOptions(masks=False))
     assert stat.S_IMODE(os.stat(f"{folder}/0000000000000000.raw.zst").st_mode) == 0o600
     assert read(folder)[0] == FIRST + SECOND
-    assert seal(folder, 0, Wish(packs=False)).masked == 1
-    assert read(folder)[0] == mask(FIRST) + SECOND
+    assert seal_segment(folder, 0, SealOptions(packs=False)).masked == 1
+    assert read(folder)[0] == mask_bytes(FIRST) + SECOND
 
 
 def test_a_segment_that_was_cut_is_sealed_as_far_as_it_is_there(folder):
     os.truncate(f"{folder}/0000000000000000.raw", 50)
     os.truncate(f"{folder}/0000000000000000.idx", 7)
-    seal(folder, 0, Wish())
+    seal_segment(folder, 0, SealOptions())
     assert read(folder)[0] == FIRST[:50]
 
 
 def test_a_reader_that_has_it_open_reads_on(folder):
     reader = SegmentReader(folder)
-    before = list(reader.pieces(0, 10))
-    seal(folder, 0, Wish(masks=False))
-    assert list(reader.pieces(0, 10)) == before
+    before = list(reader.read_pieces(0, 10))
+    seal_segment(folder, 0, SealOptions(masks=False))
+    assert list(reader.read_pieces(0, 10)) == before
     reader.close()
-    assert list(reader.pieces(0, 10)) == before
+    assert list(reader.read_pieces(0, 10)) == before
     reader.close()
 
 
@@ -106,15 +106,15 @@ def test_killed_at_any_step_the_stream_reads_whole_and_the_next_sealing_finishes
 
     def judge():
         data, times = read(path)
-        assert data in (FIRST + SECOND, mask(FIRST) + SECOND)
+        assert data in (FIRST + SECOND, mask_bytes(FIRST) + SECOND)
         assert times == [10, 20]
-        tidy(path)
+        remove_leftovers(path)
         assert not [name for name in names(path) if name.endswith(".tmp")]
-        seal(path, 0, wish)
-        assert read(path) == (mask(FIRST) + SECOND, [10, 20])
+        seal_segment(path, 0, wish)
+        assert read(path) == (mask_bytes(FIRST) + SECOND, [10, 20])
         assert len(names(path)) == 4
 
-    assert killed_at_every_step(lambda: seal(path, 0, wish), prepare, judge) >= 6
+    assert kill_at_every_step(lambda: seal_segment(path, 0, wish), prepare, judge) >= 6
 
 
 def test_killed_while_it_is_deleted_the_rest_of_the_stream_is_there(tmp_path):
@@ -123,17 +123,17 @@ def test_killed_while_it_is_deleted_the_rest_of_the_stream_is_there(tmp_path):
     def prepare():
         shutil.rmtree(path, ignore_errors=True)
         write(path)
-        seal(path, 0, Wish())
+        seal_segment(path, 0, SealOptions())
 
     def judge():
         reader = SegmentReader(path)
-        assert b"".join(data for _, data, _ in reader.pieces(len(FIRST), 1 << 20)) == SECOND
+        assert b"".join(data for _, data, _ in reader.read_pieces(len(FIRST), 1 << 20)) == SECOND
         reader.close()
-        tidy(path)
-        remove(path, 0)
+        remove_leftovers(path)
+        delete_segment(path, 0)
         assert names(path) == [f"{len(FIRST):016d}.idx", f"{len(FIRST):016d}.raw"]
 
-    assert killed_at_every_step(lambda: remove(path, 0), prepare, judge) == 2
+    assert kill_at_every_step(lambda: delete_segment(path, 0), prepare, judge) == 2
 
 
 def test_a_full_disk_leaves_the_segment_as_it_was(folder, monkeypatch):
@@ -142,7 +142,7 @@ def test_a_full_disk_leaves_the_segment_as_it_was(folder, monkeypatch):
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space"):
-        seal(folder, 0, Wish())
+        seal_segment(folder, 0, SealOptions())
     monkeypatch.undo()
     assert read(folder)[0] == FIRST + SECOND
     assert len(names(folder)) == 4
@@ -153,9 +153,9 @@ def test_a_key_across_two_segments_is_masked_in_both(tmp_path, wish):
     path = str(tmp_path / "1")
     first, second = b"x\r\nthe key " + KEY[:12], KEY[12:] + b"\r\nmore\r\n"
     write(path, first, second)
-    seal(path, 0, wish)
-    seal(path, len(first), wish)
-    assert read(path)[0] == mask(first + second)
+    seal_segment(path, 0, wish)
+    seal_segment(path, len(first), wish)
+    assert read(path)[0] == mask_bytes(first + second)
     assert KEY[12:30] not in read(path)[0]
 
 
@@ -163,18 +163,18 @@ def test_bytes_behind_a_hole_are_no_neighbours(tmp_path):
     path = str(tmp_path / "1")
     write(path, b"x " * 50 + KEY[:40], KEY[40:] + b"\r\n")
     os.truncate(f"{path}/0000000000000000.raw", 60)
-    seal(path, 140, Wish())
+    seal_segment(path, 140, SealOptions())
     reader = SegmentReader(path)
-    assert next(iter(reader.pieces(140, 100)))[1] == mask(KEY[40:] + b"\r\n")
+    assert next(iter(reader.read_pieces(140, 100)))[1] == mask_bytes(KEY[40:] + b"\r\n")
     reader.close()
 
 
 def test_tidying_leaves_whole_segments_alone(folder):
     before = names(folder)
-    tidy(folder)
+    remove_leftovers(folder)
     assert names(folder) == before
     for left in ("0000000000000000.raw.tmp", "0000000000000099.idx"):
         with open(f"{folder}/{left}", "w") as file:
             file.write("left")
-    tidy(folder)
+    remove_leftovers(folder)
     assert names(folder) == before

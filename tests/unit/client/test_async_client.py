@@ -8,26 +8,26 @@ import pytest
 
 from termvisor.client import connect
 from termvisor.errors import BadRequest, NotFound, Unavailable, UnknownCommand
-from termvisor.settings import Places, prepare
-from tests.unit.daemon.office import FakeDesk, endpoint
-from tests.unit.memory import private_places
+from termvisor.settings import Paths, make_instance_folders
+from tests.unit.daemon.fake_request_handler import FakeRequestHandler, run_socket_server
+from tests.unit.fake_daemon import make_private_paths
 
 
-async def test_operations_are_called_by_name_and_answer_plain_data(daemon: Places) -> None:
+async def test_operations_are_called_by_name_and_answer_plain_data(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         listing = await visor.list_panes(session="work")
         assert [item["identity"]["id"] for item in listing["items"]] == [1, 2, 3]
         assert (await visor.get_text(pane="2"))["text"] == "hello from 2"
 
 
-async def test_many_operations_run_side_by_side_on_one_connection(daemon: Places) -> None:
+async def test_many_operations_run_side_by_side_on_one_connection(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         answers = await asyncio.gather(*(visor.get_text(pane=str(1 + number % 3)) for number in range(60)))
         told = [answer["text"] for answer in answers]
         assert told == [f"hello from {1 + number % 3}" for number in range(60)]
 
 
-async def test_errors_come_back_as_ours(daemon: Places) -> None:
+async def test_errors_come_back_as_ours(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         with pytest.raises(NotFound):
             await visor.get_text(pane="99")
@@ -38,16 +38,16 @@ async def test_errors_come_back_as_ours(daemon: Places) -> None:
         assert (await visor.version())["version"]
 
 
-async def test_a_stream_ends_with_its_last_item(daemon: Places) -> None:
+async def test_a_stream_ends_with_its_last_item(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         assert [event async for event in visor.watch_events(once=True)] == []
         assert (await visor.health())["panes_tracked"] == 3
 
 
 async def test_a_stream_that_is_left_early_ends_in_the_daemon_too(folder: str) -> None:
-    desk, places = FakeDesk(), private_places(folder)
-    prepare(places)
-    async with endpoint(places.daemon_socket, desk), connect(places, start=False) as visor:
+    desk, places = FakeRequestHandler(), make_private_paths(folder)
+    make_instance_folders(places)
+    async with run_socket_server(places.daemon_socket, desk), connect(places, start=False) as visor:
         numbers = visor.watch_numbers(count=2, forever=True)
         assert [await anext(numbers), await anext(numbers)] == [0, 1]
         await desk.begun.wait()
@@ -57,16 +57,16 @@ async def test_a_stream_that_is_left_early_ends_in_the_daemon_too(folder: str) -
 
 
 async def test_a_stream_faster_than_its_reader_is_held_back_and_complete(folder: str) -> None:
-    desk, places = FakeDesk(), private_places(folder)
-    prepare(places)
-    async with endpoint(places.daemon_socket, desk), connect(places, start=False) as visor:
+    desk, places = FakeRequestHandler(), make_private_paths(folder)
+    make_instance_folders(places)
+    async with run_socket_server(places.daemon_socket, desk), connect(places, start=False) as visor:
         numbers = visor.watch_numbers(count=30_000)
         first = await anext(numbers)
         await visor.echo()
         assert [first, *[number async for number in numbers]] == list(range(30_000))
 
 
-async def test_a_daemon_that_goes_away_ends_what_waits_for_it(daemon: Places) -> None:
+async def test_a_daemon_that_goes_away_ends_what_waits_for_it(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(_expect_unavailable(visor.wait_for(pane="1", pattern="never", timeout_secs=60)))
@@ -79,12 +79,12 @@ async def test_a_daemon_that_goes_away_ends_what_waits_for_it(daemon: Places) ->
 
 async def test_without_start_a_missing_daemon_is_told(folder: str) -> None:
     with pytest.raises(Unavailable, match="no daemon is running"):
-        async with connect(private_places(folder), start=False):
+        async with connect(make_private_paths(folder), start=False):
             pass
 
 
 @pytest.mark.parametrize("error", [KeyError, TimeoutError])
-async def test_an_error_of_the_caller_passes_through_unchanged(daemon: Places, error: type[Exception]) -> None:
+async def test_an_error_of_the_caller_passes_through_unchanged(daemon: Paths, error: type[Exception]) -> None:
     with pytest.raises(error, match="mine"):
         async with connect(daemon):
             raise error("mine")

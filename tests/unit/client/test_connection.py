@@ -7,12 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from termvisor.client import connection as line
+from termvisor.client import connection
 from termvisor.errors import Unavailable, Unsupported
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
+from termvisor.protocol import command_protocol, jsonrpc
 
-HELLO = rpc.Hello("9.9.9", face.PROTOCOL, 1)
+HELLO = jsonrpc.DaemonHello("9.9.9", command_protocol.PROTOCOL_VERSION, 1)
 
 
 @contextmanager
@@ -37,24 +36,24 @@ def _talk(server: socket.socket, answers: tuple[bytes, ...]) -> None:
 
 
 def told(to: int, result: object) -> bytes:
-    return rpc.encode(rpc.Answer(to, result=result))
+    return jsonrpc.encode_message(jsonrpc.RpcResponse(to, result=result))
 
 
 def item(to: int, what: object) -> bytes:
-    return rpc.encode(rpc.Notification(rpc.Item(to, what)))
+    return jsonrpc.encode_message(jsonrpc.StreamNotification(jsonrpc.StreamItem(to, what)))
 
 
 def test_items_and_result_are_told_apart(folder: str) -> None:
     with daemon(folder, told(1, HELLO), item(2, "a") + item(2, "b") + told(2, {})) as path:
-        one = line.reach(path)
+        one = connection.connect_if_running(path)
         assert one is not None
-        assert list(one.items("watch_letters", {})) == ["a", "b"]
+        assert list(one.stream_items("watch_letters", {})) == ["a", "b"]
         one.close()
 
 
 def test_a_daemon_that_hangs_up_is_told(folder: str) -> None:
     with daemon(folder, told(1, HELLO), b'{"half') as path:
-        one = line.reach(path)
+        one = connection.connect_if_running(path)
         assert one is not None
         with pytest.raises(Unavailable, match="went away"):
             one.call("health", {})
@@ -62,19 +61,19 @@ def test_a_daemon_that_hangs_up_is_told(folder: str) -> None:
 
 
 def test_a_daemon_of_another_protocol_is_not_talked_to(folder: str) -> None:
-    older = rpc.Hello("0.0.1", face.PROTOCOL - 1, 1)
+    older = jsonrpc.DaemonHello("0.0.1", command_protocol.PROTOCOL_VERSION - 1, 1)
     with daemon(folder, told(1, older)) as path, pytest.raises(Unsupported, match="daemon is older"):
-        line.reach(path)
+        connection.connect_if_running(path)
 
 
 def test_a_daemon_that_says_nothing_is_given_up(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "ANSWERS_WITHIN", 0.05)
+    monkeypatch.setattr(connection, "HELLO_TIMEOUT_S", 0.05)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/s")
         server.listen()
         with pytest.raises(Unavailable, match="does not answer"):
-            line.reach(f"{folder}/s")
+            connection.connect_if_running(f"{folder}/s")
 
 
 def test_nobody_is_nobody(folder: str) -> None:
-    assert line.reach(f"{folder}/s") is None
+    assert connection.connect_if_running(f"{folder}/s") is None

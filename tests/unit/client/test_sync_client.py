@@ -4,11 +4,11 @@ import pytest
 
 from termvisor.client import Visor
 from termvisor.errors import NotFound, Unavailable
-from termvisor.settings import Places
-from tests.unit.memory import private_places
+from termvisor.settings import Paths
+from tests.unit.fake_daemon import make_private_paths
 
 
-def test_operations_are_called_by_name_and_answer_plain_data(daemon: Places) -> None:
+def test_operations_are_called_by_name_and_answer_plain_data(daemon: Paths) -> None:
     with Visor(daemon) as visor:
         assert visor.daemon_pid > 0
         assert len(visor.list_panes()["items"]) == 3
@@ -17,7 +17,7 @@ def test_operations_are_called_by_name_and_answer_plain_data(daemon: Places) -> 
         assert visor.get_text(pane="1")["text"] == "hello from 1"
 
 
-def test_a_stream_has_its_own_connection_so_that_calls_go_on(daemon: Places) -> None:
+def test_a_stream_has_its_own_connection_so_that_calls_go_on(daemon: Paths) -> None:
     with Visor(daemon) as visor:
         events = visor.watch_events(once=True)
         assert visor.health()["panes_tracked"] == 3
@@ -26,9 +26,9 @@ def test_a_stream_has_its_own_connection_so_that_calls_go_on(daemon: Places) -> 
 
 def test_without_start_a_missing_daemon_is_told(folder: str) -> None:
     with pytest.raises(Unavailable, match="no daemon is running"):
-        Visor(private_places(folder), start=False)
+        Visor(make_private_paths(folder), start=False)
 
 
-def test_a_name_with_an_underscore_in_front_is_no_operation(daemon: Places) -> None:
+def test_a_name_with_an_underscore_in_front_is_no_operation(daemon: Paths) -> None:
     with Visor(daemon) as visor, pytest.raises(AttributeError):
         visor._nothing()

@@ -7,28 +7,28 @@ import re
 import pytest
 
 from termvisor.backends.tmux import client
-from termvisor.daemon.assembly import open_world
+from termvisor.daemon.assembly import open_services
 from termvisor.errors import StorageError
-from termvisor.settings import Places, Settings
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.compiled import lend
+from termvisor.settings import Paths, Settings
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from tests.pattern_cache import install_pattern_cache
 
 
 @pytest.fixture
 def places():
-    with short_folder() as folder:
-        found = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        lend(found)
+    with make_short_folder() as folder:
+        found = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        install_pattern_cache(found)
         yield found
 
 
 async def test_a_world_opens_watches_and_leaves_nothing_running(places):
-    with private_tmux(places.runtime_dir) as tmux:
-        tmux.start(command="sh")
-        async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-            (pane,) = await world.fleet.panes()
-            recorder = (await world.upkeep.health()).recorder.pid
-            kinds = [event.kind for event in await world.history.events()]
+    with run_private_tmux(places.runtime_dir) as tmux:
+        tmux.start_session(command="sh")
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
+            (pane,) = await world.panes.list_panes()
+            recorder = (await world.maintenance.get_health()).recorder.pid
+            kinds = [event.kind for event in await world.history.list_events()]
         assert pane.facts.session_name == "work"
         assert kinds[:3] == ["daemon_started", "server_found", "pane_appeared"]
         assert not os.path.exists(f"/proc/{recorder}")
@@ -38,18 +38,18 @@ async def test_a_world_opens_watches_and_leaves_nothing_running(places):
 
 async def test_the_recorder_may_stay_for_the_next_daemon(places):
     settings = Settings(tmux_sockets=())
-    async with open_world(places, settings) as world:
-        first = (await world.upkeep.health()).recorder.pid
+    async with open_services(places, settings) as world:
+        first = (await world.maintenance.get_health()).recorder.pid
         world.keeps_recorder = True
-    async with open_world(places, settings) as world:
-        assert (await world.upkeep.health()).recorder.pid == first
+    async with open_services(places, settings) as world:
+        assert (await world.maintenance.get_health()).recorder.pid == first
 
 
 async def test_a_database_that_is_none_is_said_and_left_alone(places):
     with open(places.database, "wb") as file:
         file.write(b"my shopping list\n" * 100)
     with pytest.raises(StorageError):
-        async with open_world(places, Settings(tmux_sockets=())):
+        async with open_services(places, Settings(tmux_sockets=())):
             pass
     with open(places.database, "rb") as file:
         assert file.read() == b"my shopping list\n" * 100
@@ -65,16 +65,16 @@ HARMLESS = {
 
 async def test_nothing_that_is_asked_of_a_server_types_into_a_pane(places, monkeypatch):
     asked = []
-    compose = client.compose
-    monkeypatch.setattr(client, "compose", lambda *words: asked.append(compose(*words)) or asked[-1])
-    with private_tmux(places.runtime_dir) as tmux:
-        ours, theirs = tmux.start(command="cat"), tmux.start("second", "cat")
+    compose = client.compose_request
+    monkeypatch.setattr(client, "compose_request", lambda *words: asked.append(compose(*words)) or asked[-1])
+    with run_private_tmux(places.runtime_dir) as tmux:
+        ours, theirs = tmux.start_session(command="cat"), tmux.start_session("second", "cat")
         tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
-        async with open_world(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
-            while {pane.heard_by for pane in await world.fleet.panes()} != {"pipe", "control"}:
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
+            while {pane.heard_by for pane in await world.panes.list_panes()} != {"pipe", "control"}:
                 await asyncio.sleep(0.02)
-            for pane in await world.fleet.panes():
-                await world.fleet.screen(pane.id)
+            for pane in await world.panes.list_panes():
+                await world.panes.capture_screen(pane.id)
         known = tmux("list-commands", "-F", "#{command_list_name}").split()
         screens = [tmux("capture-pane", "-p", "-t", pane).strip() for pane in (ours, theirs)]
     said = "\n".join(asked)

@@ -2,22 +2,23 @@
 
 import sys
 
-from termvisor.daemon.main import first_cause
+from termvisor.daemon.main import find_first_cause
 from termvisor.errors import NewerDatabase
-from termvisor.system.subprocesses import ask
-from tests.unit.memory import env, private_places
+from termvisor.system.subprocesses import run_and_capture
+from tests.unit.fake_daemon import build_environment, make_private_paths
 
 
 def test_the_cause_is_found_inside_groups() -> None:
     cause = NewerDatabase("x")
-    assert first_cause(ExceptionGroup("a", [ExceptionGroup("b", [cause])])) is cause
-    assert first_cause(cause) is cause
+    assert find_first_cause(ExceptionGroup("a", [ExceptionGroup("b", [cause])])) is cause
+    assert find_first_cause(cause) is cause
 
 
 def test_a_broken_config_is_told_in_one_line_and_a_hint(folder: str) -> None:
-    places = private_places(folder)
-    status, out, errors = ask(
-        [sys.executable, "-m", "termvisor", "daemon", "--foreground"], env=env(places, VISOR_THIN_INTERVAL="soon")
+    places = make_private_paths(folder)
+    status, out, errors = run_and_capture(
+        [sys.executable, "-m", "termvisor", "daemon", "--foreground"],
+        env=build_environment(places, VISOR_THIN_INTERVAL="soon"),
     )
     assert (status, out) == (78, b"")
     assert errors.startswith(b"visor: config_error: ")
@@ -30,7 +31,9 @@ def test_asyncio_is_imported_without_tls() -> None:
         "foreground.run()\n"
         "assert 'asyncio' in sys.modules and sys.modules['ssl'] is None"
     )
-    status, _, errors = ask([sys.executable, "-c", script], env=env(private_places("/nonexistent"), VISOR_LOG="loud"))
+    status, _, errors = run_and_capture(
+        [sys.executable, "-c", script], env=build_environment(make_private_paths("/nonexistent"), VISOR_LOG="loud")
+    )
     assert (status, errors.count(b"\n")) == (0, 2), errors
 
 
@@ -39,9 +42,11 @@ def test_what_is_not_needed_yet_is_not_loaded() -> None:
     script = (
         "import sys; from termvisor.daemon import main as foreground\n"
         "foreground.run()\n"
-        "from termvisor.ops.api.catalog import NAMES, TOPICS\n"
+        "from termvisor.ops.api.catalog import OPERATION_NAMES, TOPIC_BY_OPERATION\n"
         "names = 'shutil urllib.parse zoneinfo tempfile pathlib tree_sitter typing_extensions'.split()\n"
-        "print(*sorted(sys.modules.keys() & {*names, *(f'termvisor.ops.{TOPICS[name]}.{name}' for name in NAMES)}))"
+        "print(*sorted(sys.modules.keys() & {*names, *(f'termvisor.ops.{TOPIC_BY_OPERATION[name]}.{name}' for name in OPERATION_NAMES)}))"
     )
-    status, out, _ = ask([sys.executable, "-c", script], env=env(private_places("/nonexistent"), VISOR_LOG="loud"))
+    status, out, _ = run_and_capture(
+        [sys.executable, "-c", script], env=build_environment(make_private_paths("/nonexistent"), VISOR_LOG="loud")
+    )
     assert (status, out.split()) == (0, [b"termvisor.ops.system.help"])

@@ -7,26 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.daemon.assembly import open_world
+from termvisor.daemon.assembly import open_services
 from termvisor.errors import ConfigError
-from termvisor.log import to_file
-from termvisor.model.reload import Reloaded
-from termvisor.redaction import build, redact
-from termvisor.redaction import use as use_rules
-from termvisor.settings import load
-from termvisor.testing.tmux import private_tmux
-from tests.compiled import lend
-from tests.unit.memory import private_places
-from tests.unit.waiting import until
+from termvisor.log import configure_log_file
+from termvisor.model.reload import ReloadResult
+from termvisor.redaction import build_rules, redact
+from termvisor.redaction import use_rules as use_rules
+from termvisor.settings import load_settings
+from termvisor.testing.private_tmux import run_private_tmux
+from tests.pattern_cache import install_pattern_cache
+from tests.unit.fake_daemon import make_private_paths
+from tests.unit.wait_until import wait_until
 
 
 @pytest.fixture
 def places(folder):
-    where = private_places(folder)
-    lend(where)
+    where = make_private_paths(folder)
+    install_pattern_cache(where)
     os.makedirs(where.config_dir)
     yield where
-    use_rules(build())
+    use_rules(build_rules())
     for handler in list(logging.getLogger("visor").handlers):
         logging.getLogger("visor").removeHandler(handler)
         handler.close()
@@ -38,12 +38,12 @@ def write(places, **settings):
 
 
 async def test_what_is_safe_is_taken_over_and_told(folder, places):
-    with private_tmux(folder, "one") as one, private_tmux(folder, "two") as two:
-        here, there = one.start(command="cat"), two.start(command="cat")
+    with run_private_tmux(folder, "one") as one, run_private_tmux(folder, "two") as two:
+        here, there = one.start_session(command="cat"), two.start_session(command="cat")
         write(places, tmux_sockets=f'["{one.socket}"]')
-        to_file(places.log_file, load(places, {}))
-        async with open_world(places, load(places, {})) as world:
-            panes = {pane.instance.server.socket: pane.id for pane in await world.fleet.panes()}
+        configure_log_file(places.log_file, load_settings(places, {}))
+        async with open_services(places, load_settings(places, {})) as world:
+            panes = {pane.instance.server.socket: pane.id for pane in await world.panes.list_panes()}
             assert list(panes) == [one.socket]
             write(
                 places,
@@ -54,33 +54,33 @@ async def test_what_is_safe_is_taken_over_and_told(folder, places):
                 baseline_lines=7,
                 segment_bytes=65536,
             )
-            told = await world.upkeep.reload()
-            assert told == Reloaded(
+            told = await world.maintenance.reload_settings()
+            assert told == ReloadResult(
                 applied=("tmux_sockets", "baseline_lines", "flush_interval", "redact_patterns", "log_level"),
                 needs_restart=("segment_bytes",),
             )
             assert world.configuration[1].segment_bytes == 8 << 20
             assert redact("the key is ACME-1234") == "the key is [redacted:custom_1]"
             assert logging.getLogger("visor").level == logging.DEBUG
-            await until(lambda: two.socket in world._parts.lookout.watches)
-            one.type(here, "my ACME-9876 key")
+            await wait_until(lambda: two.socket in world._components.server_supervisor.watchers)
+            one.type_line(here, "my ACME-9876 key")
             await said(world, panes[one.socket], "my [redacted:custom_1] key")
             assert await kinds(world, "config_reloaded") == 1
             write(places, tmux_sockets=f'["{two.socket}"]')
-            await world.upkeep.reload()
-            await until(lambda: list(world._parts.lookout.watches) == [two.socket])
-            assert one.ask(here, "#{pane_pipe}") == "0"
-            assert await world.upkeep.reload() == Reloaded()
+            await world.maintenance.reload_settings()
+            await wait_until(lambda: list(world._components.server_supervisor.watchers) == [two.socket])
+            assert one.read_format(here, "#{pane_pipe}") == "0"
+            assert await world.maintenance.reload_settings() == ReloadResult()
             assert there
 
 
 async def test_wrong_settings_are_an_error_and_the_old_ones_hold(places):
     write(places, tmux_sockets="[]", thin_interval=2.0)
-    async with open_world(places, load(places, {})) as world:
+    async with open_services(places, load_settings(places, {})) as world:
         for wrong in ({"thin_interval": 0}, {"thin_intervall": 1}, {"thin_interval": "="}):
             write(places, tmux_sockets="[]", **wrong)
             with pytest.raises(ConfigError):
-                await world.upkeep.reload()
+                await world.maintenance.reload_settings()
         assert world.configuration[1].thin_interval == 2.0
         assert await kinds(world, "config_reloaded") == 0
 

@@ -5,24 +5,24 @@ import signal
 import socket
 from pathlib import Path
 
-from termvisor.client.connection import Line, reach
-from termvisor.client.daemon_process import is_running, stop
-from termvisor.protocol import command_protocol as face
-from termvisor.settings import Places
-from termvisor.system.polling import until
-from tests.unit.memory import memory_daemon, reap
+from termvisor.client.connection import BlockingConnection, connect_if_running
+from termvisor.client.daemon_process import is_running, stop_daemon
+from termvisor.protocol import command_protocol
+from termvisor.settings import Paths
+from termvisor.system.polling import wait_until
+from tests.unit.fake_daemon import reap_daemons, run_fake_daemon
 
 
-def line(places: Places) -> Line:
-    one = reach(places.daemon_socket)
+def line(places: Paths) -> BlockingConnection:
+    one = connect_if_running(places.daemon_socket)
     assert one is not None
     return one
 
 
 def test_sigterm_ends_it_in_good_order_and_leaves_nothing(folder: str) -> None:
-    with memory_daemon(folder) as places:
+    with run_fake_daemon(folder) as places:
         os.kill(_pid(places), signal.SIGTERM)
-        reap()
+        reap_daemons()
         assert not is_running(places)
         assert not os.path.exists(places.daemon_socket)
         with open(places.log_file) as log:
@@ -30,28 +30,28 @@ def test_sigterm_ends_it_in_good_order_and_leaves_nothing(folder: str) -> None:
 
 
 def test_a_request_that_does_not_finish_is_ended_with_the_daemon(folder: str) -> None:
-    with memory_daemon(folder) as places, socket.socket(socket.AF_UNIX) as waiting:
+    with run_fake_daemon(folder) as places, socket.socket(socket.AF_UNIX) as waiting:
         waiting.connect(places.daemon_socket)
         words = ("wait-for", "1", "never", "--timeout-secs", "60")
-        waiting.sendall(face.encode(face.Asked(words)))
-        assert waiting.recv(100) == face.frame(b"a", face.PROTOCOL)
-        stop(places)
+        waiting.sendall(command_protocol.encode_request(command_protocol.CommandRequest(words)))
+        assert waiting.recv(100) == command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION)
+        stop_daemon(places)
         assert waiting.recv(100) == b""
         assert not is_running(places)
 
 
 def test_a_closing_terminal_and_a_second_wish_to_end_do_no_harm(folder: str) -> None:
-    with memory_daemon(folder) as places:
+    with run_fake_daemon(folder) as places:
         os.kill(_pid(places), signal.SIGHUP)
         one = line(places)
         assert one.call("health", {})["panes_tracked"] == 3
         one.call("shutdown", {})
         one.close()
-        assert until(lambda: not is_running(places), 10.0)
+        assert wait_until(lambda: not is_running(places), 10.0)
 
 
 def test_sighup_makes_it_read_its_settings_again_and_wrong_ones_do_no_harm(folder: str) -> None:
-    with memory_daemon(folder) as places:
+    with run_fake_daemon(folder) as places:
         os.makedirs(places.config_dir)
         for text, told in (
             ("full_interval = 20\n", "settings taken over: full_interval; need a restart: none"),
@@ -60,16 +60,16 @@ def test_sighup_makes_it_read_its_settings_again_and_wrong_ones_do_no_harm(folde
         ):
             Path(places.config_file).write_text(text)
             os.kill(_pid(places), signal.SIGHUP)
-            assert until(lambda told=told: told in Path(places.log_file).read_text(), 10.0)
+            assert wait_until(lambda told=told: told in Path(places.log_file).read_text(), 10.0)
 
 
 def test_its_log_and_folders_are_private(folder: str) -> None:
-    with memory_daemon(folder) as places:
+    with run_fake_daemon(folder) as places:
         for path in (places.runtime_dir, places.data_dir, places.log_file, places.daemon_socket, places.daemon_lock):
             assert os.stat(path).st_mode & 0o077 == 0
 
 
-def _pid(places: Places) -> int:
+def _pid(places: Paths) -> int:
     one = line(places)
     one.close()
     return one.hello.pid

@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.detection.joined_lines import CUT, has_cut, rows_of
+from termvisor.detection.joined_lines import MAX_LINE_CHARS, has_cut_line, join_lines
 
 
 @pytest.mark.parametrize(
@@ -8,20 +8,22 @@ from termvisor.detection.joined_lines import CUT, has_cut, rows_of
     [
         ([], False),
         (["a"] * 9000, False),
-        (["x" * (CUT - 1)] * 3, False),
-        (["a", "x" * CUT], True),
-        (["x" * CUT, "a"], True),
-        (["a" * 90] * 100 + ["x" * CUT] + ["b"] * 100, True),
+        (["x" * (MAX_LINE_CHARS - 1)] * 3, False),
+        (["a", "x" * MAX_LINE_CHARS], True),
+        (["x" * MAX_LINE_CHARS, "a"], True),
+        (["a" * 90] * 100 + ["x" * MAX_LINE_CHARS] + ["b"] * 100, True),
     ],
 )
 def test_lines_that_were_cut_are_noticed(lines: list[str], is_cut: bool) -> None:
-    assert has_cut("\n".join(lines)) == is_cut
+    assert has_cut_line("\n".join(lines)) == is_cut
 
 
 def test_the_pieces_of_a_line_are_one_row_and_places_are_found_in_them() -> None:
-    rows = rows_of(["a", "x" * CUT, "y" * CUT, "z", "b"])
-    assert [len(text) for text in rows.texts] == [1, 2 * CUT + 1, 1]
-    assert list(rows.first) == [0, 1, 4]
-    assert [rows.place(1, offset) for offset in (0, CUT - 1, CUT, 2 * CUT)] == [(1, 0), (1, 0), (2, CUT), (3, 2 * CUT)]
+    rows = join_lines(["a", "x" * MAX_LINE_CHARS, "y" * MAX_LINE_CHARS, "z", "b"])
+    assert [len(text) for text in rows.texts] == [1, 2 * MAX_LINE_CHARS + 1, 1]
+    assert list(rows.first_lines) == [0, 1, 4]
+    assert [
+        rows.locate_offset(1, offset) for offset in (0, MAX_LINE_CHARS - 1, MAX_LINE_CHARS, 2 * MAX_LINE_CHARS)
+    ] == [(1, 0), (1, 0), (2, MAX_LINE_CHARS), (3, 2 * MAX_LINE_CHARS)]
     assert not rows.is_open(1)
-    assert rows_of(["a", "x" * CUT]).is_open(1)
+    assert join_lines(["a", "x" * MAX_LINE_CHARS]).is_open(1)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.detection.packs import load
-from termvisor.detection.scanner import RuleScan
-from tests.compiled import kept
-from tests.noise import lines
+from termvisor.detection.packs import load_packs
+from termvisor.detection.scanner import RuleScanner
+from tests.noise import generate_lines
+from tests.pattern_cache import get_pattern_cache_dir
 
-RULES = [rule for rule in load().rules if rule.scope in ("line", "stream")]
+RULES = [rule for rule in load_packs().rules if rule.scope in ("line", "stream")]
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 EXPECTED: dict[str, set[str]] = {
     "claude_code/compacted": {"claude.compaction"},
@@ -55,8 +55,8 @@ TRUE = {path.stem: ["shell.process.killed"] for path in (RECORDINGS / "near_miss
 
 
 @pytest.fixture(scope="module")
-def scan() -> RuleScan:
-    return RuleScan(RULES, cache=kept())
+def scan() -> RuleScanner:
+    return RuleScanner(RULES, cache=get_pattern_cache_dir())
 
 
 def shown(name: str) -> list[str]:
@@ -65,37 +65,37 @@ def shown(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_recording_gives_its_events(scan: RuleScan, name: str) -> None:
-    assert {match.rule.id for match in scan.rows(shown(name))} == EXPECTED[name]
+def test_a_recording_gives_its_events(scan: RuleScanner, name: str) -> None:
+    assert {match.rule.id for match in scan.scan_rows(shown(name))} == EXPECTED[name]
 
 
 @pytest.mark.parametrize("agent", AT_MOST)
-def test_all_other_recordings_give_nothing_new(scan: RuleScan, agent: str) -> None:
+def test_all_other_recordings_give_nothing_new(scan: RuleScanner, agent: str) -> None:
     for path in sorted((RECORDINGS / agent).glob("*.json")):
         name = f"{agent}/{path.stem}"
-        found = {match.rule.id for match in scan.rows(shown(name))}
+        found = {match.rule.id for match in scan.scan_rows(shown(name))}
         assert found <= EXPECTED.get(name, AT_MOST[agent]), name
 
 
-def test_what_somebody_else_shows_of_an_agent_is_no_event(scan: RuleScan) -> None:
+def test_what_somebody_else_shows_of_an_agent_is_no_event(scan: RuleScanner) -> None:
     """`cat`, `less` and editors show recordings in panes in which no agent lives."""
     for path in sorted((RECORDINGS / "near_misses").glob("*.json")):
         rows = shown(f"near_misses/{path.stem}")
-        found = [match.rule.id for match in scan.lines(rows) if not match.rule.agent]
+        found = [match.rule.id for match in scan.scan_lines(rows) if not match.rule.agent]
         assert found == TRUE.get(path.stem, []), path.stem
 
 
-def test_an_agent_that_speaks_of_events_has_none(scan: RuleScan) -> None:
+def test_an_agent_that_speaks_of_events_has_none(scan: RuleScanner) -> None:
     for path in sorted((RECORDINGS / "near_misses").glob("prose_*.json")):
-        found = {match.rule.event for match in scan.rows(shown(f"near_misses/{path.stem}"))}
+        found = {match.rule.event for match in scan.scan_rows(shown(f"near_misses/{path.stem}"))}
         assert found <= {"session.start"}, path.stem
 
 
-def test_ordinary_noise_gives_no_event(scan: RuleScan) -> None:
-    texts = list(lines(7, RULES, 1 << 20))
+def test_ordinary_noise_gives_no_event(scan: RuleScanner) -> None:
+    texts = list(generate_lines(7, RULES, 1 << 20))
     found = [
         (match.rule.id, texts[start + match.line])
         for start in range(0, len(texts), 800)
-        for match in scan.lines(texts[start : start + 800], texts[max(0, start - 3) : start])
+        for match in scan.scan_lines(texts[start : start + 800], texts[max(0, start - 3) : start])
     ]
     assert found == []

@@ -1,71 +1,73 @@
 import pytest
 
-from termvisor.detection.joined_lines import CUT
-from termvisor.detection.scanner import RuleScan
-from tests.unit.detection.packs.making import rule
+from termvisor.detection.joined_lines import MAX_LINE_CHARS
+from termvisor.detection.scanner import RuleScanner
+from tests.unit.detection.packs.rule_factory import build_rule
 
-LIMIT = rule(r"^limit (?P<at>\d+)$", "tool.limit")
-PAIR = rule(r"^begin$\n(?:.*\n){0,2}end (?P<how>\w+)", "tool.pair", scope="stream")
+LIMIT = build_rule(r"^limit (?P<at>\d+)$", "tool.limit")
+PAIR = build_rule(r"^begin$\n(?:.*\n){0,2}end (?P<how>\w+)", "tool.pair", scope="stream")
 
 
 @pytest.fixture(scope="module")
-def scan() -> RuleScan:
-    return RuleScan([LIMIT, PAIR])
+def scan() -> RuleScanner:
+    return RuleScanner([LIMIT, PAIR])
 
 
-def told(scan: RuleScan, *texts: str, before: tuple[str, ...] = ()) -> list[tuple[str, int, int, int]]:
-    return [(one.rule.id, one.line, one.start, one.end) for one in scan.lines(texts, before)]
+def told(scan: RuleScanner, *texts: str, before: tuple[str, ...] = ()) -> list[tuple[str, int, int, int]]:
+    return [(one.rule.id, one.line, one.start, one.end) for one in scan.scan_lines(texts, before)]
 
 
-def test_a_match_has_its_line_span_and_captures(scan: RuleScan) -> None:
-    (match,) = scan.lines(["x", "limit 42", "no limit 3"])
+def test_a_match_has_its_line_span_and_captures(scan: RuleScanner) -> None:
+    (match,) = scan.scan_lines(["x", "limit 42", "no limit 3"])
     assert (match.rule, match.line, match.start, match.end, match.captures) == (LIMIT, 1, 0, 8, {"at": "42"})
 
 
-def test_a_stream_rule_reaches_over_four_lines_and_no_more(scan: RuleScan) -> None:
+def test_a_stream_rule_reaches_over_four_lines_and_no_more(scan: RuleScanner) -> None:
     assert told(scan, "begin", "end well") == [("tool.pair", 1, -6, 8)]
     assert told(scan, "begin", "a", "b", "end well") == [("tool.pair", 3, -10, 8)]
     assert told(scan, "begin", "a", "b", "c", "end well") == []
 
 
-def test_what_began_before_is_found_and_what_ended_before_is_not_told_again(scan: RuleScan) -> None:
+def test_what_began_before_is_found_and_what_ended_before_is_not_told_again(scan: RuleScanner) -> None:
     assert told(scan, "end well", before=("x", "begin", "a")) == [("tool.pair", 0, -8, 8)]
     assert told(scan, "x", before=("begin", "end well")) == []
     assert told(scan, "x", before=("limit 1",)) == []
 
 
-def test_an_endless_line_is_read_over_its_cuts_and_its_pieces_begin_no_line(scan: RuleScan) -> None:
-    word = RuleScan([rule(r"needle (?P<at>\d+);", "tool.needle"), LIMIT])
-    long = "x" * (CUT - 4) + "need"
+def test_an_endless_line_is_read_over_its_cuts_and_its_pieces_begin_no_line(scan: RuleScanner) -> None:
+    word = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle"), LIMIT])
+    long = "x" * (MAX_LINE_CHARS - 4) + "need"
     assert told(word, long, "le 7; and on") == [("tool.needle", 1, -4, 5)]
-    assert told(word, "x" * CUT, "limit 3") == []
+    assert told(word, "x" * MAX_LINE_CHARS, "limit 3") == []
     assert told(word, "le 7;", before=(long,)) == [("tool.needle", 0, -4, 5)]
 
 
 def test_a_very_long_text_is_read_in_stretches() -> None:
-    word = RuleScan([rule(r"needle (?P<at>\d+);", "tool.needle")])
+    word = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle")])
     text = "".join("y" * 4000 + f"needle {number};" for number in range(5))
-    assert [match.captures["at"] for match in word.lines([text])] == ["0", "1", "2", "3", "4"]
+    assert [match.captures["at"] for match in word.scan_lines([text])] == ["0", "1", "2", "3", "4"]
 
 
-def test_a_row_of_a_screen_is_not_a_stream(scan: RuleScan) -> None:
-    one = RuleScan([rule("^shell", "a.shell", scope="stream"), rule("^shell", "b.agent", scope="stream", agent="x")])
-    assert [match.rule.id for match in one.lines(["shell"])] == ["a.shell", "b.agent"]
-    assert [match.rule.id for match in one.rows(["shell"])] == ["b.agent"]
-    assert one.row("shell") == []
-    assert [match.rule.id for match in scan.row("limit 9")] == ["tool.limit"]
+def test_a_row_of_a_screen_is_not_a_stream(scan: RuleScanner) -> None:
+    one = RuleScanner(
+        [build_rule("^shell", "a.shell", scope="stream"), build_rule("^shell", "b.agent", scope="stream", agent="x")]
+    )
+    assert [match.rule.id for match in one.scan_lines(["shell"])] == ["a.shell", "b.agent"]
+    assert [match.rule.id for match in one.scan_rows(["shell"])] == ["b.agent"]
+    assert one.scan_row("shell") == []
+    assert [match.rule.id for match in scan.scan_row("limit 9")] == ["tool.limit"]
 
 
-def test_no_rules_and_no_lines_are_fine(scan: RuleScan) -> None:
-    assert RuleScan([]).lines(["a"]) == []
-    assert scan.lines([]) == []
+def test_no_rules_and_no_lines_are_fine(scan: RuleScanner) -> None:
+    assert RuleScanner([]).scan_lines(["a"]) == []
+    assert scan.scan_lines([]) == []
 
 
-def test_text_that_is_no_unicode_is_no_trouble(scan: RuleScan) -> None:
+def test_text_that_is_no_unicode_is_no_trouble(scan: RuleScanner) -> None:
     assert told(scan, "\ud800", "limit 3", "a\nb") == [("tool.limit", 1, 0, 7)]
 
 
 def test_many_hits_in_one_batch_are_all_found() -> None:
-    scan = RuleScan([LIMIT])
+    scan = RuleScanner([LIMIT])
     texts = [f"limit {number}" if number % 3 == 0 else "x" for number in range(500)]
-    assert [match.line for match in scan.lines(texts)] == list(range(0, 500, 3))
+    assert [match.line for match in scan.scan_lines(texts)] == list(range(0, 500, 3))

@@ -9,17 +9,20 @@ from contextlib import contextmanager
 import pytest
 
 from termvisor.frontends import hook
-from termvisor.protocol import command_protocol as face
-from termvisor.testing.tmux import short_folder
+from termvisor.protocol import command_protocol
+from termvisor.testing.private_tmux import make_short_folder
 
 WORDS = ("hook", "permission", "--agent=claude_code")
-HEARD, DONE = face.frame(b"a", face.PROTOCOL), face.frame(b"x", 0)
+HEARD, DONE = (
+    command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION),
+    command_protocol.encode_frame(b"x", 0),
+)
 Talk = Callable[[socket.socket, bytes], None]
 
 
 @contextmanager
 def daemon(talk: Talk) -> Iterator[str]:
-    with short_folder() as folder, socket.socket(socket.AF_UNIX) as server:
+    with make_short_folder() as folder, socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/s")
         server.listen()
         thread = threading.Thread(target=_serve, args=(server, talk))
@@ -52,14 +55,19 @@ def answering(*pieces: bytes) -> Talk:
 
 
 def test_the_request_goes_to_the_daemon_and_its_answer_to_the_agent(stdin, capfd) -> None:
-    heard: list[face.Asked] = []
+    heard: list[command_protocol.CommandRequest] = []
 
     def talk(plug: socket.socket, line: bytes) -> None:
-        heard.append(face.decode(line))
-        plug.sendall(HEARD + face.output(b"o", b'{"answer"') + face.output(b"o", b":1}\n") + DONE)
+        heard.append(command_protocol.decode_request(line))
+        plug.sendall(
+            HEARD
+            + command_protocol.encode_output(b"o", b'{"answer"')
+            + command_protocol.encode_output(b"o", b":1}\n")
+            + DONE
+        )
 
     with daemon(talk) as path:
-        assert hook.run(path, WORDS) == 0
+        assert hook.run_hook(path, WORDS) == 0
     assert heard[0].argv == WORDS
     assert heard[0].given is not None
     assert heard[0].given.data == b'{"tool_name": "Bash"}\n'
@@ -71,23 +79,27 @@ def test_the_request_goes_to_the_daemon_and_its_answer_to_the_agent(stdin, capfd
     [
         answering(),
         answering(HEARD),
-        answering(HEARD, face.output(b"o", b'{"half"')),
-        answering(HEARD, face.output(b"e", b"visor: a person must allow this first\n"), face.frame(b"x", 77)),
-        answering(HEARD, face.output(b"o", b"x"), face.frame(b"x", 70)),
+        answering(HEARD, command_protocol.encode_output(b"o", b'{"half"')),
+        answering(
+            HEARD,
+            command_protocol.encode_output(b"e", b"visor: a person must allow this first\n"),
+            command_protocol.encode_frame(b"x", 77),
+        ),
+        answering(HEARD, command_protocol.encode_output(b"o", b"x"), command_protocol.encode_frame(b"x", 70)),
         answering(b"nonsense that is no frame at all\n"),
-        answering(face.frame(b"l", 0)),
+        answering(command_protocol.encode_frame(b"l", 0)),
     ],
     ids=["hangs up", "dies at once", "dies half-way", "no answer", "broken", "nonsense", "somebody else"],
 )
 def test_without_a_clear_answer_the_agent_hears_nothing(stdin, capfd, talk: Talk) -> None:
     with daemon(talk) as path:
-        assert hook.run(path, WORDS) == 0
+        assert hook.run_hook(path, WORDS) == 0
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_daemon_that_does_not_say_that_it_heard_is_left(stdin, capfd) -> None:
     with daemon(lambda plug, _line: _until_left(plug)) as path:
-        assert hook.run(path, WORDS, heard_within=0.05) == 0
+        assert hook.run_hook(path, WORDS, acknowledge_timeout_s=0.05) == 0
     assert capfd.readouterr() == ("", "")
 
 
@@ -96,14 +108,14 @@ def _until_left(plug: socket.socket) -> None:
 
 
 def test_without_a_daemon_none_is_started(stdin, capfd) -> None:
-    with short_folder() as folder:
-        assert hook.run(f"{folder}/daemon", WORDS) == 0
+    with make_short_folder() as folder:
+        assert hook.run_hook(f"{folder}/daemon", WORDS) == 0
         assert os.listdir(folder) == []
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_daemon_that_falls_silent_after_its_first_word_is_left(stdin, capfd, monkeypatch) -> None:
-    monkeypatch.setattr(hook, "SILENT_FOR", 0.05)
+    monkeypatch.setattr(hook, "SILENCE_TIMEOUT_S", 0.05)
     is_over = threading.Event()
 
     def talk(plug: socket.socket, _line: bytes) -> None:
@@ -111,12 +123,12 @@ def test_a_daemon_that_falls_silent_after_its_first_word_is_left(stdin, capfd, m
         is_over.wait(20)
 
     with daemon(talk) as path:
-        assert hook.run(path, WORDS) == 0
+        assert hook.run_hook(path, WORDS) == 0
         is_over.set()
     assert capfd.readouterr().out == ""
 
 
 def test_a_daemon_that_says_that_it_is_still_there_is_waited_for(stdin, capfd) -> None:
-    with daemon(answering(HEARD, HEARD, HEARD, face.output(b"o", b"yes\n"), DONE)) as path:
-        assert hook.run(path, WORDS) == 0
+    with daemon(answering(HEARD, HEARD, HEARD, command_protocol.encode_output(b"o", b"yes\n"), DONE)) as path:
+        assert hook.run_hook(path, WORDS) == 0
     assert capfd.readouterr().out == "yes\n"

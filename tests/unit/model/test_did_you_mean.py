@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.model.did_you_mean import meant, nearest
+from termvisor.model.did_you_mean import find_close_matches, format_suggestion
 
 KNOWN = ("unstick", "handle_compaction", "handle_session_end", "Enter")
 
@@ -16,14 +16,14 @@ KNOWN = ("unstick", "handle_compaction", "handle_session_end", "Enter")
     ],
 )
 def test_those_that_begin_so_come_first_and_then_those_that_look_alike(word, near):
-    assert nearest(word, KNOWN) == near
+    assert find_close_matches(word, KNOWN) == near
 
 
 def test_how_much_alike_they_must_be_is_the_asker_s_to_say():
-    assert nearest("unxxick", KNOWN, alike=0.9) == []
-    assert nearest("unxxick", KNOWN, alike=0.5) == ["unstick"]
+    assert find_close_matches("unxxick", KNOWN, cutoff=0.9) == []
+    assert find_close_matches("unxxick", KNOWN, cutoff=0.5) == ["unstick"]
 
 
 def test_the_hint_names_the_best_or_all():
-    assert meant("unstik", KNOWN) == "did you mean unstick?"
-    assert meant("zebra", ("a", "b")) == "known are a, b"
+    assert format_suggestion("unstik", KNOWN) == "did you mean unstick?"
+    assert format_suggestion("zebra", ("a", "b")) == "known are a, b"

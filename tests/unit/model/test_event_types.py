@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from termvisor.detection.packs import load
-from termvisor.model.event_types import EVENT_TYPES, OF_ONE_THING, is_event_type, key_of
+from termvisor.detection.packs import load_packs
+from termvisor.model.event_types import EVENT_TYPES, ONE_PER_AGENT_TYPES, build_detection_key, is_event_type
 from termvisor.model.ids import RuntimeId
 
 SEVEN = RuntimeId(7)
@@ -12,7 +12,7 @@ SEVEN = RuntimeId(7)
 def test_every_type_has_the_shape_of_one_and_says_what_it_means():
     assert [name for name in EVENT_TYPES if not is_event_type(name)] == []
     assert [name for name, doc in EVENT_TYPES.items() if not re.fullmatch(r"[A-Z].+\.", doc)] == []
-    assert EVENT_TYPES.keys() >= OF_ONE_THING
+    assert EVENT_TYPES.keys() >= ONE_PER_AGENT_TYPES
 
 
 @pytest.mark.parametrize(
@@ -23,20 +23,24 @@ def test_what_is_no_type(text):
 
 
 def test_every_rule_of_ours_tells_a_type():
-    assert [rule.id for rule in load().rules if rule.event and not is_event_type(rule.event)] == []
+    assert [rule.id for rule in load_packs().rules if rule.event and not is_event_type(rule.event)] == []
 
 
 def test_what_an_agent_also_says_itself_is_one_thing_however_it_is_worded():
-    said = key_of("usage.reached", "codex", SEVEN, {"resets_at": "2026-01-01T15:00:00Z"})
-    assert said == key_of("usage.reached", "codex", SEVEN, {"try_again_at": "3pm"}) == "usage.reached runtime:7"
-    assert key_of("usage.reached", "codex", None, {}) == "usage.reached"
+    said = build_detection_key("usage.reached", "codex", SEVEN, {"resets_at": "2026-01-01T15:00:00Z"})
+    assert (
+        said
+        == build_detection_key("usage.reached", "codex", SEVEN, {"try_again_at": "3pm"})
+        == "usage.reached runtime:7"
+    )
+    assert build_detection_key("usage.reached", "codex", None, {}) == "usage.reached"
 
 
 def test_other_things_differ_by_whose_they_are_and_by_what_was_captured():
     keys = {
-        key_of("usage.warning", "codex", SEVEN, {"remaining": "25"}),
-        key_of("usage.warning", "codex", SEVEN, {"remaining": "10"}),
-        key_of("usage.warning", "gemini", SEVEN, {"remaining": "10"}),
+        build_detection_key("usage.warning", "codex", SEVEN, {"remaining": "25"}),
+        build_detection_key("usage.warning", "codex", SEVEN, {"remaining": "10"}),
+        build_detection_key("usage.warning", "gemini", SEVEN, {"remaining": "10"}),
     }
     assert len(keys) == 3
-    assert len(key_of("a.b", "c", None, {"x": "y" * 999})) == 200
+    assert len(build_detection_key("a.b", "c", None, {"x": "y" * 999})) == 200

@@ -12,7 +12,7 @@ import termvisor.model
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.search_query import Found, Hit, Question
+from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchResult
 
 MODULES = [
     importlib.import_module(f"termvisor.model.{found.name}") for found in pkgutil.iter_modules(termvisor.model.__path__)
@@ -49,8 +49,8 @@ LINE = Line(pane=PaneId(7), number=3, at=5, text="make: *** Error 2", epoch=Epoc
     "value",
     [
         LINE,
-        Question(text='"usage limit" pane:7', pane=PaneId(7), rank="relevance"),
-        Found(hits=(Hit(line=LINE, spans=((10, 15),), before=("a",), after=()),), is_complete=False),
+        SearchQuery(text='"usage limit" pane:7', pane=PaneId(7), rank="relevance"),
+        SearchResult(hits=(SearchHit(line=LINE, spans=((10, 15),), before=("a",), after=()),), is_complete=False),
         Screen(pane=PaneId(7), rows=("$ ", ""), width=80, height=2, cursor_x=2),
     ],
     ids=lambda value: type(value).__name__,

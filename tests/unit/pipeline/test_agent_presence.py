@@ -3,7 +3,7 @@ import pytest
 from termvisor.clock import NS
 from termvisor.model.detection.rule import Rule
 from termvisor.model.ids import RuntimeId
-from termvisor.pipeline.agent_presence import Gating, Stay, whose
+from termvisor.pipeline.agent_presence import AgentPresence, GatingOptions, find_owner
 
 AT = 1000 * NS
 
@@ -23,9 +23,9 @@ def rule(agent: str = "codex", versions: str = "") -> Rule:
     )
 
 
-def stay(agent: str = "codex", began: float = 0, ended: float | None = None, **others) -> Stay:
+def stay(agent: str = "codex", began: float = 0, ended: float | None = None, **others) -> AgentPresence:
     ended_at = None if ended is None else int(ended * NS)
-    return Stay(runtime=RuntimeId(7), agent=agent, began_at=int(began * NS), ended_at=ended_at, **others)
+    return AgentPresence(agent_process=RuntimeId(7), agent=agent, began_at=int(began * NS), ended_at=ended_at, **others)
 
 
 @pytest.mark.parametrize(
@@ -43,24 +43,28 @@ def stay(agent: str = "codex", began: float = 0, ended: float | None = None, **o
     ],
 )
 def test_a_rule_about_an_agent_counts_where_that_agent_is_or_just_was(stays, is_there):
-    assert (whose(rule(), stays, AT, Gating()) is not None) == is_there
+    assert (find_owner(rule(), stays, AT, GatingOptions()) is not None) == is_there
 
 
 def test_any_agent_will_do_where_the_settings_say_so():
-    assert whose(rule(), [stay("gemini")], AT, Gating(is_exact=False)).agent == "gemini"
-    assert whose(rule(), [], AT, Gating(is_exact=False)) is None
+    assert find_owner(rule(), [stay("gemini")], AT, GatingOptions(is_exact=False)).agent == "gemini"
+    assert find_owner(rule(), [], AT, GatingOptions(is_exact=False)) is None
 
 
 def test_its_version_must_fit_where_it_is_known():
     old, new, unknown = stay(version="0.99.1"), stay(version="0.150.0"), stay()
     wanted = rule(versions=">=0.150,<1")
-    assert [whose(wanted, [one], AT, Gating()) is not None for one in (old, new, unknown)] == [False, True, True]
+    assert [find_owner(wanted, [one], AT, GatingOptions()) is not None for one in (old, new, unknown)] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_what_is_about_no_agent_is_still_the_word_of_the_one_who_is_there():
-    assert whose(rule(agent=""), [stay("gemini")], AT, Gating()).agent == "gemini"
-    assert whose(rule(agent=""), [], AT, Gating()) is None
+    assert find_owner(rule(agent=""), [stay("gemini")], AT, GatingOptions()).agent == "gemini"
+    assert find_owner(rule(agent=""), [], AT, GatingOptions()) is None
 
 
 def test_of_two_the_right_one_is_meant():
-    assert whose(rule(), [stay("gemini", began=5), stay()], AT, Gating(is_exact=False)).agent == "codex"
+    assert find_owner(rule(), [stay("gemini", began=5), stay()], AT, GatingOptions(is_exact=False)).agent == "codex"

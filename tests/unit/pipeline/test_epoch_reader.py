@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.pipeline import EpochText, activity_of
-from termvisor.pipeline.epoch_reader import first_carry
+from termvisor.pipeline import EpochReader, get_activity
+from termvisor.pipeline.epoch_reader import encode_first_carry
 from termvisor.recorder.segment_log import SegmentWriter
 
 EPOCH = Epoch(id=EpochId(3), pane=PaneId(1), source="pipe", opened_at=10)
@@ -27,48 +27,48 @@ def written(folder: str, *pieces: bytes, segment_bytes: int = 1 << 20) -> int:
     return writer.offset
 
 
-def rows(text: EpochText) -> list[str]:
-    progress = text.take()
+def rows(text: EpochReader) -> list[str]:
+    progress = text.take_progress()
     return [] if progress is None else [line for block in progress.blocks for line in block.lines]
 
 
 def test_what_is_taken_goes_on_in_a_text_that_is_built_from_it(folder):
     written(folder, b"one\r\ntw", b"o\r\nthree\r\n")
-    text = EpochText(EPOCH, folder, None)
-    assert text.step(7) == 7
-    progress = text.take()
+    text = EpochReader(EPOCH, folder, None)
+    assert text.read_step(7) == 7
+    progress = text.take_progress()
     assert progress is not None and progress.committed == 5
-    after = EpochText(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
-    after.step(1000)
+    after = EpochReader(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
+    after.read_step(1000)
     assert rows(after) == ["two", "three"]
-    assert text.take() is None
+    assert text.take_progress() is None
 
 
 def test_the_missing_end_of_a_closed_log_is_a_gap(folder):
     size = written(folder, b"kept\r\n", b"cut away\r\n")
     (raw,) = [name for name in os.listdir(folder) if name.endswith(".raw")]
     os.truncate(f"{folder}/{raw}", 6)
-    text = EpochText(replace(EPOCH, size=size), folder, None)
-    text.step(1000)
-    assert not text.is_read
+    text = EpochReader(replace(EPOCH, size=size), folder, None)
+    text.read_step(1000)
+    assert not text.is_fully_read
     text.finish()
     assert rows(text) == ["kept"]
-    (gap,) = text.take_holes()
+    (gap,) = text.take_gaps()
     assert (gap.cause, gap.start_at, gap.detail) == ("log_truncated", 100, "bytes 6 to 16 are no longer in the raw log")
 
 
 def test_a_log_that_is_all_there_has_no_hole(folder):
     size = written(folder, b"kept\r\n")
-    text = EpochText(replace(EPOCH, size=size), folder, None)
-    text.step(1000)
+    text = EpochReader(replace(EPOCH, size=size), folder, None)
+    text.read_step(1000)
     text.finish()
-    assert text.take_holes() == []
+    assert text.take_gaps() == []
 
 
 def test_a_pane_that_begins_in_the_alternate_screen_is_known_to_be_there(folder):
-    text = EpochText(replace(EPOCH, carry=first_carry(is_alternate=True, at=5, width=80)), folder, None)
-    assert (activity_of(text).kind, activity_of(text).since) == ("alt_screen", 5)
-    assert activity_of(None).kind == "gap"
+    text = EpochReader(replace(EPOCH, carry=encode_first_carry(is_alternate=True, at=5, width=80)), folder, None)
+    assert (get_activity(text).kind, get_activity(text).since) == ("alt_screen", 5)
+    assert get_activity(None).kind == "gap"
 
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
@@ -91,44 +91,44 @@ MASK = "[redacted:anthropic_key]"
 def test_what_is_left_of_a_key_that_was_written_over_is_not_stored(folder, printed, stored):
     size = written(folder, printed.encode())
     for step in (1, 7, size):
-        text = EpochText(EPOCH, folder, None)
-        while text.step(step):
+        text = EpochReader(EPOCH, folder, None)
+        while text.read_step(step):
             pass
         assert rows(text) == stored
 
 
 def test_the_unfinished_line_shows_nothing_of_a_key_that_was_written_over(folder):
     written(folder, f"{KEY}\rworking on it".encode())
-    text = EpochText(EPOCH, folder, None)
-    text.step(1000)
-    assert text.pending == f"working on it{MASK}"
+    text = EpochReader(EPOCH, folder, None)
+    text.read_step(1000)
+    assert text.pending_line == f"working on it{MASK}"
 
 
 def test_a_text_that_is_built_later_learns_the_keys_again_from_the_log(folder):
     first = f"{KEY}\r\n".encode()
     written(folder, first, f"\x1b[A\x1b[B{BODY[20:]} is left\r\n".encode())
-    text = EpochText(EPOCH, folder, None)
-    text.step(len(first))
-    progress = text.take()
+    text = EpochReader(EPOCH, folder, None)
+    text.read_step(len(first))
+    progress = text.take_progress()
     assert progress is not None and BODY[:9].encode() not in progress.carry
-    after = EpochText(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
-    after.step(1000)
+    after = EpochReader(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
+    after.read_step(1000)
     assert rows(after) == [f"{MASK} is left"]
 
 
 def test_a_key_that_was_painted_is_known_until_much_was_printed_after_it(folder):
     size = written(folder, f"\x1b[?1049h\x1b[3;1H{KEY}\x1b[3;1Hworking\x1b[?1049l".encode(), b"a line\r\n" * 2000)
-    text = EpochText(EPOCH, folder, None)
-    assert text.look_back().masked(BODY[20:]) == MASK
-    while text.step(1000):
+    text = EpochReader(EPOCH, folder, None)
+    assert text.refresh_secrets().mask_known_pieces(BODY[20:]) == MASK
+    while text.read_step(1000):
         pass
-    assert text.read_to == size
-    assert text.look_back().masked(BODY[20:]) == BODY[20:]
+    assert text.read_offset == size
+    assert text.refresh_secrets().mask_known_pieces(BODY[20:]) == BODY[20:]
 
 
 def test_a_closed_epoch_is_not_read_again(folder):
     size = written(folder, f"\x1b[?1049h{KEY}".encode())
-    text = EpochText(replace(EPOCH, size=size), folder, None)
-    text.step(1000)
+    text = EpochReader(replace(EPOCH, size=size), folder, None)
+    text.read_step(1000)
     text.finish()
-    assert text.look_back().masked(BODY) == BODY
+    assert text.refresh_secrets().mask_known_pieces(BODY) == BODY

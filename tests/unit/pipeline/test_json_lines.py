@@ -1,29 +1,29 @@
 """Which lines may be meant for programs."""
 
-from termvisor.pipeline.json_lines import Printout
-from termvisor.terminal.line_assembler import LINE_LIMIT, Settled
-from termvisor.terminal.text_decoder import Delta, TextStage
+from termvisor.pipeline.json_lines import JsonLineCollector
+from termvisor.terminal.line_assembler import LINE_LIMIT, SettledLine
+from termvisor.terminal.text_decoder import Delta, TextDecoder
 
 EVENT = '{"type":"turn.started"}'
 
 
-def printed(*pieces: bytes, printout: Printout | None = None) -> list[str]:
+def printed(*pieces: bytes, printout: JsonLineCollector | None = None) -> list[str]:
     """What is taken of these bytes, read piece by piece."""
-    stage, found = TextStage(), printout or Printout()
+    stage, found = TextDecoder(), printout or JsonLineCollector()
     offset = 0
     for data in pieces:
         lines = stage.feed(Delta(1, offset, data, 5)).lines
-        found.take(lines, [line.text for line in lines])
+        found.collect_lines(lines, [line.text for line in lines])
         offset += len(data)
-    return [line.text for line in found.told()]
+    return [line.text for line in found.take_lines()]
 
 
 def test_an_object_alone_on_its_line_is_taken_with_its_place_and_time():
-    found = Printout()
-    found.take([Settled(EVENT, 10, 35, 7)], [EVENT.replace("turn", "***")])
-    (line,) = found.told()
+    found = JsonLineCollector()
+    found.collect_lines([SettledLine(EVENT, 10, 35, 7)], [EVENT.replace("turn", "***")])
+    (line,) = found.take_lines()
     assert (line.at, line.end, line.text) == (7, 35, '{"type":"***.started"}')
-    assert found.told() == []
+    assert found.take_lines() == []
 
 
 def test_however_the_bytes_are_cut():
@@ -45,7 +45,7 @@ def test_the_rest_of_a_line_that_was_too_long_is_no_line():
     long = '{"type":"item.completed","item":"'
     start = long + "x" * (LINE_LIMIT - len(long))
     assert printed(f"{start}{EVENT}\r\n{EVENT}\r\n".encode()) == [EVENT]
-    found = Printout()
+    found = JsonLineCollector()
     assert printed(start.encode(), f"{EVENT}\r\n".encode(), printout=found) == []
 
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from termvisor.backends.pane_source import Capture
-from termvisor.capture.screen_sampler import Look
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.capture.screen_sampler import ScreenSample
 from termvisor.clock import NS
-from termvisor.detection.scanner import RuleScan
+from termvisor.detection.scanner import RuleScanner
 from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.ids import RuntimeId
-from termvisor.model.terminal.screen_row import Life
-from termvisor.pipeline import Sightings
-from termvisor.pipeline.agent_presence import Gating, Stay
+from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.pipeline import SightingRecorder
+from termvisor.pipeline.agent_presence import AgentPresence, GatingOptions
 from tests.property.test_detections import rule
-from tests.unit.capture.scene import Memory
+from tests.unit.capture.capture_harness import CaptureStore
 
 RULES = (
     rule("shell.panic", r"^panic: (?P<what>\w+)", cooldown=60.0),
@@ -20,93 +20,93 @@ RULES = (
     rule("usage.reached", r"limit, resets (?P<resets_at>.+)", agent="codex", cooldown=60.0),
     rule("title.changed", r"^title (?P<what>\w+)", scope="mark", cooldown=60.0),
 )
-SCAN = RuleScan([one for one in RULES if one.scope != "mark"], engine="re2")
-MARKS = RuleScan([one for one in RULES if one.scope == "mark"], engine="re2")
+SCAN = RuleScanner([one for one in RULES if one.scope != "mark"], engine="re2")
+MARKS = RuleScanner([one for one in RULES if one.scope == "mark"], engine="re2")
 
 
 @pytest.fixture
-def ruled(memory: Memory) -> Memory:
+def ruled(memory: CaptureStore) -> CaptureStore:
     use(memory)
     return memory
 
 
-def use(memory: Memory, *stays: Stay) -> None:
-    memory.pipeline.spotter.use(RULES, SCAN, MARKS)
-    memory.pipeline.spotter.stays = lambda pane: stays
+def use(memory: CaptureStore, *stays: AgentPresence) -> None:
+    memory.pipeline.matcher.set_rules(RULES, SCAN, MARKS)
+    memory.pipeline.matcher.find_presences = lambda pane: stays
 
 
-def codex(memory: Memory) -> Stay:
-    return Stay(runtime=RuntimeId(7), agent="codex", began_at=memory.clock.now() - 3600 * NS)
+def codex(memory: CaptureStore) -> AgentPresence:
+    return AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=memory.clock.now() - 3600 * NS)
 
 
-async def found(memory: Memory):
-    await memory.pipeline.settle()
+async def found(memory: CaptureStore):
+    await memory.pipeline.wait_settled()
     return await memory.store.detections.list(DetectionFilter())
 
 
 async def test_a_text_that_comes_in_pieces_is_found_when_its_line_is_whole(ruled, epoch):
     with ruled.pipeline.events.subscribe() as news:
         for piece in (b"pan", b"ic: dis", b"k"):
-            ruled.write(epoch, piece)
+            ruled.write_output(epoch, piece)
             assert await found(ruled) == []
-        ruled.write(epoch, b"\r\n$ ")
+        ruled.write_output(epoch, b"\r\n$ ")
         (one,) = await found(ruled)
         assert [event.kind for event in news.drain()] == ["shell.panic"]
     assert (one.captures, one.evidence["line"], one.context) == ({"what": "disk"}, 1, "panic: disk")
-    (line,) = await ruled.store.output.lines(epoch.pane)
+    (line,) = await ruled.store.output.read_lines(epoch.pane)
     assert line.number == one.evidence["line"]
 
 
 async def test_a_rule_over_lines_that_are_stored_apart_finds_them_also_after_a_restart(ruled, epoch):
-    ruled.write(epoch, b"begin\r\n")
+    ruled.write_output(epoch, b"begin\r\n")
     assert await found(ruled) == []
-    await ruled.again()
+    await ruled.restart()
     use(ruled)
-    (left,) = await ruled.store.output.open_epochs()
-    ruled.pipeline.open(left)
-    ruled.write(left, b"middle\r\nend 4\r\n")
+    (left,) = await ruled.store.output.list_open_epochs()
+    ruled.pipeline.open_epoch(left)
+    ruled.write_output(left, b"middle\r\nend 4\r\n")
     (one,) = await found(ruled)
     assert (one.captures, one.evidence["line"], one.context) == ({"number": "4"}, 3, "begin\nmiddle\nend 4")
 
 
 async def test_a_rule_about_an_agent_is_silent_where_the_agent_is_not(ruled, epoch):
-    ruled.write(epoch, b"limit, resets in 2h\r\n")
+    ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     assert await found(ruled) == []
 
 
 async def test_without_the_gate_it_speaks_everywhere(ruled, epoch):
-    ruled.pipeline.spotter.gating = Gating(is_on=False)
-    ruled.write(epoch, b"limit, resets in 2h\r\n")
+    ruled.pipeline.matcher.gating = GatingOptions(is_enabled=False)
+    ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     (one,) = await found(ruled)
     assert (one.agent, one.runtime, one.key) == ("codex", None, "usage.reached")
 
 
 async def test_what_an_agent_said_before_it_was_known_is_its_own_once_it_is(ruled, epoch):
-    ruled.write(epoch, b"limit, resets in 2h\r\n")
+    ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     assert await found(ruled) == []
-    await ruled.again()  # what waits is kept with the text
+    await ruled.restart()  # what waits is kept with the text
     use(ruled)
-    (left,) = await ruled.store.output.open_epochs()
-    ruled.pipeline.open(left)
-    await ruled.pipeline.settle()
+    (left,) = await ruled.store.output.list_open_epochs()
+    ruled.pipeline.open_epoch(left)
+    await ruled.pipeline.wait_settled()
     use(ruled, codex(ruled))
-    ruled.pipeline.reconsider(epoch.pane)
+    ruled.pipeline.retry_pending_matches(epoch.pane)
     (one,) = await found(ruled)
     assert (one.agent, one.runtime, one.captures) == ("codex", 7, {"resets_at": "in 2h"})
     assert one.evidence["resets_at"] == one.at + 7200 * NS
-    ruled.pipeline.reconsider(epoch.pane)
+    ruled.pipeline.retry_pending_matches(epoch.pane)
     assert [(again.event, again.seen_again) for again in await found(ruled)] == [(one.event, 0)]
 
 
 async def test_what_waited_too_long_is_nobodys(ruled, epoch):
-    ruled.write(epoch, b"limit, resets in 2h\r\n")
+    ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     assert await found(ruled) == []
     later = ruled.clock.now() + 11 * NS
-    ruled.pipeline.spotter.now = lambda: later
-    ruled.write(epoch, b"more\r\n")
-    await ruled.pipeline.settle()
+    ruled.pipeline.matcher.now = lambda: later
+    ruled.write_output(epoch, b"more\r\n")
+    await ruled.pipeline.wait_settled()
     use(ruled, codex(ruled))
-    ruled.pipeline.reconsider(epoch.pane)
+    ruled.pipeline.retry_pending_matches(epoch.pane)
     assert await found(ruled) == []
 
 
@@ -114,56 +114,61 @@ async def test_a_redraw_hours_later_is_not_told_again(ruled, epoch):
     use(ruled, codex(ruled))
     screen = b"\r\n> go on\r\nthinking\r\nlimit, resets 3pm (UTC)\r\n"
     now = ruled.clock.now()
-    ruled.write(epoch, screen, at=now)
-    ruled.write(epoch, screen, at=now + 7200 * NS)
+    ruled.write_output(epoch, screen, at=now)
+    ruled.write_output(epoch, screen, at=now + 7200 * NS)
     (one,) = await found(ruled)
     assert one.seen_again == 1
 
 
 async def test_marks_are_looked_at_too(ruled, epoch):
-    ruled.write(epoch, b"\x1b]0;busy\x07\r\n")
+    ruled.write_output(epoch, b"\x1b]0;busy\x07\r\n")
     (one,) = await found(ruled)
     assert (one.source, one.captures) == ("mark", {"what": "busy"})
 
 
-def look(epoch, *rows: str, at: int) -> Look:
-    seen = Capture(rows=rows, width=80, height=24, cursor_y=99, alternate=True)
-    return Look(Life(epoch.pane, epoch.id, True, 5), seen, at)
+def look(epoch, *rows: str, at: int) -> ScreenSample:
+    seen = PaneCapture(rows=rows, width=80, height=24, cursor_y=99, alternate=True)
+    return ScreenSample(ScreenLifetime(epoch.pane, epoch.id, True, 5), seen, at)
 
 
 async def test_rows_of_a_screen_are_looked_at_when_they_are_new(ruled, epoch):
     use(ruled, codex(ruled))
-    sightings, now = Sightings(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
-    await sightings.take([look(epoch, "hello", "limit, resets 3pm (UTC)", at=now)])
-    await sightings.take([look(epoch, "limit, resets 3pm (UTC)", "other", at=now + 120 * NS)])
-    again = Sightings(ruled.store, ruled.pipeline, ruled.clock)
-    await again.take([look(epoch, "new", "limit, resets 3pm (UTC)", at=now + 240 * NS)])
+    sightings, now = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
+    await sightings.store_samples([look(epoch, "hello", "limit, resets 3pm (UTC)", at=now)])
+    await sightings.store_samples([look(epoch, "limit, resets 3pm (UTC)", "other", at=now + 120 * NS)])
+    again = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock)
+    await again.store_samples([look(epoch, "new", "limit, resets 3pm (UTC)", at=now + 240 * NS)])
     (one,) = await found(ruled)
     assert (one.source, one.seen_again, one.context) == ("screen", 0, "hello\nlimit, resets 3pm (UTC)")
-    screen = await ruled.store.sightings.screen(one.evidence["screen"])
+    screen = await ruled.store.sightings.find_screen(one.evidence["screen"])
     assert screen.rows[1] == "limit, resets 3pm (UTC)"
 
 
 async def test_a_row_of_an_agent_that_is_not_known_yet_waits_for_it(ruled, epoch):
-    sightings, now = Sightings(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
-    await sightings.take([look(epoch, "limit, resets 3pm (UTC)", at=now)])
+    sightings, now = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
+    await sightings.store_samples([look(epoch, "limit, resets 3pm (UTC)", at=now)])
     assert await found(ruled) == []
     use(ruled, codex(ruled))
-    ruled.pipeline.reconsider(epoch.pane)
+    ruled.pipeline.retry_pending_matches(epoch.pane)
     assert [one.source for one in await found(ruled)] == ["screen"]
 
 
 async def test_one_thing_seen_on_the_screen_and_in_the_stream_is_one_event(ruled, epoch):
     use(ruled, codex(ruled))
-    sightings, now = Sightings(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
-    await sightings.take([look(epoch, "limit, resets 3pm (UTC)", at=now)])
-    ruled.write(epoch, b"limit, resets 3pm\r\n", at=now + NS)
+    sightings, now = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
+    await sightings.store_samples([look(epoch, "limit, resets 3pm (UTC)", at=now)])
+    ruled.write_output(epoch, b"limit, resets 3pm\r\n", at=now + NS)
     assert [one.seen_again for one in await found(ruled)] == [1]
 
 
 async def test_a_user_variable_for_somebody_to_see_to_is_a_detection(ruled, epoch):
-    ruled.write(epoch, b"\x1b]1337;SetUserVar=visor-deploy=e30=\x07\x1b]1337;SetUserVar=visor-ready=e30=\x07")
+    ruled.write_output(epoch, b"\x1b]1337;SetUserVar=visor-deploy=e30=\x07\x1b]1337;SetUserVar=visor-ready=e30=\x07")
     (one,) = await found(ruled)
-    assert (one.type, one.rule, one.source, one.may_start) == ("user_var", "user_var.visor-deploy", "user_var", False)
+    assert (one.type, one.rule, one.source, one.can_start_workflow) == (
+        "user_var",
+        "user_var.visor-deploy",
+        "user_var",
+        False,
+    )
     kinds = [event.data["name"] for event in await ruled.store.events.list(kind="user_var")]
     assert kinds == ["visor-deploy", "visor-ready"]

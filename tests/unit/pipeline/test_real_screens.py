@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.backends.pane_source import Capture
-from termvisor.capture.screen_sampler import Look
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.capture.screen_sampler import ScreenSample
 from termvisor.clock import NS
-from termvisor.detection.packs import load
-from termvisor.detection.scanner import RuleScan
+from termvisor.detection.packs import load_packs
+from termvisor.detection.scanner import RuleScanner
 from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.ids import RuntimeId
-from termvisor.model.terminal.screen_row import Life
-from termvisor.pipeline import Sightings
-from termvisor.pipeline.agent_presence import Stay
+from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.pipeline import SightingRecorder
+from termvisor.pipeline.agent_presence import AgentPresence
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
-RULES = tuple(rule for rule in load().rules if rule.scope in ("line", "stream") and rule.event)
-SCAN = RuleScan(RULES, engine="re2")
+RULES = tuple(rule for rule in load_packs().rules if rule.scope in ("line", "stream") and rule.event)
+SCAN = RuleScanner(RULES, engine="re2")
 
 
 def rows_of(agent: str, name: str) -> list[str]:
@@ -30,25 +30,25 @@ def narrower(rows: list[str], width: int) -> list[str]:
     return [piece for row in rows for piece in textwrap.wrap(row, width) or [""]]
 
 
-def look(epoch, rows: list[str], at: int, width: int = 110) -> Look:
-    seen = Capture(rows=tuple(rows), width=width, height=len(rows), cursor_y=len(rows) - 4, alternate=True)
-    return Look(Life(epoch.pane, epoch.id, True, 5), seen, at)
+def look(epoch, rows: list[str], at: int, width: int = 110) -> ScreenSample:
+    seen = PaneCapture(rows=tuple(rows), width=width, height=len(rows), cursor_y=len(rows) - 4, alternate=True)
+    return ScreenSample(ScreenLifetime(epoch.pane, epoch.id, True, 5), seen, at)
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude_code"])
 async def test_a_limit_on_a_real_screen_is_one_event_however_it_is_drawn(memory, epoch, agent):
-    stay = Stay(runtime=RuntimeId(7), agent=agent, began_at=0)
-    memory.pipeline.spotter.use(RULES, SCAN)
-    memory.pipeline.spotter.stays = lambda pane: [stay]
+    stay = AgentPresence(agent_process=RuntimeId(7), agent=agent, began_at=0)
+    memory.pipeline.matcher.set_rules(RULES, SCAN)
+    memory.pipeline.matcher.find_presences = lambda pane: [stay]
     rows, now = rows_of(agent, "usage_limit"), memory.clock.now()
     for number in range(3):  # the last of them is a daemon that came after
-        sightings = Sightings(memory.store, memory.pipeline, memory.clock)
-        await sightings.take([look(epoch, rows, now + number * NS)])
-    await sightings.take([look(epoch, narrower(rows, 90), now + 20 * NS, 90)])
-    memory.write(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 40 * NS)
-    await memory.pipeline.settle()
-    memory.write(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 7200 * NS)
-    await memory.pipeline.settle()
+        sightings = SightingRecorder(memory.store, memory.pipeline, memory.clock)
+        await sightings.store_samples([look(epoch, rows, now + number * NS)])
+    await sightings.store_samples([look(epoch, narrower(rows, 90), now + 20 * NS, 90)])
+    memory.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 40 * NS)
+    await memory.pipeline.wait_settled()
+    memory.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 7200 * NS)
+    await memory.pipeline.wait_settled()
     found = await memory.store.detections.list(DetectionFilter(type="usage.reached"))
     assert [(one.agent, one.runtime) for one in found] == [(agent, 7)]
     assert found[0].seen_again > 0
@@ -56,9 +56,9 @@ async def test_a_limit_on_a_real_screen_is_one_event_however_it_is_drawn(memory,
 
 @pytest.mark.parametrize("agent", ["codex", "claude_code"])
 async def test_the_same_screen_in_a_pane_without_its_agent_is_nothing(memory, epoch, agent):
-    memory.pipeline.spotter.use(RULES, SCAN)
+    memory.pipeline.matcher.set_rules(RULES, SCAN)
     rows, now = rows_of(agent, "usage_limit"), memory.clock.now()
-    await Sightings(memory.store, memory.pipeline, memory.clock).take([look(epoch, rows, now)])
-    memory.write(epoch, "\r\n".join([*rows, ""]).encode(), at=now)
-    await memory.pipeline.settle()
+    await SightingRecorder(memory.store, memory.pipeline, memory.clock).store_samples([look(epoch, rows, now)])
+    memory.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now)
+    await memory.pipeline.wait_settled()
     assert await memory.store.detections.list(DetectionFilter(type="usage.*")) == []

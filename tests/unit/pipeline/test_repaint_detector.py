@@ -2,22 +2,22 @@
 
 import pytest
 
-from termvisor.capture.sampling_schedule import Stir
+from termvisor.capture.sampling_schedule import PaintActivity
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.pane import Activity
-from termvisor.model.terminal.screen_row import Life
-from termvisor.pipeline.repaint_detector import Repaint
+from termvisor.model.terminal.pane import PaneActivity
+from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.pipeline.repaint_detector import RepaintDetector
 
 PANE, EPOCH = PaneId(7), EpochId(3)
-ALTERNATE = Activity(kind="alt_screen", since=10)
-COMMAND = Activity(kind="command", since=20)
-OVER = Stir(PANE, EPOCH)
+ALTERNATE = PaneActivity(kind="alt_screen", since=10)
+COMMAND = PaneActivity(kind="command", since=20)
+OVER = PaintActivity(PANE, EPOCH)
 
 
 @pytest.fixture
-def repaint() -> Repaint:
-    return Repaint(PANE, EPOCH)
+def repaint() -> RepaintDetector:
+    return RepaintDetector(PANE, EPOCH)
 
 
 def sync(*kinds: str) -> list[Mark]:
@@ -25,54 +25,56 @@ def sync(*kinds: str) -> list[Mark]:
 
 
 def test_everything_on_the_alternate_screen_is_painting(repaint):
-    stir = repaint.stir(ALTERNATE, 0)
-    assert (stir.life, stir.is_sign) == (Life(PANE, EPOCH, True, 10), True)
+    stir = repaint.take_activity(ALTERNATE, 0)
+    assert (stir.lifetime, stir.is_repaint) == (ScreenLifetime(PANE, EPOCH, True, 10), True)
 
 
 def test_lines_that_scroll_by_are_not_told_at_all(repaint):
-    assert repaint.stir(Activity(), 0) is None
-    assert repaint.stir(COMMAND, 0) is None
+    assert repaint.take_activity(PaneActivity(), 0) is None
+    assert repaint.take_activity(COMMAND, 0) is None
 
 
 def test_a_program_that_goes_back_to_rows_it_had_left_repaints(repaint):
-    assert repaint.stir(COMMAND, 2).life == Life(PANE, EPOCH, False, 20)
-    later = repaint.stir(COMMAND, 2)
-    assert (later.life, later.is_sign) == (Life(PANE, EPOCH, False, 20), False)
-    assert repaint.stir(COMMAND, 3).is_sign
+    assert repaint.take_activity(COMMAND, 2).lifetime == ScreenLifetime(PANE, EPOCH, False, 20)
+    later = repaint.take_activity(COMMAND, 2)
+    assert (later.lifetime, later.is_repaint) == (ScreenLifetime(PANE, EPOCH, False, 20), False)
+    assert repaint.take_activity(COMMAND, 3).is_repaint
 
 
 def test_without_shell_marks_the_life_on_the_main_screen_is_the_epoch(repaint):
-    assert repaint.stir(Activity(since=5), 1).life == Life(PANE, EPOCH, False, 0)
+    assert repaint.take_activity(PaneActivity(since=5), 1).lifetime == ScreenLifetime(PANE, EPOCH, False, 0)
 
 
 def test_a_prompt_that_is_redrawn_is_no_painting_and_ends_the_life(repaint):
-    prompt = Activity(kind="prompt", since=30)
-    assert repaint.stir(prompt, 4) is None
-    repaint.stir(COMMAND, 5)
-    assert repaint.stir(prompt, 6) == OVER
-    assert repaint.stir(prompt, 7) is None
+    prompt = PaneActivity(kind="prompt", since=30)
+    assert repaint.take_activity(prompt, 4) is None
+    repaint.take_activity(COMMAND, 5)
+    assert repaint.take_activity(prompt, 6) == OVER
+    assert repaint.take_activity(prompt, 7) is None
 
 
 def test_synchronized_updates_say_when_the_picture_is_whole(repaint):
-    repaint.hear(sync("sync_on"))
-    begun = repaint.stir(COMMAND, 0)
-    assert (begun.is_sign, begun.is_painting, begun.is_painted) == (True, True, False)
-    repaint.hear(sync("sync_off"))
-    ended = repaint.stir(COMMAND, 0)
-    assert (ended.is_painting, ended.is_painted) == (False, True)
-    repaint.hear(sync("sync_on", "sync_off", "sync_on"))
-    again = repaint.stir(COMMAND, 0)
-    assert (again.is_painting, again.is_painted) == (True, False)
+    repaint.observe_marks(sync("sync_on"))
+    begun = repaint.take_activity(COMMAND, 0)
+    assert (begun.is_repaint, begun.is_mid_update, begun.is_update_complete) == (True, True, False)
+    repaint.observe_marks(sync("sync_off"))
+    ended = repaint.take_activity(COMMAND, 0)
+    assert (ended.is_mid_update, ended.is_update_complete) == (False, True)
+    repaint.observe_marks(sync("sync_on", "sync_off", "sync_on"))
+    again = repaint.take_activity(COMMAND, 0)
+    assert (again.is_mid_update, again.is_update_complete) == (True, False)
 
 
 def test_leaving_the_alternate_screen_ends_its_life(repaint):
-    repaint.stir(ALTERNATE, 0)
-    assert repaint.stir(Activity(since=40), 0) == OVER
-    assert repaint.stir(Activity(kind="alt_screen", since=50), 0).life == Life(PANE, EPOCH, True, 50)
+    repaint.take_activity(ALTERNATE, 0)
+    assert repaint.take_activity(PaneActivity(since=40), 0) == OVER
+    assert repaint.take_activity(PaneActivity(kind="alt_screen", since=50), 0).lifetime == ScreenLifetime(
+        PANE, EPOCH, True, 50
+    )
 
 
 def test_the_end_of_an_epoch_is_told_once_and_only_where_it_painted(repaint):
-    assert repaint.over() is None
-    repaint.stir(ALTERNATE, 0)
-    assert repaint.over() == OVER
-    assert repaint.over() is None
+    assert repaint.finish() is None
+    repaint.take_activity(ALTERNATE, 0)
+    assert repaint.finish() == OVER
+    assert repaint.finish() is None

@@ -5,19 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.backends.pane_source import Capture
-from termvisor.capture.screen_sampler import Look
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.capture.screen_sampler import ScreenSample
 from termvisor.errors import StorageError
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.model.terminal.screen_row import Life
-from termvisor.pipeline import Sightings
-from termvisor.pipeline import screen_rows as stage
-from termvisor.pipeline.screen_rows import rows_of
+from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.pipeline import SightingRecorder, screen_rows
+from termvisor.pipeline.screen_rows import extract_rows
 from termvisor.recorder.segment_log import SegmentWriter
-from termvisor.redaction import Memory
-from termvisor.testing.tmux import short_folder
-from tests.unit.capture.scene import Memory as House
+from termvisor.redaction import SeenSecrets
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.capture.capture_harness import CaptureStore as House
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 AWAY = 99
@@ -26,7 +25,7 @@ AWAY = 99
 
 @pytest.fixture
 async def memory():
-    with short_folder() as folder:
+    with make_short_folder() as folder:
         opened = await House(folder).open()
         yield opened
         await opened.close()
@@ -34,18 +33,20 @@ async def memory():
 
 @pytest.fixture
 async def pane(memory) -> PaneId:
-    return await memory.pane()
+    return await memory.add_pane()
 
 
 @pytest.fixture
-def sightings(memory) -> Sightings:
-    return Sightings(memory.store, memory.pipeline, memory.clock)
+def sightings(memory) -> SightingRecorder:
+    return SightingRecorder(memory.store, memory.pipeline, memory.clock)
 
 
-def look(pane: PaneId, *rows: str, at: int = 100, life: Life | None = None, cursor: int = AWAY) -> Look:
-    life = life or Life(pane, EpochId(1), True, 5)
-    seen = Capture(rows=rows, width=80, height=24, cursor_y=cursor, alternate=life.is_alternate)
-    return Look(life, seen, at)
+def look(
+    pane: PaneId, *rows: str, at: int = 100, life: ScreenLifetime | None = None, cursor: int = AWAY
+) -> ScreenSample:
+    life = life or ScreenLifetime(pane, EpochId(1), True, 5)
+    seen = PaneCapture(rows=rows, width=80, height=24, cursor_y=cursor, alternate=life.is_alternate)
+    return ScreenSample(life, seen, at)
 
 
 async def texts(memory, pane: PaneId) -> list[str]:
@@ -60,30 +61,30 @@ async def last_seen(memory, pane: PaneId) -> dict[str, int]:
 
 
 async def test_each_row_is_stored_once_in_a_life_as_it_was_first_seen(memory, pane, sightings):
-    await sightings.take([look(pane, "hello  ", "⠋ Thinking… 9s", "")])
-    await sightings.take([look(pane, "hello", "⠙ Thinking… 10s", "world")])
+    await sightings.store_samples([look(pane, "hello  ", "⠋ Thinking… 9s", "")])
+    await sightings.store_samples([look(pane, "hello", "⠙ Thinking… 10s", "world")])
     assert await texts(memory, pane) == ["hello", "⠋ Thinking… 9s", "world"]
 
 
 async def test_another_life_has_sightings_of_its_own(memory, pane, sightings):
-    await sightings.take([look(pane, "hello")])
-    await sightings.take([look(pane, "hello", life=Life(pane, EpochId(1), True, 6))])
+    await sightings.store_samples([look(pane, "hello")])
+    await sightings.store_samples([look(pane, "hello", life=ScreenLifetime(pane, EpochId(1), True, 6))])
     assert await texts(memory, pane) == ["hello", "hello"]
 
 
 async def test_the_input_area_is_neither_a_sighting_nor_on_the_stored_screen(memory, pane, sightings):
     rule = "─" * 30
-    await sightings.take([look(pane, "answer", rule, "❯ half a thou", rule, "status", cursor=2)])
+    await sightings.store_samples([look(pane, "answer", rule, "❯ half a thou", rule, "status", cursor=2)])
     assert await texts(memory, pane) == ["answer", "status"]
-    screen = await memory.store.sightings.screen_at(pane, 100)
+    screen = await memory.store.sightings.find_screen_at(pane, 100)
     assert (screen.rows, screen.left_out) == (("answer", "", "", "", "status"), (1, 2, 3))
 
 
 async def test_a_secret_on_the_screen_is_not_stored(memory, pane, sightings):
     box = [f"│ {part:<20} │" for part in (KEY[:20], KEY[20:])]
-    await sightings.take([look(pane, f"export TOKEN={KEY}", *box)])
+    await sightings.store_samples([look(pane, f"export TOKEN={KEY}", *box)])
     await memory.store.checkpoint()
-    folder = Path(memory.places.database).parent
+    folder = Path(memory.paths.database).parent
     stored = b"".join(path.read_bytes() for path in folder.glob("visor.db*"))
     assert b"export TOKEN" in stored
     assert KEY[:20].encode() not in stored
@@ -91,44 +92,44 @@ async def test_a_secret_on_the_screen_is_not_stored(memory, pane, sightings):
 
 
 async def test_what_is_left_of_a_key_that_was_painted_over_is_not_stored(memory, pane, sightings):
-    seen = Memory()
-    rows_of(look(pane, "", KEY[:24], KEY[24:]), seen)
-    left = rows_of(look(pane, "", f"working on it{KEY[16:24]}", KEY[24:]), seen)
+    seen = SeenSecrets()
+    extract_rows(look(pane, "", KEY[:24], KEY[24:]), seen)
+    left = extract_rows(look(pane, "", f"working on it{KEY[16:24]}", KEY[24:]), seen)
     mask = "[redacted:github_token]"
     assert [row.text for row in left] == ["", f"working on it{mask}", mask]
 
 
 async def test_what_the_stream_saw_of_a_pane_is_known_to_its_sightings(memory, pane, sightings):
     epoch = Epoch(id=EpochId(1), pane=pane, source="pipe", opened_at=1)
-    writer = SegmentWriter(memory.pipeline.folder(epoch), 1 << 20)
+    writer = SegmentWriter(memory.pipeline.build_folder_path(epoch), 1 << 20)
     writer.append(f"\x1b[?1049h\x1b[2;1H{KEY}\x1b[2;1Hworking".encode(), 5)
-    memory.pipeline.open(epoch)
-    await sightings.take([look(pane, "", f"working{KEY[7:]}")])
+    memory.pipeline.open_epoch(epoch)
+    await sightings.store_samples([look(pane, "", f"working{KEY[7:]}")])
     writer.close()
     assert await texts(memory, pane) == ["working[redacted:github_token]"]
 
 
 async def test_a_first_row_that_may_be_the_end_of_a_secret_is_not_stored(memory, pane, sightings):
-    await sightings.take([look(pane, KEY[12:], "second row", KEY[12:34])])
-    await sightings.take([look(pane, "first-row of words", "second row")])
+    await sightings.store_samples([look(pane, KEY[12:], "second row", KEY[12:34])])
+    await sightings.store_samples([look(pane, "first-row of words", "second row")])
     assert await texts(memory, pane) == ["second row", KEY[12:34], "first-row of words"]
 
 
 async def test_a_look_with_nothing_new_writes_nothing_until_its_time(memory, pane, sightings):
-    await sightings.take([look(pane, "hello")])
+    await sightings.store_samples([look(pane, "hello")])
     stored, memory.store.sightings.add = memory.store.sightings.add, None
-    await sightings.take([look(pane, "hello", at=200)])
+    await sightings.store_samples([look(pane, "hello", at=200)])
     memory.store.sightings.add = stored
     assert await last_seen(memory, pane) == {"hello": 100}
-    await sightings.note()
+    await sightings.flush_seen_times()
     assert await last_seen(memory, pane) == {"hello": 200}
 
 
 async def test_the_times_of_known_rows_are_written_by_themselves(memory, pane, sightings, monkeypatch):
-    monkeypatch.setattr(stage, "_NOTE_FOR", 0.01)
+    monkeypatch.setattr(screen_rows, "_FLUSH_INTERVAL_S", 0.01)
     running = asyncio.ensure_future(sightings.run())
-    await sightings.take([look(pane, "hello")])
-    await sightings.take([look(pane, "hello", at=300)])
+    await sightings.store_samples([look(pane, "hello")])
+    await sightings.store_samples([look(pane, "hello", at=300)])
     async with asyncio.timeout(5):
         while await last_seen(memory, pane) != {"hello": 300}:
             await asyncio.sleep(0.005)
@@ -136,54 +137,54 @@ async def test_the_times_of_known_rows_are_written_by_themselves(memory, pane, s
 
 
 async def test_new_rows_are_told_and_known_ones_are_not(memory, pane, sightings):
-    with memory.pipeline.news.subscribe() as news:
-        await sightings.take([look(pane, "hello")])
+    with memory.pipeline.changed_panes.subscribe() as news:
+        await sightings.store_samples([look(pane, "hello")])
         assert news.drain() == [pane]
-        await sightings.take([look(pane, "hello")])
+        await sightings.store_samples([look(pane, "hello")])
         assert news.drain() == []
 
 
 async def test_a_daemon_that_comes_after_goes_on_with_the_life(memory, pane, sightings):
-    await sightings.take([look(pane, "hello", "there")])
-    await memory.again()
-    later = Sightings(memory.store, memory.pipeline, memory.clock)
-    await later.take([look(pane, "hello", "there", "again", at=200)])
+    await sightings.store_samples([look(pane, "hello", "there")])
+    await memory.restart()
+    later = SightingRecorder(memory.store, memory.pipeline, memory.clock)
+    await later.store_samples([look(pane, "hello", "there", "again", at=200)])
     assert await texts(memory, pane) == ["hello", "there", "again"]
 
 
 async def test_what_is_remembered_is_bounded_and_forgetting_doubles_nothing(memory, pane, sightings, monkeypatch):
-    monkeypatch.setattr(stage, "_REMEMBERED", 3)
+    monkeypatch.setattr(screen_rows, "_MAX_KNOWN_ROWS", 3)
     for _ in range(2):
         for letter in "abcdefgh":
-            await sightings.take([look(pane, f"row {letter}", "always")])
-    assert len(sightings._known) == 3
+            await sightings.store_samples([look(pane, f"row {letter}", "always")])
+    assert len(sightings._known_rows) == 3
     assert sorted(await texts(memory, pane)) == sorted(["always", *(f"row {letter}" for letter in "abcdefgh")])
 
 
 async def test_lines_that_a_program_printed_on_the_main_screen_are_not_doubled(memory, pane, sightings):
-    epoch = await memory.reserved(pane)
-    memory.pipeline.open(epoch)
-    memory.write(epoch, b"printed before\r\nThinking 1s\r\n")
-    await memory.pipeline.settle()
-    life = Life(pane, epoch.id, False)
-    await sightings.take([look(pane, "printed before", "Thinking 8s", "only painted", life=life)])
+    epoch = await memory.reserve_epoch(pane)
+    memory.pipeline.open_epoch(epoch)
+    memory.write_output(epoch, b"printed before\r\nThinking 1s\r\n")
+    await memory.pipeline.wait_settled()
+    life = ScreenLifetime(pane, epoch.id, False)
+    await sightings.store_samples([look(pane, "printed before", "Thinking 8s", "only painted", life=life)])
     assert await texts(memory, pane) == ["only painted"]
-    screen = await memory.store.sightings.screen_at(pane, 100)
+    screen = await memory.store.sightings.find_screen_at(pane, 100)
     assert screen.rows == ("printed before", "Thinking 8s", "only painted")
-    await sightings.take([look(pane, "printed before", "only painted", at=200, life=life)])
+    await sightings.store_samples([look(pane, "printed before", "only painted", at=200, life=life)])
     assert await texts(memory, pane) == ["only painted"]
 
 
 async def test_a_line_that_was_read_but_not_stored_yet_counts_too(memory, pane):
-    epoch = await memory.reserved(pane)
+    epoch = await memory.reserve_epoch(pane)
     memory.pipeline._flush_for = 60.0
-    memory.pipeline.open(epoch)
-    memory.write(epoch, b"just printed\r\n")
+    memory.pipeline.open_epoch(epoch)
+    memory.write_output(epoch, b"just printed\r\n")
     async with asyncio.timeout(5):
-        while memory.pipeline.bytes_heard == 0:
+        while memory.pipeline.captured_bytes == 0:
             await asyncio.sleep(0.005)
-    sightings = Sightings(memory.store, memory.pipeline, memory.clock)
-    await sightings.take([look(pane, "just printed", life=Life(pane, epoch.id, False))])
+    sightings = SightingRecorder(memory.store, memory.pipeline, memory.clock)
+    await sightings.store_samples([look(pane, "just printed", life=ScreenLifetime(pane, epoch.id, False))])
     assert await texts(memory, pane) == []
 
 
@@ -192,15 +193,15 @@ async def test_a_full_disk_is_told_and_ends_nothing(memory, pane, sightings):
         raise StorageError("the disk is full")
 
     stored, memory.store.sightings.add = memory.store.sightings.add, full
-    await sightings.take([look(pane, "hello")])
-    assert "disk is full" in sightings.trouble
+    await sightings.store_samples([look(pane, "hello")])
+    assert "disk is full" in sightings.storage_error
     memory.store.sightings.add = stored
-    await sightings.take([look(pane, "hello")])
-    assert sightings.trouble == ""
+    await sightings.store_samples([look(pane, "hello")])
+    assert sightings.storage_error == ""
     assert await texts(memory, pane) == ["hello"]
 
 
 def test_the_row_of_the_cursor_is_found_behind_a_row_that_was_joined():
-    life = Life(PaneId(1), EpochId(1), True)
-    seen = Capture(rows=("long " * 20, "typed", "status"), width=80, height=24, cursor_y=2, alternate=True)
-    assert [row.kind for row in rows_of(Look(life, seen, 1))] == ["sighting", "input", "sighting"]
+    life = ScreenLifetime(PaneId(1), EpochId(1), True)
+    seen = PaneCapture(rows=("long " * 20, "typed", "status"), width=80, height=24, cursor_y=2, alternate=True)
+    assert [row.kind for row in extract_rows(ScreenSample(life, seen, 1))] == ["sighting", "input", "sighting"]

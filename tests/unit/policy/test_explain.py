@@ -1,8 +1,8 @@
-from termvisor.policy.explain import explain
-from termvisor.policy.policy_file import parse
-from tests.unit.policy.asking import command
+from termvisor.policy.explain import explain_verdict
+from termvisor.policy.policy_file import parse_policy
+from tests.unit.policy.policy_requests import make_command_request
 
-POLICY = parse("""
+POLICY = parse_policy("""
 [[rule]]
 id = "two"
 answer = "ask"
@@ -12,7 +12,7 @@ text = "Two pairs of eyes."
 
 
 def test_every_voice_is_told_also_those_that_said_nothing() -> None:
-    assert explain(POLICY, command("rm a && ls")) == [
+    assert explain_verdict(POLICY, make_command_request("rm a && ls")) == [
         "send_text by robot",
         "  deny list: nothing to say",
         "  hooks: nothing to say",
@@ -29,6 +29,6 @@ def test_every_voice_is_told_also_those_that_said_nothing() -> None:
 
 
 def test_a_refusal_names_what_decided() -> None:
-    assert explain(parse(""), command("echo x >> ~/.ssh/config", "human"))[-1] == (
+    assert explain_verdict(parse_policy(""), make_command_request("echo x >> ~/.ssh/config", "human"))[-1] == (
         "deny: /home/me/.ssh/config: never written (~/.ssh)"
     )

@@ -1,7 +1,13 @@
 import pytest
 
-from termvisor.policy.path_rules import Scope, fits_any, holds_never_written, never_written, resolve
-from tests.unit.policy.asking import HOME, SCOPE
+from termvisor.policy.path_rules import (
+    PathScope,
+    find_matching_glob,
+    find_never_written_folder,
+    find_never_written_inside,
+    resolve_path,
+)
+from tests.unit.policy.policy_requests import HOME, SCOPE
 
 
 @pytest.mark.parametrize(
@@ -24,11 +30,11 @@ from tests.unit.policy.asking import HOME, SCOPE
     ],
 )
 def test_other_spellings_are_the_same_path(text: str, path: str) -> None:
-    assert resolve(text, SCOPE) == path
+    assert resolve_path(text, SCOPE) == path
 
 
 def test_where_nothing_is_known_a_path_stays_relative() -> None:
-    assert [resolve(text, Scope()) for text in ("a/../b", "~/x", "")] == ["b", "~/x", ""]
+    assert [resolve_path(text, PathScope()) for text in ("a/../b", "~/x", "")] == ["b", "~/x", ""]
 
 
 @pytest.mark.parametrize(
@@ -49,18 +55,22 @@ def test_where_nothing_is_known_a_path_stays_relative() -> None:
     ],
 )
 def test_keys_and_our_own_files_are_never_written(text: str) -> None:
-    assert never_written(resolve(text, SCOPE), SCOPE)
+    assert find_never_written_folder(resolve_path(text, SCOPE), SCOPE)
 
 
 @pytest.mark.parametrize("text", ["~/.sshrc", "~/ssh/x", "~/.config/other", "~/*", "~/?ssh", "/tmp/x", "~/.config"])
 def test_their_neighbours_may_be_written(text: str) -> None:
-    assert never_written(resolve(text, SCOPE), SCOPE) == ""
+    assert find_never_written_folder(resolve_path(text, SCOPE), SCOPE) == ""
 
 
 def test_what_holds_them_is_not_removed_either() -> None:
     removed = ["~", "/", "~/.config", "~/.local", "~/.con*", "/home"]
-    assert all(holds_never_written(resolve(text, SCOPE), SCOPE) for text in removed)
-    assert [holds_never_written(resolve(text, SCOPE), SCOPE) for text in ("build", "~/src", "~/*")] == ["", "", ""]
+    assert all(find_never_written_inside(resolve_path(text, SCOPE), SCOPE) for text in removed)
+    assert [find_never_written_inside(resolve_path(text, SCOPE), SCOPE) for text in ("build", "~/src", "~/*")] == [
+        "",
+        "",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -77,4 +87,4 @@ def test_what_holds_them_is_not_removed_either() -> None:
     ],
 )
 def test_a_star_stays_in_its_folder_and_two_do_not(glob: str, path: str, is_fit: bool) -> None:
-    assert bool(fits_any(path, (glob,), SCOPE)) is is_fit
+    assert bool(find_matching_glob(path, (glob,), SCOPE)) is is_fit

@@ -1,25 +1,29 @@
 import pytest
 
 from termvisor.errors import ConfigError
-from termvisor.model.action.policy import EXAMPLE, Policy
-from termvisor.policy.policy_file import LARGEST, parse
+from termvisor.model.action.policy import EXAMPLE_POLICY, Policy
+from termvisor.policy.policy_file import MAX_POLICY_CHARS, parse_policy
 
 RULE = '[[rule]]\nid = "a"\nanswer = "ask"\n'
 
 
 def complaint(text: str) -> ConfigError:
     with pytest.raises(ConfigError) as caught:
-        parse(text)
+        parse_policy(text)
     return caught.value
 
 
 def test_no_file_means_the_defaults() -> None:
-    assert parse("") == Policy()
-    assert (parse("").approval.default, parse("").rates.per_minute, parse("").unproven_prompt) == ("ask", 30, False)
+    assert parse_policy("") == Policy()
+    assert (parse_policy("").approval.default, parse_policy("").rates.per_minute, parse_policy("").unproven_prompt) == (
+        "ask",
+        30,
+        False,
+    )
 
 
 def test_the_example_of_the_reference_is_a_policy() -> None:
-    policy = parse(EXAMPLE)
+    policy = parse_policy(EXAMPLE_POLICY)
     assert [rule.id for rule in policy.rules] == ["ci_may_build", "two_for_production"]
     assert policy.quiet_hours[0].since == "22:00"
     assert policy.hooks[0].timeout == 2.0
@@ -52,7 +56,7 @@ def test_the_example_of_the_reference_is_a_policy() -> None:
         ("approval = 3", "line 1: approval: Expected `object`, got `int`", "policy.md"),
         ("a = [", "policy.toml: Invalid value (at end of document)", "policy.md"),
         ("a = " + "[" * 5000, "nested too deeply", "policy.md"),
-        ("#" * (LARGEST + 1), "more than", "policy.md"),
+        ("#" * (MAX_POLICY_CHARS + 1), "more than", "policy.md"),
     ],
 )
 def test_a_mistake_is_told_with_its_line_its_key_and_what_to_do(text: str, message: str, hint: str) -> None:

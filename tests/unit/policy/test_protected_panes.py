@@ -1,7 +1,7 @@
 import pytest
 
-from termvisor.policy.protected_panes import protected_by
-from tests.unit.policy.asking import PROMPT
+from termvisor.policy.protected_panes import find_protecting_pattern
+from tests.unit.policy.policy_requests import PROMPT_PANE
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from tests.unit.policy.asking import PROMPT
     ],
 )
 def test_a_pane_is_protected_by_number_or_by_a_glob_over_a_name(pattern: str, is_fit: bool) -> None:
-    assert protected_by(PROMPT, (pattern,)) == (pattern if is_fit else "")
+    assert find_protecting_pattern(PROMPT_PANE, (pattern,)) == (pattern if is_fit else "")
 
 
 def test_the_first_pattern_that_fits_is_told() -> None:
-    assert protected_by(PROMPT, ("8", "session:work", "7")) == "session:work"
+    assert find_protecting_pattern(PROMPT_PANE, ("8", "session:work", "7")) == "session:work"

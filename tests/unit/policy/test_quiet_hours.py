@@ -1,7 +1,7 @@
 import pytest
 
 from termvisor.model.action.policy import QuietHours
-from termvisor.policy.quiet_hours import is_within
+from termvisor.policy.quiet_hours import is_quiet_time
 from termvisor.policy.request import LocalTime
 
 NIGHT = QuietHours(since="22:00", until="07:00", days=("fri",))
@@ -28,4 +28,4 @@ FRIDAY, SATURDAY, SUNDAY = 4, 5, 6
 )
 def test_hours_belong_to_the_day_on_which_they_begin(hours, weekday, time, is_quiet) -> None:
     hour, minute = map(int, time.split(":"))
-    assert is_within(hours, LocalTime(weekday, hour * 60 + minute)) is is_quiet
+    assert is_quiet_time(hours, LocalTime(weekday, hour * 60 + minute)) is is_quiet

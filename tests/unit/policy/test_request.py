@@ -2,29 +2,29 @@ import pytest
 
 from termvisor.model.action.action import RunProgram, SendKeys, SendText, Spawn
 from termvisor.model.ids import PaneId
-from termvisor.policy.request import argv, keys_as_text, presses_blindly, scope_of, typed
-from tests.unit.policy.asking import HOME, asks, command
+from termvisor.policy.request import convert_keys_to_text, get_argv, get_command_text, has_blind_enter, resolve_scope
+from tests.unit.policy.policy_requests import HOME, make_command_request, make_request
 
 PANE = PaneId(7)
 
 
 def keys(*names: str, **given: object):
-    return asks(SendKeys(pane=PANE, keys=names), is_command=True, **given)
+    return make_request(SendKeys(pane=PANE, keys=names), is_command=True, **given)
 
 
 def test_only_what_a_shell_would_run_is_a_command() -> None:
-    assert typed(command("ls")) == "ls"
-    assert typed(asks(SendText(pane=PANE, text="ls"))) is None
+    assert get_command_text(make_command_request("ls")) == "ls"
+    assert get_command_text(make_request(SendText(pane=PANE, text="ls"))) is None
 
 
 def test_what_stands_at_the_prompt_already_is_run_too() -> None:
-    assert typed(command("x", standing="rm -rf ")) == "rm -rf x"
+    assert get_command_text(make_command_request("x", standing="rm -rf ")) == "rm -rf x"
 
 
 def test_keys_that_spell_a_command_are_one() -> None:
-    assert typed(keys("r", "m", "Space", "x", "Enter")) == "rm x\n"
-    assert keys_as_text(("rm -rf /", "C-m")) == "rm -rf /\n"
-    assert keys_as_text(("C-a", "Up", "F5", "M-x", "^C")) == ""
+    assert get_command_text(keys("r", "m", "Space", "x", "Enter")) == "rm x\n"
+    assert convert_keys_to_text(("rm -rf /", "C-m")) == "rm -rf /\n"
+    assert convert_keys_to_text(("C-a", "Up", "F5", "M-x", "^C")) == ""
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,20 @@ def test_keys_that_spell_a_command_are_one() -> None:
     ],
 )
 def test_enter_on_a_line_that_only_the_screen_shows_is_blind(names, standing, is_blind) -> None:
-    assert presses_blindly(keys(*names, standing=standing)) is is_blind
+    assert has_blind_enter(keys(*names, standing=standing)) is is_blind
 
 
 def test_programs_are_run_as_they_are_in_the_folder_they_name() -> None:
-    run, spawn = asks(RunProgram(argv=("a", "b"), cwd="~/x")), asks(Spawn(where="window", command=("c",), cwd="y"))
-    assert (argv(run), argv(spawn), argv(command("ls"))) == (("a", "b"), ("c",), ())
-    assert (scope_of(run).cwd, scope_of(spawn).cwd) == (f"{HOME}/x", f"{HOME}/src/y")
+    run, spawn = (
+        make_request(RunProgram(argv=("a", "b"), cwd="~/x")),
+        make_request(Spawn(where="window", command=("c",), cwd="y")),
+    )
+    assert (get_argv(run), get_argv(spawn), get_argv(make_command_request("ls"))) == (("a", "b"), ("c",), ())
+    assert (resolve_scope(run).cwd, resolve_scope(spawn).cwd) == (f"{HOME}/x", f"{HOME}/src/y")
 
 
 def test_a_request_knows_its_pane_by_the_place_or_the_action() -> None:
-    assert command("ls").pane == PANE
-    assert asks(Spawn(where="pane", beside=PaneId(3)), place=type(command("ls").place)()).pane == PaneId(3)
+    assert make_command_request("ls").pane == PANE
+    assert make_request(
+        Spawn(where="pane", beside=PaneId(3)), place=type(make_command_request("ls").place)()
+    ).pane == PaneId(3)

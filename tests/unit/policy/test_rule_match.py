@@ -1,15 +1,15 @@
 import pytest
 
-from termvisor.model.action.policy import Rule, When
-from termvisor.policy.rule_match import fits
-from tests.unit.policy.asking import actor, command, look
+from termvisor.model.action.policy import PolicyRule, RuleCondition
+from termvisor.policy.rule_match import matches_rule
+from tests.unit.policy.policy_requests import analyze_text, make_actor, make_command_request
 
-REQUEST = command("make && rm -rf build", actor=actor("robot", "ci-7"))
-EXAMINED = look("make && rm -rf build")
+REQUEST = make_command_request("make && rm -rf build", actor=make_actor("robot", "ci-7"))
+EXAMINED = analyze_text("make && rm -rf build")
 
 
-def rule(answer: str = "ask", **when: object) -> Rule:
-    return Rule(id="x", answer=answer, when=When(**when))  # type: ignore[arg-type]
+def rule(answer: str = "ask", **when: object) -> PolicyRule:
+    return PolicyRule(id="x", answer=answer, when=RuleCondition(**when))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -37,20 +37,22 @@ def rule(answer: str = "ask", **when: object) -> Rule:
     ],
 )
 def test_every_key_that_is_set_must_fit(when: dict[str, object], is_fit: bool) -> None:
-    assert fits(rule(**when), REQUEST, EXAMINED) is is_fit
+    assert matches_rule(rule(**when), REQUEST, EXAMINED) is is_fit
 
 
 def test_to_allow_every_program_and_class_must_be_meant() -> None:
-    assert not fits(rule("allow", program=("make",)), REQUEST, EXAMINED)
-    assert fits(rule("allow", program=("make", "rm")), REQUEST, EXAMINED)
-    assert not fits(rule("allow", command=("delete",)), REQUEST, EXAMINED)
-    assert fits(rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
+    assert not matches_rule(rule("allow", program=("make",)), REQUEST, EXAMINED)
+    assert matches_rule(rule("allow", program=("make", "rm")), REQUEST, EXAMINED)
+    assert not matches_rule(rule("allow", command=("delete",)), REQUEST, EXAMINED)
+    assert matches_rule(rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
 
 
 def test_an_unknown_program_is_never_one_that_was_meant() -> None:
-    assert not fits(rule("allow", program=("make",)), command("make; $X"), look("make; $X"))
+    assert not matches_rule(
+        rule("allow", program=("make",)), make_command_request("make; $X"), analyze_text("make; $X")
+    )
 
 
 def test_a_rule_about_commands_does_not_speak_of_other_text() -> None:
-    assert not fits(rule(program=("*",)), REQUEST, None)
-    assert not fits(rule("allow", command=("delete",)), REQUEST, look("ls"))
+    assert not matches_rule(rule(program=("*",)), REQUEST, None)
+    assert not matches_rule(rule("allow", command=("delete",)), REQUEST, analyze_text("ls"))

@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.policy.toml_position import Step, line_of
+from termvisor.policy.toml_position import PathStep, find_key_line
 
 TEXT = """\
 # a comment
@@ -37,9 +37,9 @@ inner = { x = 1, y = { z = 2 } }
         (("top", "deeper"), None),
     ],
 )
-def test_the_line_on_which_a_statement_begins_is_found(path: tuple[Step, ...], line: int | None) -> None:
-    assert line_of(TEXT, path) == line
+def test_the_line_on_which_a_statement_begins_is_found(path: tuple[PathStep, ...], line: int | None) -> None:
+    assert find_key_line(TEXT, path) == line
 
 
 def test_a_key_on_the_first_line_is_found() -> None:
-    assert line_of("a = 1", ("a",)) == 1
+    assert find_key_line("a = 1", ("a",)) == 1

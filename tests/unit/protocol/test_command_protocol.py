@@ -4,90 +4,100 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.protocol import command_protocol as face
+from termvisor.protocol import command_protocol
 
 WORDS = st.lists(st.text(st.characters(blacklist_categories=["Cs"])))
 
 
 @given(WORDS, st.text(st.characters(blacklist_categories=["Cs"])), st.booleans())
 def test_a_command_line_survives_the_way_to_the_daemon(argv: list[str], cwd: str, is_robot: bool) -> None:
-    line = face.encode(face.Asked(tuple(argv), is_robot, cwd, face.Look(132, True, False)))
-    heard = face.decode(line[:-1])
+    line = command_protocol.encode_request(
+        command_protocol.CommandRequest(tuple(argv), is_robot, cwd, command_protocol.TerminalInfo(132, True, False))
+    )
+    heard = command_protocol.decode_request(line[:-1])
     assert heard.given is None
     assert line.index(b"\n") == len(line) - 1
     assert (heard.argv, heard.is_robot, heard.cwd) == (tuple(argv), is_robot, cwd)
-    assert (heard.look.width, heard.look.is_terminal, heard.look.colour) == (132, True, False)
+    assert (heard.terminal.width, heard.terminal.is_terminal, heard.terminal.colour) == (132, True, False)
 
 
 @given(st.binary(), st.text(st.characters(blacklist_categories=["Cs"]), min_size=1))
 def test_a_text_beside_the_command_line_arrives_to_the_byte_or_with_what_was_wrong(data: bytes, trouble: str) -> None:
-    asked = face.Asked(("send", "7", "--stdin"))
-    text = face.decode(face.encode(asked.filled(face.Given(data)))[:-1])
+    asked = command_protocol.CommandRequest(("send", "7", "--stdin"))
+    text = command_protocol.decode_request(
+        command_protocol.encode_request(asked.with_input(command_protocol.InputText(data)))[:-1]
+    )
     assert text.given is not None
     assert (text.argv, text.given.data, text.given.trouble) == (asked.argv, data, "")
-    none = face.decode(face.encode(asked.filled(face.Given(trouble=trouble)))[:-1])
+    none = command_protocol.decode_request(
+        command_protocol.encode_request(asked.with_input(command_protocol.InputText(trouble=trouble)))[:-1]
+    )
     assert none.given is not None
     assert (none.given.data, none.given.trouble) == (b"", trouble)
 
 
 def test_a_text_stays_with_the_command_line_that_is_confirmed() -> None:
-    given = face.Given(b"make test")
-    again = face.Asked(("send", "7")).filled(given).confirmed("--yes-for-session")
+    given = command_protocol.InputText(b"make test")
+    again = command_protocol.CommandRequest(("send", "7")).with_input(given).with_consent("--yes-for-session")
     assert (again.argv, again.given) == (("send", "7", "--yes-for-session"), given)
 
 
 def test_a_word_that_is_not_unicode_arrives_with_a_sign_for_what_was_wrong() -> None:
-    line = face.encode(face.Asked(("a\udcffb",)))
-    assert face.decode(line).argv == ("a\ufffdb",)
+    line = command_protocol.encode_request(command_protocol.CommandRequest(("a\udcffb",)))
+    assert command_protocol.decode_request(line).argv == ("a\ufffdb",)
 
 
 @given(st.lists(st.tuples(st.sampled_from([b"o", b"e"]), st.binary(min_size=1))), st.integers(1, 7))
 def test_an_answer_survives_any_cut(pieces: list[tuple[bytes, bytes]], step: int) -> None:
-    sent = face.frame(b"a", 1) + b"".join(face.output(kind, data) for kind, data in pieces) + face.frame(b"x", 3)
-    frames = face.Frames()
+    sent = (
+        command_protocol.encode_frame(b"a", 1)
+        + b"".join(command_protocol.encode_output(kind, data) for kind, data in pieces)
+        + command_protocol.encode_frame(b"x", 3)
+    )
+    frames = command_protocol.FrameDecoder()
     heard = [frame for start in range(0, len(sent), step) for frame in frames.feed(sent[start : start + step])]
     assert [(kind, body) for kind, _, body in heard] == [(b"a", b""), *pieces, (b"x", b"")]
     assert heard[-1][1] == 3
 
 
 def test_large_output_is_cut_into_frames_that_a_reader_can_hold() -> None:
-    data = b"x" * (face.FRAME_BYTES * 2 + 1)
-    heard = face.Frames().feed(face.output(b"o", data))
-    assert [number for _, number, _ in heard] == [face.FRAME_BYTES, face.FRAME_BYTES, 1]
+    data = b"x" * (command_protocol.MAX_FRAME_BYTES * 2 + 1)
+    heard = command_protocol.FrameDecoder().feed(command_protocol.encode_output(b"o", data))
+    assert [number for _, number, _ in heard] == [command_protocol.MAX_FRAME_BYTES, command_protocol.MAX_FRAME_BYTES, 1]
     assert b"".join(body for _, _, body in heard) == data
 
 
 @pytest.mark.parametrize("line", [b"!2", b"!2\x1f\x1f0\x1fwide\x1f0\x1f0\x1f/", b"!2\x1f\x1f0\x1f80"])
 def test_a_request_with_missing_or_wrong_fields_is_malformed(line: bytes) -> None:
-    with pytest.raises(face.Malformed):
-        face.decode(line)
+    with pytest.raises(command_protocol.MalformedCommand):
+        command_protocol.decode_request(line)
 
 
 @pytest.mark.parametrize("data", [b"no frame at all, just a long text", b"oo 1\nx", b"o x\n", b"o 99999999999\n"])
 def test_bytes_that_are_no_frames_are_malformed(data: bytes) -> None:
-    with pytest.raises(face.Malformed):
-        face.Frames().feed(data)
+    with pytest.raises(command_protocol.MalformedCommand):
+        command_protocol.FrameDecoder().feed(data)
 
 
 def test_consent_is_put_before_the_words_that_are_no_options() -> None:
-    assert face.Asked(("db", "restore", "--", "-x"), cwd="/a").confirmed().argv == (
+    assert command_protocol.CommandRequest(("db", "restore", "--", "-x"), cwd="/a").with_consent().argv == (
         "db",
         "restore",
         "--yes",
         "--",
         "-x",
     )
-    assert face.Asked(("setup", "shell"), cwd="/a").confirmed().cwd == "/a"
+    assert command_protocol.CommandRequest(("setup", "shell"), cwd="/a").with_consent().cwd == "/a"
 
 
 def test_the_version_of_a_request_is_known_before_anything_else_of_it() -> None:
-    assert face.version(b"!7\x1fwhatever this may mean") == 7
-    with pytest.raises(face.Malformed):
-        face.version(b"!x\x1f")
+    assert command_protocol.parse_version(b"!7\x1fwhatever this may mean") == 7
+    with pytest.raises(command_protocol.MalformedCommand):
+        command_protocol.parse_version(b"!x\x1f")
 
 
 def test_a_mismatch_says_which_side_to_upgrade() -> None:
-    assert "daemon is older" in face.mismatch(client=2, daemon=1)
-    assert "visor daemon restart" in face.mismatch_hint(client=2, daemon=1)
-    assert "this visor is older" in face.mismatch(client=1, daemon=2)
-    assert "Upgrade this visor" in face.mismatch_hint(client=1, daemon=2)
+    assert "daemon is older" in command_protocol.describe_mismatch(client=2, daemon=1)
+    assert "visor daemon restart" in command_protocol.build_mismatch_hint(client=2, daemon=1)
+    assert "this visor is older" in command_protocol.describe_mismatch(client=1, daemon=2)
+    assert "Upgrade this visor" in command_protocol.build_mismatch_hint(client=1, daemon=2)

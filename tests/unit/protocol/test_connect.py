@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.protocol.connect import dial
+from termvisor.protocol.connect import connect_socket
 
 
 def test_nobody_listens_where_there_is_no_socket_or_a_dead_one(tmp_path: Path) -> None:
     path = str(tmp_path / "s")
-    assert dial(path) is None
+    assert connect_socket(path) is None
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(path)
-    assert dial(path) is None
+    assert connect_socket(path) is None
 
 
 def test_a_process_of_another_user_is_not_talked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,4 +25,4 @@ def test_a_process_of_another_user_is_not_talked_to(tmp_path: Path, monkeypatch:
         server.listen()
         monkeypatch.setattr(os, "getuid", lambda: somebody_else)
         with pytest.raises(PermissionError, match="another user"):
-            dial(path)
+            connect_socket(path)

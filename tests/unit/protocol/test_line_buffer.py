@@ -4,24 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.protocol.line_buffer import Lines, TooLong
+from termvisor.protocol.line_buffer import LineBuffer, LineTooLong
 
 
 @given(st.lists(st.binary()), st.integers(1, 9))
 def test_lines_come_out_whole_however_they_were_cut(chunks: list[bytes], step: int) -> None:
     data = b"\n".join(chunks)
-    lines = Lines()
+    lines = LineBuffer()
     found = [line for start in range(0, len(data), step) for line in lines.feed(data[start : start + step])]
-    assert [*found, lines.rest()] == data.split(b"\n")
+    assert [*found, lines.get_rest()] == data.split(b"\n")
 
 
 def test_a_line_past_the_limit_is_refused_before_its_end_is_seen() -> None:
-    lines = Lines(limit=10)
+    lines = LineBuffer(limit=10)
     assert lines.feed(b"x" * 10) == []
-    with pytest.raises(TooLong):
+    with pytest.raises(LineTooLong):
         lines.feed(b"x")
 
 
 def test_a_long_line_among_short_ones_is_refused() -> None:
-    with pytest.raises(TooLong):
-        Lines(limit=10).feed(b"short\n" + b"x" * 11 + b"\nshort\n")
+    with pytest.raises(LineTooLong):
+        LineBuffer(limit=10).feed(b"short\n" + b"x" * 11 + b"\nshort\n")

@@ -15,49 +15,49 @@ from contextlib import suppress
 import pytest
 
 import termvisor
-from termvisor.recorder.options import Options
+from termvisor.recorder.options import RecorderOptions
 from termvisor.recorder.segment_log import SegmentReader
 
 ROOT = os.path.dirname(os.path.dirname(termvisor.__file__))
 
 
-class Listener:
+class DaemonDouble:
     """The daemon's side of the socket, by hand."""
 
     def __init__(self, path: str, greeting: str = "listen 1"):
         self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.connection.settimeout(20)
         self.connection.connect(path)
-        self.say(greeting)
+        self.send_line(greeting)
         self._lines: list[str] = []
 
-    def say(self, line: str) -> None:
+    def send_line(self, line: str) -> None:
         self.connection.send(line.encode() + b"\n")
 
-    def next(self) -> str:
+    def read_line(self) -> str:
         """The next line; empty when the recorder hung up."""
         if not self._lines:
             with suppress(ConnectionResetError):
                 self._lines = self.connection.recv(8192).decode().splitlines()
         return self._lines.pop(0) if self._lines else ""
 
-    def until(self, start: str) -> list[str]:
+    def read_until(self, start: str) -> list[str]:
         """All lines up to and with the first that begins so."""
-        lines = [self.next()]
+        lines = [self.read_line()]
         while not lines[-1].startswith(start):
             assert lines[-1], f"hung up before {start!r}: {lines}"
-            lines.append(self.next())
+            lines.append(self.read_line())
         return lines
 
-    def rest(self) -> list[str]:
+    def read_rest(self) -> list[str]:
         """All lines until the recorder hangs up."""
-        return list(iter(self.next, ""))
+        return list(iter(self.read_line, ""))
 
     def close(self) -> None:
         self.connection.close()
 
 
-class Feeder:
+class PipeFeeder:
     """Writes ``size`` random bytes into a pipe from a thread, in chunks of all sizes, then closes it."""
 
     def __init__(self, pipe: socket.socket, size: int, seed: int = 0):
@@ -76,43 +76,45 @@ class Feeder:
             left -= len(data)
         self._pipe.close()
 
-    def sha256(self) -> str:
+    def wait_sha256(self) -> str:
         """Waits until all is written."""
         self._thread.join()
         return self._digest.hexdigest()
 
 
-class Home:
+class RecorderSandbox:
     """One recorder's folder. What is started here is ended with the test."""
 
     def __init__(self, path: str):
         self.path = path
         self.socket = f"{path}/rec"
         self.raw_dir = f"{path}/raw"
-        self._closing: list[Callable[[], object]] = []
+        self._cleanups: list[Callable[[], object]] = []
 
     def start(self, segment_bytes: int = 1 << 20, cap_bytes: int = 2 << 30) -> subprocess.Popen[bytes]:
-        process = self.launch(segment_bytes, cap_bytes)
-        while not self.is_answered():
+        process = self.start_process(segment_bytes, cap_bytes)
+        while not self.is_running():
             assert process.poll() is None, "the recorder ended at once"
         return process
 
-    def is_answered(self) -> bool:
+    def is_running(self) -> bool:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
             return probe.connect_ex(self.socket) == 0
 
-    def launch(self, segment_bytes: int = 1 << 20, cap_bytes: int = 2 << 30) -> subprocess.Popen[bytes]:
-        command = Options(self.socket, self.raw_dir, segment_bytes, cap_bytes).command(sys.executable, ROOT)
+    def start_process(self, segment_bytes: int = 1 << 20, cap_bytes: int = 2 << 30) -> subprocess.Popen[bytes]:
+        command = RecorderOptions(self.socket, self.raw_dir, segment_bytes, cap_bytes).build_command(
+            sys.executable, ROOT
+        )
         process = subprocess.Popen(command)
-        self._closing += [process.wait, process.kill]
+        self._cleanups += [process.wait, process.kill]
         return process
 
-    def listen(self, greeting: str = "listen 1") -> Listener:
-        listener = Listener(self.socket, greeting)
-        self._closing.append(listener.close)
+    def connect_daemon(self, greeting: str = "listen 1") -> DaemonDouble:
+        listener = DaemonDouble(self.socket, greeting)
+        self._cleanups.append(listener.close)
         return listener
 
-    def ask(self, message: bytes, fds: list[int]) -> str:
+    def send_message(self, message: bytes, fds: list[int]) -> str:
         """What the recorder answers to a message with descriptors; empty when it hangs up."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
             connection.settimeout(20)
@@ -120,37 +122,37 @@ class Home:
             socket.send_fds(connection, [message], fds)
             return connection.recv(100).decode().strip()
 
-    def hold(self, name: str) -> socket.socket:
+    def open_pipe(self, name: str) -> socket.socket:
         """A pipe into the recorder."""
         ours, theirs = socket.socketpair()
-        self._closing.append(ours.close)
+        self._cleanups.append(ours.close)
         with theirs:
-            assert self.ask(f"hold {name}".encode(), [theirs.fileno()]) == "ok"
+            assert self.send_message(f"hold {name}".encode(), [theirs.fileno()]) == "ok"
         return ours
 
-    def feed(self, name: str, size: int, seed: int = 0) -> Feeder:
-        return Feeder(self.hold(name), size, seed)
+    def feed(self, name: str, size: int, seed: int = 0) -> PipeFeeder:
+        return PipeFeeder(self.open_pipe(name), size, seed)
 
-    def reader(self, name: str) -> SegmentReader:
+    def open_reader(self, name: str) -> SegmentReader:
         reader = SegmentReader(f"{self.raw_dir}/{name}")
-        self._closing.append(reader.close)
+        self._cleanups.append(reader.close)
         return reader
 
-    def content(self, name: str) -> bytes:
-        return b"".join(data for _, data, _ in self.reader(name).pieces(0, 1 << 40))
+    def read_content(self, name: str) -> bytes:
+        return b"".join(data for _, data, _ in self.open_reader(name).read_pieces(0, 1 << 40))
 
-    def sha256(self, name: str) -> str:
-        return hashlib.sha256(self.content(name)).hexdigest()
+    def compute_sha256(self, name: str) -> str:
+        return hashlib.sha256(self.read_content(name)).hexdigest()
 
     def close(self) -> None:
-        while self._closing:
-            self._closing.pop()()
+        while self._cleanups:
+            self._cleanups.pop()()
         shutil.rmtree(self.path)
 
 
 @pytest.fixture
-def home() -> Iterator[Home]:
+def home() -> Iterator[RecorderSandbox]:
     # Not tmp_path: a socket's path may have 107 bytes.
-    place = Home(tempfile.mkdtemp(prefix="tv"))
+    place = RecorderSandbox(tempfile.mkdtemp(prefix="tv"))
     yield place
     place.close()

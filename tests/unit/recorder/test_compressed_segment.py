@@ -4,8 +4,8 @@ import os
 import pytest
 import zstandard
 
-from termvisor.recorder import compressed_segment as packed
-from termvisor.recorder.compressed_segment import FRAME_BYTES, PackedFile, PackedWriter
+from termvisor.recorder import compressed_segment
+from termvisor.recorder.compressed_segment import FRAME_BYTES, CompressedSegmentFile, CompressedSegmentWriter
 
 TEXT = b"".join(b"%d bottles\r\n" % number for number in range(60_000))
 
@@ -17,7 +17,7 @@ def path(tmp_path) -> str:
 
 def pack(path: str, *portions: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    writer = PackedWriter(descriptor)
+    writer = CompressedSegmentWriter(descriptor)
     for data in portions:
         writer.write(data)
     writer.finish()
@@ -26,8 +26,8 @@ def pack(path: str, *portions: bytes) -> None:
 
 def test_any_slice_reads_as_it_was_written(path):
     pack(path, TEXT[:70_001], TEXT[70_001:])
-    file = PackedFile(path)
-    assert file.size() == len(TEXT)
+    file = CompressedSegmentFile(path)
+    assert file.read_size() == len(TEXT)
     assert file.read(len(TEXT), 0) == TEXT
     for place in (0, FRAME_BYTES - 3, FRAME_BYTES, len(TEXT) - 2):
         assert file.read(7, place) == TEXT[place : place + 7]
@@ -38,18 +38,18 @@ def test_any_slice_reads_as_it_was_written(path):
 def test_it_is_smaller_and_remembers_when_it_was_written(path):
     pack(path, TEXT)
     os.utime(path, ns=(5, 77))
-    file = PackedFile(path)
+    file = CompressedSegmentFile(path)
     assert os.path.getsize(path) < len(TEXT) / 4
-    assert file.written_at() == 77
+    assert file.read_mtime() == 77
     file.close()
 
 
 def test_reading_within_one_frame_unpacks_it_once(path, monkeypatch):
     pack(path, TEXT)
-    file = PackedFile(path)
+    file = CompressedSegmentFile(path)
     reads = []
     pread = os.pread
-    monkeypatch.setattr(packed.os, "pread", lambda *wanted: reads.append(wanted) or pread(*wanted))
+    monkeypatch.setattr(compressed_segment.os, "pread", lambda *wanted: reads.append(wanted) or pread(*wanted))
     for place in range(FRAME_BYTES, FRAME_BYTES + 1000, 10):
         file.read(10, place)
     assert len(reads) == 1
@@ -58,8 +58,8 @@ def test_reading_within_one_frame_unpacks_it_once(path, monkeypatch):
 
 def test_a_segment_without_bytes_may_be_packed_too(path):
     pack(path)
-    file = PackedFile(path)
-    assert (file.size(), file.read(10, 0)) == (0, b"")
+    file = CompressedSegmentFile(path)
+    assert (file.read_size(), file.read(10, 0)) == (0, b"")
     file.close()
 
 
@@ -68,7 +68,7 @@ def test_a_file_that_was_cut_says_so(path, cut):
     pack(path, TEXT)
     os.truncate(path, cut)
     with pytest.raises(OSError, match="damaged") as caught:
-        PackedFile(path)
+        CompressedSegmentFile(path)
     assert (caught.value.errno, caught.value.filename) == (errno.EIO, path)
 
 
@@ -77,7 +77,7 @@ def test_damaged_bytes_are_an_error_and_never_wrong_bytes(path):
     with open(path, "r+b") as file:
         file.seek(500)
         file.write(b"\xff" * 8)
-    damaged = PackedFile(path)
+    damaged = CompressedSegmentFile(path)
     with pytest.raises(OSError, match="damaged"):
         damaged.read(10, 0)
     assert damaged.read(10, FRAME_BYTES) == TEXT[FRAME_BYTES : FRAME_BYTES + 10]

@@ -6,18 +6,18 @@ import socket
 
 import pytest
 
-from termvisor.recorder.daemon_connection import Listener
-from termvisor.recorder.pane_stream import Stream
-from termvisor.recorder.segment_log import CAPPED, ENDED, SegmentWriter
-from termvisor.recorder.seqpacket import KIND, Channel
+from termvisor.recorder.daemon_connection import DaemonConnection
+from termvisor.recorder.pane_stream import PaneStream
+from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentWriter
+from termvisor.recorder.seqpacket import SOCKET_KIND, SeqpacketChannel
 
 HELLO = f"hello 1 {os.getpid()}"
 
 
 @pytest.fixture
 def ends():
-    ours, other = socket.socketpair(socket.AF_UNIX, KIND)
-    channel = Channel(_socket.socket(fileno=ours.detach()))
+    ours, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    channel = SeqpacketChannel(_socket.socket(fileno=ours.detach()))
     other.setblocking(False)
     yield channel, other
     channel.close()
@@ -25,8 +25,8 @@ def ends():
 
 
 def stream(epoch, size=0, closed_by=0):
-    made = Stream(1, epoch, -1, SegmentWriter("/nowhere", 1, size))
-    made.closed_by = closed_by
+    made = PaneStream(1, epoch, -1, SegmentWriter("/nowhere", 1, size))
+    made.close_flag = closed_by
     return made
 
 
@@ -41,10 +41,10 @@ def heard(other):
 
 def test_it_is_told_what_there_is_before_what_is_new(ends):
     channel, other = ends
-    streams = {1: stream(1, 10), 2: stream(2, 20, ENDED), 3: stream(3, 30, CAPPED)}
-    listener = Listener(channel, streams)
+    streams = {1: stream(1, 10), 2: stream(2, 20, FLAG_ENDED), 3: stream(3, 30, FLAG_CAPPED)}
+    listener = DaemonConnection(channel, streams)
     streams[4] = stream(4, 5)
-    listener.note(4)
+    listener.mark_changed(4)
     assert listener.flush()
     assert heard(other) == [
         HELLO, "stream 1/1 10 open", "stream 1/2 20 ended", "stream 1/3 30 capped", "ready", "held 1/4", "grew 4 5",
@@ -54,12 +54,12 @@ def test_it_is_told_what_there_is_before_what_is_new(ends):
 def test_news_is_told_once_in_its_latest_form(ends):
     channel, other = ends
     streams = {1: stream(1)}
-    listener = Listener(channel, streams)
+    listener = DaemonConnection(channel, streams)
     listener.flush()
     heard(other)
     for size in (5, 6):
         streams[1].writer.offset = size
-        listener.note(1)
+        listener.mark_changed(1)
     assert listener.flush()
     assert heard(other) == ["grew 1 6"]
     assert listener.flush()
@@ -69,22 +69,22 @@ def test_news_is_told_once_in_its_latest_form(ends):
 def test_a_stream_that_began_and_ended_unheard_is_told_whole(ends):
     channel, other = ends
     streams = {}
-    listener = Listener(channel, streams)
-    streams[1] = stream(1, 7, ENDED)
-    listener.note(1)
+    listener = DaemonConnection(channel, streams)
+    streams[1] = stream(1, 7, FLAG_ENDED)
+    listener.mark_changed(1)
     listener.flush()
     assert heard(other) == [HELLO, "ready", "held 1/1", "ended 1/1 7"]
 
 
 def test_what_was_introduced_is_not_news_and_what_is_forgotten_is_not_told(ends):
     channel, other = ends
-    streams = {1: stream(1, 7, ENDED), 2: stream(2, 7, ENDED)}
-    listener = Listener(channel, streams)
-    listener.note(1)
+    streams = {1: stream(1, 7, FLAG_ENDED), 2: stream(2, 7, FLAG_ENDED)}
+    listener = DaemonConnection(channel, streams)
+    listener.mark_changed(1)
     listener.flush()
     assert heard(other)[-2:] == ["stream 1/2 7 ended", "ready"]
-    listener.note(2)
-    listener.forget(2)
+    listener.mark_changed(2)
+    listener.forget_stream(2)
     assert listener.flush()
     assert heard(other) == []
 
@@ -92,16 +92,16 @@ def test_what_was_introduced_is_not_news_and_what_is_forgotten_is_not_told(ends)
 def test_a_slow_listener_costs_one_message_and_hears_the_latest_of_each(ends):
     channel, other = ends
     streams = {epoch: stream(epoch) for epoch in range(1, 201)}
-    listener = Listener(channel, streams)
+    listener = DaemonConnection(channel, streams)
     is_quick = True
     while is_quick:
         for epoch in streams:
             streams[epoch].writer.offset += 1
-            listener.note(epoch)
+            listener.mark_changed(epoch)
         is_quick = listener.flush()
     for each in streams.values():
-        each.writer.offset, each.closed_by = 10**6, ENDED
-        listener.note(each.epoch)
+        each.writer.offset, each.close_flag = 10**6, FLAG_ENDED
+        listener.mark_changed(each.epoch)
     assert not listener.flush()
     heard(other)
     assert listener.flush()
@@ -112,4 +112,4 @@ def test_a_listener_that_is_gone_is_an_error(ends):
     channel, other = ends
     other.close()
     with pytest.raises(OSError):
-        Listener(channel, {}).flush()
+        DaemonConnection(channel, {}).flush()

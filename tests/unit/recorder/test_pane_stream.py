@@ -6,8 +6,8 @@ import pty
 
 import pytest
 
-from termvisor.recorder.pane_stream import READ_BYTES, Stream
-from termvisor.recorder.segment_log import CAPPED, ENDED, SegmentReader, SegmentWriter
+from termvisor.recorder.pane_stream import READ_BYTES, PaneStream
+from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentReader, SegmentWriter
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def pipe():
 
 
 def held(folder, fd):
-    return Stream(1, 2, fd, SegmentWriter(str(folder), 1 << 20))
+    return PaneStream(1, 2, fd, SegmentWriter(str(folder), 1 << 20))
 
 
 def test_it_takes_what_is_there_and_goes_on_until_the_end(tmp_path, pipe):
@@ -28,9 +28,9 @@ def test_it_takes_what_is_there_and_goes_on_until_the_end(tmp_path, pipe):
     writer.write(b"abc")
     assert (stream.pump(), stream.size) == (0, 3)
     writer.close()
-    assert stream.pump() == ENDED
-    stream.finish(ENDED)
-    assert (stream.closed_by, stream.fd, SegmentReader(str(tmp_path)).size()) == (ENDED, -1, 3)
+    assert stream.pump() == FLAG_ENDED
+    stream.finish(FLAG_ENDED)
+    assert (stream.close_flag, stream.fd, SegmentReader(str(tmp_path)).read_size()) == (FLAG_ENDED, -1, 3)
 
 
 def test_a_flood_gets_a_few_reads_a_turn(tmp_path):
@@ -42,15 +42,15 @@ def test_a_flood_gets_a_few_reads_a_turn(tmp_path):
     assert (stream.pump(), stream.size) == (0, 4 * READ_BYTES)
     assert (stream.drain(), stream.size) == (0, 1 << 20)
     os.close(theirs)
-    stream.finish(ENDED)
+    stream.finish(FLAG_ENDED)
 
 
 def test_a_terminal_whose_program_is_gone_has_ended(tmp_path):
     ours, theirs = pty.openpty()
     stream = held(tmp_path, ours)
     os.close(theirs)
-    assert stream.pump() == ENDED
-    stream.finish(ENDED)
+    assert stream.pump() == FLAG_ENDED
+    stream.finish(FLAG_ENDED)
 
 
 def test_a_log_that_cannot_be_written_closes_the_stream_and_frees_its_descriptors(tmp_path, pipe):
@@ -58,9 +58,9 @@ def test_a_log_that_cannot_be_written_closes_the_stream_and_frees_its_descriptor
     (tmp_path / "file").touch()
     stream = held(tmp_path / "file" / "folder", reader)
     writer.write(b"abc")
-    assert stream.pump() == CAPPED
-    stream.finish(CAPPED)
-    assert (stream.closed_by, stream.size) == (CAPPED, 0)
+    assert stream.pump() == FLAG_CAPPED
+    stream.finish(FLAG_CAPPED)
+    assert (stream.close_flag, stream.size) == (FLAG_CAPPED, 0)
     with pytest.raises(BrokenPipeError):
         writer.write(b"x")
     writer.close()

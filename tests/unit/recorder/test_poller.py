@@ -30,9 +30,9 @@ def test_room_to_write_is_reported_only_while_it_is_wanted(pipe):
     _, writer = pipe
     poller = Poller()
     poller.add(writer)
-    poller.want_writable(writer, True)
+    poller.set_write_interest(writer, True)
     assert poller.wait(0) == [writer]
-    poller.want_writable(writer, False)
+    poller.set_write_interest(writer, False)
     assert poller.wait(0) == []
 
 

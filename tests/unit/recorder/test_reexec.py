@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from termvisor.recorder import reexec as handover
-from termvisor.recorder.reexec import State
+from termvisor.recorder import reexec
+from termvisor.recorder.reexec import HandoverState
 
 
 def written(text: bytes) -> int:
@@ -37,10 +37,10 @@ def test_everything_is_found_again_by_the_successor(tmp_path):
     program.chmod(0o755)
     script = BECOME.format(server=server, pipe=pipe, program=program)
     left = subprocess.run([sys.executable, "-c", script], pass_fds=(server, pipe), stdout=subprocess.PIPE, check=True)
-    found = handover.take(written(left.stdout))
-    assert (found.server, found.unheard, found.waiting) == (server, 12345, [])
-    assert found.open == [(1, 2, pipe, 10**12, 1_700_000_000_000_000_000)]
-    assert found.closed == [(3, 4, 99, 2)]
+    found = reexec.read_state(written(left.stdout))
+    assert (found.server_fd, found.unreported_bytes, found.pending_fds) == (server, 12345, [])
+    assert found.open_streams == [(1, 2, pipe, 10**12, 1_700_000_000_000_000_000)]
+    assert found.closed_streams == [(3, 4, 99, 2)]
     os.close(server)
     os.close(pipe)
 
@@ -49,7 +49,7 @@ def test_when_there_is_no_successor_everything_is_as_it_was():
     server, pipe = os.pipe()
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(FileNotFoundError):
-        handover.become(["/nowhere/python"], State(server, 0, [pipe]))
+        reexec.replace_process(["/nowhere/python"], HandoverState(server, 0, [pipe]))
     assert (os.get_inheritable(server), os.get_inheritable(pipe)) == (False, False)
     assert len(os.listdir("/proc/self/fd")) == before
     os.close(server)
@@ -58,12 +58,12 @@ def test_when_there_is_no_successor_everything_is_as_it_was():
 
 def test_a_state_of_another_form_is_refused():
     with pytest.raises(SystemExit, match="state 99"):
-        handover.take(written(b"state 99\n"))
+        reexec.read_state(written(b"state 99\n"))
 
 
 def test_what_a_later_version_adds_is_passed_over():
     server, pipe = os.pipe()
-    found = handover.take(written(b"state 1\nserver %d\nnovelty 1 2 3" % server))
-    assert (found.server, found.open) == (server, [])
+    found = reexec.read_state(written(b"state 1\nserver %d\nnovelty 1 2 3" % server))
+    assert (found.server_fd, found.open_streams) == (server, [])
     os.close(server)
     os.close(pipe)

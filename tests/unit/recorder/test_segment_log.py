@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from termvisor.recorder.segment_log import CAPPED, ENDED, SegmentReader, SegmentWriter
+from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentReader, SegmentWriter
 
 SECOND = 1_000_000_000
 
@@ -41,31 +41,36 @@ def write(folder, *appends, segment_bytes=1000):
 
 
 def test_a_stream_that_is_not_there_is_empty(reader):
-    assert (reader.size(), reader.ended(), list(reader.pieces(0, 100)), reader.time_of(0)) == (0, None, [], 0)
+    assert (reader.read_size(), reader.read_end(), list(reader.read_pieces(0, 100)), reader.find_read_time(0)) == (
+        0,
+        None,
+        [],
+        0,
+    )
 
 
 def test_bytes_come_back_with_their_times(folder, reader):
     write(folder, (b"abc", SECOND), (b"de", 3 * SECOND)).close()
-    assert list(reader.pieces(0, 100)) == [(0, b"abc", SECOND), (3, b"de", 3 * SECOND)]
-    assert [reader.time_of(n) for n in range(5)] == [SECOND] * 3 + [3 * SECOND] * 2
+    assert list(reader.read_pieces(0, 100)) == [(0, b"abc", SECOND), (3, b"de", 3 * SECOND)]
+    assert [reader.find_read_time(n) for n in range(5)] == [SECOND] * 3 + [3 * SECOND] * 2
 
 
 def test_reads_within_a_tenth_of_a_second_are_one_piece(folder, reader):
     write(folder, (b"a", 0), (b"b", SECOND // 10), (b"c", SECOND // 10 + 1)).close()
-    assert list(reader.pieces(0, 100)) == [(0, b"ab", SECOND // 10), (2, b"c", SECOND // 10 + 1)]
+    assert list(reader.read_pieces(0, 100)) == [(0, b"ab", SECOND // 10), (2, b"c", SECOND // 10 + 1)]
 
 
 def test_a_piece_has_at_most_64_kb(folder, reader):
     write(folder, (b"a" * 60_000, 1), (b"b" * 60_000, 2), (b"c" * 200_000, 3), segment_bytes=1 << 20).close()
-    lengths = [len(data) for _, data, _ in reader.pieces(0, 1 << 30)]
+    lengths = [len(data) for _, data, _ in reader.read_pieces(0, 1 << 30)]
     assert sum(lengths) == 320_000
     assert max(lengths) <= 1 << 16
 
 
 def test_no_more_than_the_limit_is_read(folder, reader):
     write(folder, (b"abcdef", 5), (b"ghi", 6), segment_bytes=4).close()
-    assert list(reader.pieces(2, 3)) == [(2, b"cde", 5)]
-    assert list(reader.pieces(5, 2)) == [(5, b"f", 5), (6, b"g", 6)]
+    assert list(reader.read_pieces(2, 3)) == [(2, b"cde", 5)]
+    assert list(reader.read_pieces(5, 2)) == [(5, b"f", 5), (6, b"g", 6)]
 
 
 def test_segments_are_named_by_their_start(folder):
@@ -80,27 +85,27 @@ def test_segments_are_named_by_their_start(folder):
 
 def test_an_index_record_is_a_flagged_end_offset_and_a_time(folder):
     writer = write(folder, (b"abc", 7))
-    writer.end(CAPPED, 9)
+    writer.write_end(FLAG_CAPPED, 9)
     writer.close()
     with open(f"{folder}/{0:016d}.idx", "rb") as index:
         words = memoryview(index.read()).cast("Q").tolist()
     assert words == [3, 7, 2 << 56 | 3, 9]
 
 
-@pytest.mark.parametrize("flag", [ENDED, CAPPED])
+@pytest.mark.parametrize("flag", [FLAG_ENDED, FLAG_CAPPED])
 def test_the_end_says_why_and_when(folder, reader, flag):
     writer = write(folder, (b"abc", 7))
-    assert reader.ended() is None
-    writer.end(flag, 9)
+    assert reader.read_end() is None
+    writer.write_end(flag, 9)
     writer.close()
-    assert (reader.ended(), reader.size()) == ((flag, 9), 3)
+    assert (reader.read_end(), reader.read_size()) == ((flag, 9), 3)
 
 
 def test_an_empty_stream_can_end(folder, reader):
     writer = write(folder)
-    writer.end(ENDED, 9)
+    writer.write_end(FLAG_ENDED, 9)
     writer.close()
-    assert (reader.ended(), reader.size(), list(reader.pieces(0, 9))) == ((ENDED, 9), 0, [])
+    assert (reader.read_end(), reader.read_size(), list(reader.read_pieces(0, 9))) == ((FLAG_ENDED, 9), 0, [])
 
 
 def test_a_tail_is_read_as_it_grows_over_segments(folder, reader):
@@ -108,7 +113,7 @@ def test_a_tail_is_read_as_it_grows_over_segments(folder, reader):
     seen = b""
     for n in range(50):
         writer.append(b"%03d" % n, n * SECOND)
-        pieces = list(reader.pieces(len(seen), 1 << 20))
+        pieces = list(reader.read_pieces(len(seen), 1 << 20))
         assert [at for _, _, at in pieces] == [n * SECOND]
         seen += b"".join(data for _, data, _ in pieces)
     writer.close()
@@ -121,7 +126,7 @@ def test_a_reader_finds_its_place_among_very_many_reads(folder, reader):
         writer.append(b"x", n * SECOND)
     writer.close()
     places = [2999, 0, 1500, 511, 512, 513, 2000]
-    assert [next(reader.pieces(n, 1)) for n in places] == [(n, b"x", n * SECOND) for n in places]
+    assert [next(reader.read_pieces(n, 1)) for n in places] == [(n, b"x", n * SECOND) for n in places]
 
 
 def test_a_writer_that_goes_on_begins_a_segment_of_its_own(folder, reader):
@@ -130,7 +135,7 @@ def test_a_writer_that_goes_on_begins_a_segment_of_its_own(folder, reader):
     second = SegmentWriter(folder, 1000, first.offset, first.last_at)
     second.append(b"def", 3)
     second.close()
-    assert list(reader.pieces(0, 10)) == [(0, b"abc", 5), (3, b"def", 5)]
+    assert list(reader.read_pieces(0, 10)) == [(0, b"abc", 5), (3, b"def", 5)]
 
 
 def test_a_writer_never_writes_into_what_is_there(folder):
@@ -141,51 +146,51 @@ def test_a_writer_never_writes_into_what_is_there(folder):
 
 def test_a_clock_that_is_set_back_does_not_make_times_fall(folder, reader):
     write(folder, (b"a", 5 * SECOND), (b"b", 1 * SECOND)).close()
-    assert [at for _, _, at in reader.pieces(0, 10)] == [5 * SECOND]
+    assert [at for _, _, at in reader.read_pieces(0, 10)] == [5 * SECOND]
 
 
 def test_a_torn_record_costs_a_time_and_no_byte(folder, reader):
     write(folder, (b"abc", 5), (b"def", 6)).close()
     os.truncate(f"{folder}/{0:016d}.idx", 27)
     os.utime(f"{folder}/{0:016d}.raw", ns=(8, 8))
-    assert list(reader.pieces(0, 10)) == [(0, b"abc", 5), (3, b"def", 8)]
+    assert list(reader.read_pieces(0, 10)) == [(0, b"abc", 5), (3, b"def", 8)]
 
 
 def test_a_missing_index_leaves_the_time_of_the_file(folder, reader):
     write(folder, (b"abc", 5)).close()
     os.remove(f"{folder}/{0:016d}.idx")
     os.utime(f"{folder}/{0:016d}.raw", ns=(8, 8))
-    assert list(reader.pieces(0, 10)) == [(0, b"abc", 8)]
-    assert (reader.time_of(1), reader.ended()) == (8, None)
+    assert list(reader.read_pieces(0, 10)) == [(0, b"abc", 8)]
+    assert (reader.find_read_time(1), reader.read_end()) == (8, None)
 
 
 def test_a_raw_file_shorter_than_its_index_is_as_long_as_it_is(folder, reader):
     write(folder, (b"abc", 5), (b"def", 6)).close()
     os.truncate(f"{folder}/{0:016d}.raw", 4)
-    assert (reader.size(), list(reader.pieces(0, 10))) == (4, [(0, b"abc", 5), (3, b"d", 6)])
+    assert (reader.read_size(), list(reader.read_pieces(0, 10))) == (4, [(0, b"abc", 5), (3, b"d", 6)])
 
 
 def test_a_hole_is_not_read_over_but_what_lies_behind_it_is_found(folder, reader):
     write(folder, (b"abcd", 5), (b"efgh", 6), (b"ijkl", 7), segment_bytes=4).close()
     os.truncate(f"{folder}/{4:016d}.raw", 1)
-    assert list(reader.pieces(0, 100)) == [(0, b"abcd", 5), (4, b"e", 6)]
-    assert list(reader.pieces(5, 2)) == [(8, b"ij", 7)]
+    assert list(reader.read_pieces(0, 100)) == [(0, b"abcd", 5), (4, b"e", 6)]
+    assert list(reader.read_pieces(5, 2)) == [(8, b"ij", 7)]
 
 
 def test_where_old_segments_were_deleted_reading_begins_with_the_first_that_is_kept(folder, reader):
     write(folder, (b"abcd", 5), (b"efgh", 6), segment_bytes=4).close()
     os.remove(f"{folder}/{0:016d}.raw")
     os.remove(f"{folder}/{0:016d}.idx")
-    assert (list(reader.pieces(0, 2)), reader.size()) == ([(4, b"ef", 6)], 8)
+    assert (list(reader.read_pieces(0, 2)), reader.read_size()) == ([(4, b"ef", 6)], 8)
 
 
 def test_a_closed_reader_opens_again(folder, reader):
     write(folder, (b"abc", 5)).close()
     before = len(os.listdir("/proc/self/fd"))
-    assert list(reader.pieces(0, 1))
+    assert list(reader.read_pieces(0, 1))
     reader.close()
     assert len(os.listdir("/proc/self/fd")) == before
-    assert list(reader.pieces(1, 9)) == [(1, b"bc", 5)]
+    assert list(reader.read_pieces(1, 9)) == [(1, b"bc", 5)]
 
 
 def test_a_write_that_stops_half_way_is_accounted_for(folder, reader):
@@ -193,9 +198,9 @@ def test_a_write_that_stops_half_way_is_accounted_for(folder, reader):
     with file_size_limit(100), pytest.raises(OSError, match="too large"):
         writer.append(b"x" * 150, 5)
     assert writer.offset == 100
-    writer.end(CAPPED, 6)
+    writer.write_end(FLAG_CAPPED, 6)
     writer.close()
-    assert (list(reader.pieces(0, 1000)), reader.ended()) == ([(0, b"x" * 100, 5)], (CAPPED, 6))
+    assert (list(reader.read_pieces(0, 1000)), reader.read_end()) == ([(0, b"x" * 100, 5)], (FLAG_CAPPED, 6))
 
 
 @pytest.mark.parametrize("limit", [160, 167])
@@ -204,9 +209,9 @@ def test_bytes_that_the_index_cannot_vouch_for_are_taken_back(folder, reader, li
     with file_size_limit(limit), pytest.raises(OSError):
         writer.append(b"y", 5)
     assert writer.offset == 10
-    writer.end(CAPPED, 6)
+    writer.write_end(FLAG_CAPPED, 6)
     writer.close()
-    assert (list(reader.pieces(0, 1000)), reader.ended()) == ([(0, b"x" * 10, 5)], (CAPPED, 6))
+    assert (list(reader.read_pieces(0, 1000)), reader.read_end()) == ([(0, b"x" * 10, 5)], (FLAG_CAPPED, 6))
 
 
 def test_when_no_new_segment_can_be_made_the_old_one_takes_the_closing_record(folder, reader):
@@ -214,7 +219,7 @@ def test_when_no_new_segment_can_be_made_the_old_one_takes_the_closing_record(fo
     os.mkdir(f"{folder}/{4:016d}.raw")
     with pytest.raises(OSError):
         writer.append(b"efgh", 6)
-    writer.end(CAPPED, 7)
+    writer.write_end(FLAG_CAPPED, 7)
     writer.close()
     os.rmdir(f"{folder}/{4:016d}.raw")
-    assert (reader.size(), reader.ended()) == (4, (CAPPED, 7))
+    assert (reader.read_size(), reader.read_end()) == (4, (FLAG_CAPPED, 7))

@@ -6,14 +6,14 @@ import socket
 
 import pytest
 
-from termvisor.recorder.seqpacket import KIND, MESSAGE_BYTES, Channel, connect, peer_uid
+from termvisor.recorder.seqpacket import MAX_MESSAGE_BYTES, SOCKET_KIND, SeqpacketChannel, connect_socket, get_peer_uid
 
 
 @pytest.fixture
 def ends():
     """Our channel, and the other side as a plain socket."""
-    ours, other = socket.socketpair(socket.AF_UNIX, KIND)
-    channel = Channel(_socket.socket(fileno=ours.detach()))
+    ours, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    channel = SeqpacketChannel(_socket.socket(fileno=ours.detach()))
     yield channel, other
     channel.close()
     other.close()
@@ -69,16 +69,16 @@ def test_a_message_that_is_too_long_is_cut(ends):
     channel, other = ends
     other.send(b"x" * 20_000)
     other.send(b"y")
-    assert channel.receive() == ([b"x" * MESSAGE_BYTES], [])
+    assert channel.receive() == ([b"x" * MAX_MESSAGE_BYTES], [])
     assert channel.receive() == ([b"y"], [])
 
 
 def test_the_other_side_has_an_owner():
-    ours, other = socket.socketpair(socket.AF_UNIX, KIND)
+    ours, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
     with ours, other:
-        assert peer_uid(ours) == os.getuid()
+        assert get_peer_uid(ours) == os.getuid()
 
 
 def test_nobody_listens_at_a_path_without_a_socket(tmp_path):
     with pytest.raises(FileNotFoundError):
-        connect(f"{tmp_path}/rec")
+        connect_socket(f"{tmp_path}/rec")

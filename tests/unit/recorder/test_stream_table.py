@@ -4,15 +4,15 @@ import os
 
 import pytest
 
-from termvisor.recorder.options import Options
+from termvisor.recorder.options import RecorderOptions
 from termvisor.recorder.poller import Poller
-from termvisor.recorder.segment_log import CAPPED, ENDED, SegmentReader
-from termvisor.recorder.stream_table import Table
+from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentReader
+from termvisor.recorder.stream_table import StreamTable
 
 
 @pytest.fixture
 def table(tmp_path):
-    table = Table(Options("", str(tmp_path), 1000, 1000), Poller())
+    table = StreamTable(RecorderOptions("", str(tmp_path), 1000, 1000), Poller())
     yield table
     table.drop_all()
 
@@ -26,51 +26,58 @@ def pipe():
 
 def test_growth_and_end_are_news_until_they_are_taken(table, pipe):
     reader, writer = pipe
-    assert table.hold(b"1/2", [reader]) == b"ok"
-    assert list(table.news) == [2]
-    table.news = {}
-    table.pump(reader)
-    assert (table.news, table.written) == ({}, 0)
+    assert table.hold_stream(b"1/2", [reader]) == b"ok"
+    assert list(table.changed_epochs) == [2]
+    table.changed_epochs = {}
+    table.pump_stream(reader)
+    assert (table.changed_epochs, table.unreported_bytes) == ({}, 0)
     os.write(writer, b"abc")
-    table.pump(reader)
-    assert (list(table.news), table.written) == ([2], 3)
+    table.pump_stream(reader)
+    assert (list(table.changed_epochs), table.unreported_bytes) == ([2], 3)
 
 
 def test_a_refused_descriptor_is_closed(table, pipe):
     reader, _ = pipe
-    assert table.hold(b"nonsense", [reader]) == b"refused name"
+    assert table.hold_stream(b"nonsense", [reader]) == b"refused name"
     with pytest.raises(OSError):
         os.fstat(reader)
 
 
 def test_only_what_ended_can_be_forgotten(table, pipe):
     reader, _ = pipe
-    table.hold(b"1/2", [reader])
-    assert not table.forget(2)
-    table.drop(2)
-    assert (table.forget(2), table.forget(2), table.streams) == (True, False, {})
+    table.hold_stream(b"1/2", [reader])
+    assert not table.forget_stream(2)
+    table.drop_stream(2)
+    assert (table.forget_stream(2), table.forget_stream(2), table.streams_by_epoch) == (True, False, {})
 
 
 def test_dropping_takes_what_waits_and_cutting_does_not(table, tmp_path):
     pipes = [os.pipe(), os.pipe()]
     for epoch, (reader, writer) in enumerate(pipes):
-        table.hold(b"1/%d" % epoch, [reader])
+        table.hold_stream(b"1/%d" % epoch, [reader])
         os.write(writer, b"waiting")
-    table.drop(0)
-    table.cut_all(CAPPED)
-    ended = [(SegmentReader(f"{tmp_path}/1/{epoch}").size(), table.streams[epoch].closed_by) for epoch in (0, 1)]
-    assert ended == [(7, ENDED), (0, CAPPED)]
+    table.drop_stream(0)
+    table.close_all(FLAG_CAPPED)
+    ended = [
+        (SegmentReader(f"{tmp_path}/1/{epoch}").read_size(), table.streams_by_epoch[epoch].close_flag)
+        for epoch in (0, 1)
+    ]
+    assert ended == [(7, FLAG_ENDED), (0, FLAG_CAPPED)]
     for _, writer in pipes:
         os.close(writer)
 
 
 def test_what_an_earlier_image_held_goes_on_at_its_offset(table, pipe, tmp_path):
     reader, writer = pipe
-    table.resume(1, 2, reader, 500, 9 * 10**18)
-    table.remember(1, 3, 77, CAPPED)
+    table.resume_stream(1, 2, reader, 500, 9 * 10**18)
+    table.restore_closed_stream(1, 3, 77, FLAG_CAPPED)
     os.write(writer, b"abc")
-    table.pump(reader)
+    table.pump_stream(reader)
     log = SegmentReader(f"{tmp_path}/1/2")
-    assert list(log.pieces(0, 100)) == [(500, b"abc", 9 * 10**18)]
-    assert (table.streams[2].size, table.streams[3].size, table.streams[3].closed_by) == (503, 77, CAPPED)
+    assert list(log.read_pieces(0, 100)) == [(500, b"abc", 9 * 10**18)]
+    assert (table.streams_by_epoch[2].size, table.streams_by_epoch[3].size, table.streams_by_epoch[3].close_flag) == (
+        503,
+        77,
+        FLAG_CAPPED,
+    )
     log.close()

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.redaction import redact
-from termvisor.redaction.context_patterns import FORMS
+from termvisor.redaction.context_patterns import CONTEXT_KINDS
 
 A = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2sT4uV6wX8yZ0bD2eF4aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z"
 H = "3f9a1c7e5b2d8046" * 6
@@ -137,7 +137,7 @@ ORDINARY = [
 
 
 def test_every_kind_has_hits_and_near_misses():
-    assert set(HITS) == {kind.id for kind in FORMS} == set(MISSES)
+    assert set(HITS) == {kind.id for kind in CONTEXT_KINDS} == set(MISSES)
     assert all(HITS.values()) and all(MISSES.values())
 
 

@@ -1,35 +1,35 @@
 """Spans within one line."""
 
-from termvisor.redaction import build
-from termvisor.redaction.mask import find, replace, settle
+from termvisor.redaction import build_rules
+from termvisor.redaction.mask import find_secrets, mask_spans, mask_until_stable
 
-RULES = build(extra=["[a-z]{3}-[0-9]{3}", "0-9?"])
+RULES = build_rules(extra=["[a-z]{3}-[0-9]{3}", "0-9?"])
 NAMES = ["custom_1", "password_assignment"]
 
 
 def test_spans_come_in_order_of_place():
     text = "password=hunter2 abc-123"
-    assert [text[span.start : span.end] for span in find(RULES, NAMES, text)] == ["hunter2", "abc-123"]
+    assert [text[span.start : span.end] for span in find_secrets(RULES, NAMES, text)] == ["hunter2", "abc-123"]
 
 
 def test_overlapping_spans_become_one_mask():
     text = "password=x1-abc-123-y."
-    assert replace(text, find(RULES, NAMES, text)) == "password=[redacted:password_assignment]."
+    assert mask_spans(text, find_secrets(RULES, NAMES, text)) == "password=[redacted:password_assignment]."
 
 
 def test_what_is_masked_already_is_left_out_of_a_span():
-    rules = build(extra=["a.*z"])
+    rules = build_rules(extra=["a.*z"])
     text = "x a1[redacted:jwt]2z y"
-    spans = find(rules, ["custom_1"], text)
-    assert replace(text, spans) == "x [redacted:custom_1][redacted:jwt][redacted:custom_1] y"
+    spans = find_secrets(rules, ["custom_1"], text)
+    assert mask_spans(text, spans) == "x [redacted:custom_1][redacted:jwt][redacted:custom_1] y"
 
 
 def test_masking_goes_on_until_nothing_is_left():
-    rules = build(extra=["ab", r"x\[redacted:custom_1\]y"])
-    masked = settle(rules, "xaby")
-    assert settle(rules, masked) == masked
+    rules = build_rules(extra=["ab", r"x\[redacted:custom_1\]y"])
+    masked = mask_until_stable(rules, "xaby")
+    assert mask_until_stable(rules, masked) == masked
 
 
 def test_a_refused_candidate_does_not_hide_the_one_inside_it():
     text = 'token = get(password="hunter2")'
-    assert settle(RULES, text) == 'token = get(password="[redacted:password_assignment]")'
+    assert mask_until_stable(RULES, text) == 'token = get(password="[redacted:password_assignment]")'

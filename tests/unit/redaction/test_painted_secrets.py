@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.redaction import Memory
-from termvisor.redaction.painted_secrets import Painted
+from termvisor.redaction import SeenSecrets
+from termvisor.redaction.painted_secrets import PaintedSecretLearner
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 KEY = f"sk-ant-{BODY}"
@@ -12,11 +12,11 @@ REST = BODY[20:40]
 
 
 def rest_after(*pieces: str) -> str:
-    memory = Memory()
-    painted = Painted(memory)
+    memory = SeenSecrets()
+    painted = PaintedSecretLearner(memory)
     for piece in pieces:
         painted.feed(piece.encode())
-    return memory.masked(REST)
+    return memory.mask_known_pieces(REST)
 
 
 @pytest.mark.parametrize(

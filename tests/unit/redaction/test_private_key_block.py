@@ -20,7 +20,15 @@ def block(label: str) -> list[str]:
 @pytest.mark.parametrize("label", ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
 def test_everything_between_begin_and_end_is_masked(label: str):
     first, *_, last = block(label)
-    assert Redactor().lines(["$ cat key", *block(label), "$ "]) == ["$ cat key", first, MASK, MASK, MASK, last, "$ "]
+    assert Redactor().redact_lines(["$ cat key", *block(label), "$ "]) == [
+        "$ cat key",
+        first,
+        MASK,
+        MASK,
+        MASK,
+        last,
+        "$ ",
+    ]
 
 
 def test_a_public_key_and_a_certificate_stay():
@@ -31,7 +39,7 @@ def test_a_public_key_and_a_certificate_stay():
 def test_the_fields_of_an_encrypted_key_stay_and_its_body_does_not():
     first, *_, last = block("RSA PRIVATE KEY")
     rows = [first, "Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,3F9A", "", *BODY, last]
-    assert Redactor().lines(rows) == [*rows[:4], MASK, MASK, MASK, last]
+    assert Redactor().redact_lines(rows) == [*rows[:4], MASK, MASK, MASK, last]
 
 
 @pytest.mark.parametrize(
@@ -40,23 +48,23 @@ def test_the_fields_of_an_encrypted_key_stay_and_its_body_does_not():
 def test_frames_gutters_and_diff_signs_stay(before: str, behind: str):
     first, *_, last = block("PRIVATE KEY")
     rows = [f"{before}{row}{behind}" for row in (first, *BODY, last)]
-    assert Redactor().lines(rows)[1:4] == [f"{before}{MASK}{behind}"] * 3
+    assert Redactor().redact_lines(rows)[1:4] == [f"{before}{MASK}{behind}"] * 3
 
 
 def test_a_block_without_an_end_is_given_up_at_the_first_line_that_is_none():
     first, body, *_ = block("PRIVATE KEY")
     rows = [first, body, "me@host:~$ ls", "README"]
-    assert Redactor().lines(rows) == [first, MASK, "me@host:~$ ls", "README"]
+    assert Redactor().redact_lines(rows) == [first, MASK, "me@host:~$ ls", "README"]
 
 
 def test_a_block_goes_on_from_a_resumed_state():
     rows = block("OPENSSH PRIVATE KEY")
     begun = Redactor()
-    begun.lines(rows[:2])
+    begun.redact_lines(rows[:2])
     assert begun.state.startswith(b"private_key ")
-    assert Redactor(state=begun.state).lines(rows[2:]) == [MASK, MASK, rows[-1]]
+    assert Redactor(state=begun.state).redact_lines(rows[2:]) == [MASK, MASK, rows[-1]]
 
 
 def test_words_about_a_block_do_not_open_one():
     rows = ["it starts with BEGIN PRIVATE KEY and then goes on", "word", "grep 'BEGIN RSA PRIVATE KEY' *.pem", "word"]
-    assert Redactor().lines(rows) == rows
+    assert Redactor().redact_lines(rows) == rows

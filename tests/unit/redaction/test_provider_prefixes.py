@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.redaction import redact
-from termvisor.redaction.provider_prefixes import PROVIDERS
+from termvisor.redaction.provider_prefixes import PROVIDER_KINDS
 
 A = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2sT4uV6wX8yZ0bD2eF4aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z"
 H = "3f9a1c7e5b2d8046" * 6
@@ -118,7 +118,7 @@ MISSES: dict[str, list[str]] = {
 
 
 def test_every_kind_has_hits_and_near_misses():
-    assert set(HITS) == {kind.id for kind in PROVIDERS} == set(MISSES)
+    assert set(HITS) == {kind.id for kind in PROVIDER_KINDS} == set(MISSES)
     assert all(HITS.values()) and all(MISSES.values())
 
 
@@ -133,7 +133,7 @@ def test_what_only_looks_like_a_secret_stays(text: str):
     assert redact(text) == text
 
 
-@pytest.mark.parametrize("kind", PROVIDERS, ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", PROVIDER_KINDS, ids=lambda kind: kind.id)
 def test_a_prefix_is_cut_at_most_once_by_rows_of_twenty_columns(kind):
     assert all(1 < len(prefix) <= 15 for prefix in kind.prefixes)
-    assert kind.low >= 16
+    assert kind.min_length >= 16

@@ -2,9 +2,9 @@
 
 import pytest
 
-from termvisor.redaction import build, redact
-from termvisor.redaction.mask import replaced
-from termvisor.redaction.raw_bytes import CHUNK, RawMask, mask
+from termvisor.redaction import build_rules, redact
+from termvisor.redaction.mask import find_masked_parts
+from termvisor.redaction.raw_bytes import CHUNK_BYTES, RawByteMasker, mask_bytes
 
 BODY = b"api03-aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1vW3xY5zA7bC9dE1fG3hJ5kL"
 KEY = b"sk-ant-" + BODY
@@ -40,19 +40,19 @@ def blanked(template: bytes, *pieces: bytes) -> tuple[bytes, bytes]:
     ],
 )
 def test_a_key_is_found_however_it_got_on_the_screen(printed, kept):
-    assert mask(printed) == kept
+    assert mask_bytes(printed) == kept
 
 
 def test_few_characters_at_the_end_of_a_row_are_masked_once_the_next_row_tells_what_they_are():
-    assert mask(b"the key sk-ant-api\r\n" + KEY[10:] + b"\r\n")[:20] == b"the key sk-ant-000\r\n"
+    assert mask_bytes(b"the key sk-ant-api\r\n" + KEY[10:] + b"\r\n")[:20] == b"the key sk-ant-000\r\n"
 
 
 def test_two_keys_one_below_the_other_both_keep_their_prefix():
-    assert mask(KEY + b"\r\n" + KEY + b"\r\n") == (ZEROS + b"\r\n") * 2
+    assert mask_bytes(KEY + b"\r\n" + KEY + b"\r\n") == (ZEROS + b"\r\n") * 2
 
 
 def test_a_token_keeps_its_dots_and_what_makes_it_one():
-    masked = mask(b"bearer " + TOKEN)
+    masked = mask_bytes(b"bearer " + TOKEN)
     assert [len(part) for part in masked.split(b".")] == [len(part) for part in (b"bearer " + TOKEN).split(b".")]
     assert masked.startswith(b"bearer eyJ")
     assert b".eyJ0" in masked
@@ -62,7 +62,7 @@ def test_a_token_keeps_its_dots_and_what_makes_it_one():
 def test_a_private_key_is_masked_over_all_its_lines():
     rows = [b"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAA", b"QyNTUxOQAAACD1b2Qk3ex0aR0Zb8dHsHWQ6HoQxBS3Ev"]
     head, end = b"-----BEGIN OPENSSH PRIVATE KEY-----", b"-----END OPENSSH PRIVATE KEY-----"
-    masked = mask(b"\r\n".join([b"$ cat id", head, *rows, end, b"$ ls"]))
+    masked = mask_bytes(b"\r\n".join([b"$ cat id", head, *rows, end, b"$ ls"]))
     assert masked == b"\r\n".join([b"$ cat id", head, *(b"0" * len(row) for row in rows), end, b"$ ls"])
 
 
@@ -78,59 +78,59 @@ def test_a_private_key_is_masked_over_all_its_lines():
     ],
 )
 def test_what_is_no_certain_secret_stays_byte_for_byte(data):
-    assert mask(data) == data
+    assert mask_bytes(data) == data
 
 
 def test_words_below_a_key_stay():
-    assert mask(KEY + b"\r\nDone\r\nok\r\n") == ZEROS + b"\r\nDone\r\nok\r\n"
+    assert mask_bytes(KEY + b"\r\nDone\r\nok\r\n") == ZEROS + b"\r\nDone\r\nok\r\n"
 
 
 def test_a_key_painted_cell_by_cell_with_something_between_is_not_found():
     """A documented miss: a composer that redraws its spinner after every character."""
     painted = b"".join(b"\x1b[5;%dH%c\x1b[1;1H*" % (column, char) for column, char in enumerate(KEY, 1))
-    assert mask(painted) == painted
+    assert mask_bytes(painted) == painted
 
 
 def test_an_encoded_key_is_not_found():
     """A documented miss."""
     encoded = b"c2stYW50LWFwaTAzLWFCM2RFNWdIN2pLOW1OMXBRM3JTNXRVN3ZXOXhZMXpBM2JDNWRFN2ZHOWhKMWtM"
-    assert mask(encoded) == encoded
+    assert mask_bytes(encoded) == encoded
 
 
 def test_what_is_derived_from_masked_bytes_is_redacted_as_the_secret_was():
     for text in (KEY, TOKEN, b"x ghp_" + b"a1B2c3D4" * 5):
-        assert redact(mask(text).decode()) == redact(text.decode())
+        assert redact(mask_bytes(text).decode()) == redact(text.decode())
 
 
 def test_masking_what_was_masked_changes_nothing():
-    once = mask(b"a " + KEY + b"\r\n" + TOKEN + b"\r\n")
-    assert mask(once) == once
+    once = mask_bytes(b"a " + KEY + b"\r\n" + TOKEN + b"\r\n")
+    assert mask_bytes(once) == once
 
 
 def test_a_stream_comes_out_as_long_as_it_went_in_wherever_a_key_stands():
-    filler = b"words and more words\r\n" * (CHUNK // 22)
-    masking = RawMask()
+    filler = b"words and more words\r\n" * (CHUNK_BYTES // 22)
+    masking = RawByteMasker()
     out = bytearray()
     for data in (filler[:-22], KEY[:40], KEY[40:] + b"\r\n", filler):
         out += masking.feed(data)
     out += masking.finish()
     assert bytes(out) == filler[:-22] + ZEROS + b"\r\n" + filler
-    assert masking.found == [len(filler) - 22]
+    assert masking.secret_offsets == [len(filler) - 22]
 
 
 def test_the_nonce_of_our_shells_is_crossed_out_in_every_mark():
-    rules = build(nonce=NONCE)
+    rules = build_rules(nonce=NONCE)
     marks = b"\x1b]133;D;0;aid=7;nonce=%s\x07\x1b]133;A;aid=7;nonce=%s\x07$ " % (NONCE.encode(), NONCE.encode())
-    assert mask(marks, rules) == marks.replace(NONCE.encode(), b"x" * 32)
-    assert redact(mask(marks, rules).decode()) == mask(marks, rules).decode()
+    assert mask_bytes(marks, rules) == marks.replace(NONCE.encode(), b"x" * 32)
+    assert redact(mask_bytes(marks, rules).decode()) == mask_bytes(marks, rules).decode()
 
 
 def test_a_piece_of_a_key_that_was_seen_whole_is_masked_too():
-    assert mask(KEY + b"\r\n\x1b[A\rthe rest " + KEY[30:50]).endswith(b"\rthe rest " + b"0" * 20)
+    assert mask_bytes(KEY + b"\r\n\x1b[A\rthe rest " + KEY[30:50]).endswith(b"\rthe rest " + b"0" * 20)
 
 
 def test_kinds_that_are_allowed_are_left():
-    assert mask(KEY, build(allow=["anthropic_key", "openai_key"])) == KEY
+    assert mask_bytes(KEY, build_rules(allow=["anthropic_key", "openai_key"])) == KEY
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_kinds_that_are_allowed_are_left():
     ],
 )
 def test_the_masked_parts_are_found_by_their_marks(text, masked, found):
-    assert replaced(text, masked) == found
+    assert find_masked_parts(text, masked) == found

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from termvisor.redaction import Redactor, build, redact, redact_each, use
+from termvisor.redaction import Redactor, build_rules, redact, redact_each, use_rules
 
 KEY = "sk-ant-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 MASKED = "sk-ant-[redacted:anthropic_key]"
@@ -14,12 +14,12 @@ MASKED = "sk-ant-[redacted:anthropic_key]"
 
 def test_clean_lines_come_back_as_they_are():
     lines = ["one", "", "drei ⏺", "\udcff broken"]
-    assert Redactor().lines(lines) == lines
-    assert Redactor().lines([]) == []
+    assert Redactor().redact_lines(lines) == lines
+    assert Redactor().redact_lines([]) == []
 
 
 def test_a_line_with_a_newline_inside_stays_one_line():
-    assert Redactor().lines(["a\nb", f"x {KEY}.\ny"]) == ["a\nb", f"x {MASKED}.\ny"]
+    assert Redactor().redact_lines(["a\nb", f"x {KEY}.\ny"]) == ["a\nb", f"x {MASKED}.\ny"]
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def test_the_words_in_a_mask_are_not_taken_for_a_name():
 
 @pytest.mark.parametrize("state", [b"nonsense", b"gone_kind 0 5", b"anthropic_key 99 5", b"\xff", b"a b c"])
 def test_a_state_that_cannot_be_read_is_no_state(state: bytes):
-    assert Redactor(state=state).lines(["aB3dE5gH7jK9 x"]) == ["aB3dE5gH7jK9 x"]
+    assert Redactor(state=state).redact_lines(["aB3dE5gH7jK9 x"]) == ["aB3dE5gH7jK9 x"]
 
 
 def test_the_default_rules_can_be_exchanged():
     try:
-        use(build(extra=["geheim-[0-9]+"], allow=["anthropic_key", "openai_key"]))
+        use_rules(build_rules(extra=["geheim-[0-9]+"], allow=["anthropic_key", "openai_key"]))
         assert redact(f"geheim-12 {KEY}") == f"[redacted:custom_1] {KEY}"
     finally:
-        use(build())
+        use_rules(build_rules())
     assert redact(f"geheim-12 {KEY}") == f"geheim-12 {MASKED}"
 
 

@@ -2,11 +2,11 @@
 
 import re
 
-from termvisor.redaction.secret_kind import Kind
+from termvisor.redaction.secret_kind import SecretKind
 from termvisor.regex import compile_patterns
 
-FIXED = Kind(id="fixed", doc="", prefixes=("ab_", "abc_"), charset="0-9a-f", low=8, high=8)
-OPEN = Kind(id="open", doc="", prefixes=("x-",), charset="A-Za-z0-9-", low=8)
+FIXED = SecretKind(id="fixed", doc="", prefixes=("ab_", "abc_"), charset="0-9a-f", min_length=8, max_length=8)
+OPEN = SecretKind(id="open", doc="", prefixes=("x-",), charset="A-Za-z0-9-", min_length=8)
 
 
 def test_a_fixed_length_is_that_length_and_an_open_one_takes_all():
@@ -20,14 +20,14 @@ def test_a_prefix_inside_of_a_word_is_none():
 
 
 def test_the_engine_also_finds_what_the_end_of_a_row_cuts():
-    matcher = compile_patterns({"fixed": FIXED.engine_pattern()})
+    matcher = compile_patterns({"fixed": FIXED.build_engine_pattern()})
     rows = ["ab_12345678 x", "ab_123", "ab_123 │", "ab_", "(ab", "ab_123 x", "cab_"]
-    assert [number for number, _ in matcher.lines("\n".join(rows).encode())] == [0, 1, 2, 3, 4]
+    assert [number for number, _ in matcher.find_line_ids("\n".join(rows).encode())] == [0, 1, 2, 3, 4]
 
 
 def test_words_are_not_accepted_as_secrets():
-    assert not OPEN.accepts(OPEN.regex.search("x-ordinary-words"))
-    assert OPEN.accepts(OPEN.regex.search("x-9f8e7d6c5b"))
+    assert not OPEN.is_secret(OPEN.regex.search("x-ordinary-words"))
+    assert OPEN.is_secret(OPEN.regex.search("x-9f8e7d6c5b"))
 
 
 def test_the_members_of_a_charset_are_its_characters():

@@ -5,8 +5,8 @@ import string
 
 import pytest
 
-from termvisor.redaction import Memory, Redactor
-from termvisor.redaction.seen_secrets import CALM_LINES, MOST_PIECES
+from termvisor.redaction import Redactor, SeenSecrets
+from termvisor.redaction.seen_secrets import FORGET_AFTER_LINES, MAX_PIECES
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 KEY = f"sk-ant-{BODY}"
@@ -17,9 +17,9 @@ def other(number: int) -> str:
     return "ghp_" + "".join(random.Random(number).choices(string.ascii_letters + string.digits, k=40))
 
 
-def seen(*rows: str) -> Memory:
-    memory = Memory()
-    Redactor(memory=memory).lines(rows)
+def seen(*rows: str) -> SeenSecrets:
+    memory = SeenSecrets()
+    Redactor(seen_secrets=memory).redact_lines(rows)
     return memory
 
 
@@ -37,23 +37,23 @@ def seen(*rows: str) -> Memory:
     ],
 )
 def test_pieces_of_eight_characters_and_more_are_masked_where_they_stand(row, expected):
-    assert seen(KEY).masked(row) == expected
+    assert seen(KEY).mask_known_pieces(row) == expected
 
 
 def test_a_key_over_rows_is_known_as_one():
     rows = [f"│ {KEY[at : at + 22].ljust(22)} │" for at in range(0, len(KEY), 22)]
-    assert seen(*rows).masked(f"{BODY[11:19]} {BODY[33:41]}") == f"{MASK} {MASK}"
+    assert seen(*rows).mask_known_pieces(f"{BODY[11:19]} {BODY[33:41]}") == f"{MASK} {MASK}"
 
 
 def test_two_keys_on_each_other_are_not_one():
     row = BODY[-4:] + other(1)[4:8]
-    assert seen(KEY, other(1)).masked(row) == row
+    assert seen(KEY, other(1)).mask_known_pieces(row) == row
 
 
 def test_a_private_key_is_known_by_any_part_of_its_lines():
     lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "AgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4p8Q"]
     memory = seen("-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----")
-    assert memory.masked(f"> {lines[1][10:30]}") == "> [redacted:private_key]"
+    assert memory.mask_known_pieces(f"> {lines[1][10:30]}") == "> [redacted:private_key]"
 
 
 @pytest.mark.parametrize("secret", ["0" * 40, "sk-ant-" + "0" * 40, 'password = "ordinary-words-only"', "plain text"])
@@ -63,30 +63,30 @@ def test_words_and_zeros_tell_nothing(secret):
 
 def test_it_forgets_when_many_lines_were_printed_and_nothing_was_repainted():
     memory = seen(KEY)
-    memory.rest(10 * CALM_LINES, is_repainting=False)  # the lines among which the key was
-    memory.rest(CALM_LINES, is_repainting=False)
+    memory.count_lines(10 * FORGET_AFTER_LINES, is_repainting=False)  # the lines among which the key was
+    memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
     assert memory
-    memory.rest(1, is_repainting=True)
-    memory.rest(CALM_LINES, is_repainting=False)
+    memory.count_lines(1, is_repainting=True)
+    memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
     assert memory
-    memory.rest(1, is_repainting=False)
+    memory.count_lines(1, is_repainting=False)
     assert not memory
 
 
 def test_it_is_bounded_and_the_oldest_go_first():
-    redactor = Redactor(memory=(memory := Memory()))
-    redactor.lines([KEY])
-    for number in range(MOST_PIECES // 40):
-        redactor.lines([other(number)])
-    assert memory.masked(BODY) == MASK
-    for number in range(MOST_PIECES // 20):
-        redactor.lines([other(number)])
-    assert memory.masked(BODY) == BODY
-    assert len(memory._kinds) <= MOST_PIECES
+    redactor = Redactor(seen_secrets=(memory := SeenSecrets()))
+    redactor.redact_lines([KEY])
+    for number in range(MAX_PIECES // 40):
+        redactor.redact_lines([other(number)])
+    assert memory.mask_known_pieces(BODY) == MASK
+    for number in range(MAX_PIECES // 20):
+        redactor.redact_lines([other(number)])
+    assert memory.mask_known_pieces(BODY) == BODY
+    assert len(memory._kinds_by_piece) <= MAX_PIECES
 
 
 def test_what_is_seen_again_is_young_again():
-    redactor = Redactor(memory=(memory := Memory()))
-    for number in range(MOST_PIECES // 20):
-        redactor.lines([KEY, other(number)])
-    assert memory.masked(BODY) == MASK
+    redactor = Redactor(seen_secrets=(memory := SeenSecrets()))
+    for number in range(MAX_PIECES // 20):
+        redactor.redact_lines([KEY, other(number)])
+    assert memory.mask_known_pieces(BODY) == MASK

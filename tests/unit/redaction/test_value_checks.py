@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.redaction.value_checks import is_dummy
+from termvisor.redaction.value_checks import is_placeholder
 
 
 @pytest.mark.parametrize(
@@ -14,9 +14,9 @@ from termvisor.redaction.value_checks import is_dummy
     ],
 )
 def test_a_placeholder_is_a_dummy(text: str):
-    assert is_dummy(text)
+    assert is_placeholder(text)
 
 
 @pytest.mark.parametrize("text", ["hunter2", "correcthorse", "changeme", "p@ss", "keystone9", "tokenring1234"])
 def test_a_value_is_not(text: str):
-    assert not is_dummy(text)
+    assert not is_placeholder(text)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.redaction import Redactor, may_be_rest, redact
+from termvisor.redaction import Redactor, can_be_continuation, redact
 
 KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8x" * 2 + "Y0zC3fG5hJ7kL9nP1qR2sT4uV"
 """94 characters, shown at 60 columns."""
@@ -18,17 +18,17 @@ def test_the_key_has_the_length_of_the_measured_one():
 
 
 def test_fold_breaks_a_key_and_both_rows_are_masked():
-    assert Redactor().lines(fold(KEY)) == [f"sk-ant-{MASK}", MASK]
+    assert Redactor().redact_lines(fold(KEY)) == [f"sk-ant-{MASK}", MASK]
 
 
 def test_a_key_typed_at_a_prompt_wraps_and_is_masked_in_every_row():
     rows = fold(f"me@host:~/project$ export ANTHROPIC_API_KEY={KEY}")
-    assert Redactor().lines(rows) == [f"me@host:~/project$ export ANTHROPIC_API_KEY=sk-ant-{MASK}", MASK, MASK]
+    assert Redactor().redact_lines(rows) == [f"me@host:~/project$ export ANTHROPIC_API_KEY=sk-ant-{MASK}", MASK, MASK]
 
 
 def test_a_box_of_three_rows_keeps_its_frame():
     rows = [f"│ > {row.ljust(40)} │" for row in fold(KEY, 40)]
-    assert Redactor().lines(rows) == [
+    assert Redactor().redact_lines(rows) == [
         f"│ > sk-ant-{MASK} │",
         f"│ > {MASK} │",
         f"│ > {MASK}{' ' * 26} │",
@@ -37,7 +37,7 @@ def test_a_box_of_three_rows_keeps_its_frame():
 
 def test_a_key_that_stands_right_below_another_is_one_of_its_own():
     token = "eyJhbGciOi" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + ".eyJ" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + "." + "sT4uV6wX8y" * 4
-    assert Redactor().lines([*fold(KEY, 50), *fold(token, 50)]) == [
+    assert Redactor().redact_lines([*fold(KEY, 50), *fold(token, 50)]) == [
         *(f"sk-ant-{MASK}", MASK),
         *("eyJhbGciOi[redacted:jwt]", "[redacted:jwt]", "[redacted:jwt]"),
     ]
@@ -55,26 +55,26 @@ def test_a_key_that_stands_right_below_another_is_one_of_its_own():
     ],
 )
 def test_a_long_run_that_is_no_word_may_be_the_rest_of_a_secret(row, expected):
-    assert may_be_rest(row) == expected
+    assert can_be_continuation(row) == expected
 
 
 def test_what_follows_the_end_of_the_key_in_the_same_row_stays():
-    assert Redactor().lines(fold(f"the key is {KEY} and it works"))[1].endswith(f"{MASK} and it works")
+    assert Redactor().redact_lines(fold(f"the key is {KEY} and it works"))[1].endswith(f"{MASK} and it works")
 
 
 def test_a_prefix_that_is_broken_itself_is_recognised_over_the_edge():
     rows = [f"{'x' * 50} gh", "p_aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5 rest"]
-    assert Redactor().lines(rows) == [rows[0], "p_[redacted:github_token] rest"]
+    assert Redactor().redact_lines(rows) == [rows[0], "p_[redacted:github_token] rest"]
 
 
 def test_a_broken_prefix_may_be_named_after_a_shorter_one_but_is_masked():
     rows = [f"{'x' * 50} sk-an", "t-" + KEY[7:]]
-    assert Redactor().lines(rows) == [rows[0], "[redacted:openai_key]"]
+    assert Redactor().redact_lines(rows) == [rows[0], "[redacted:openai_key]"]
 
 
 def test_a_few_characters_on_the_first_row_stay_and_the_rest_is_masked():
     rows = [f"{'x' * 40} {KEY[:12]}", KEY[12:]]
-    assert Redactor().lines(rows) == [rows[0], MASK]
+    assert Redactor().redact_lines(rows) == [rows[0], MASK]
 
 
 def test_a_screen_with_a_wrapped_key_is_masked_as_one_text():
@@ -99,23 +99,26 @@ def test_a_screen_with_a_wrapped_key_is_masked_as_one_text():
     ],
 )
 def test_the_row_after_a_complete_key_stays_when_it_begins_with_an_ordinary_word(row: str):
-    assert Redactor().lines([KEY, row]) == [f"sk-ant-{MASK}", row]
+    assert Redactor().redact_lines([KEY, row]) == [f"sk-ant-{MASK}", row]
 
 
 def test_one_lone_word_after_an_unbounded_key_is_masked_to_be_safe_and_no_more_than_one():
-    assert Redactor().lines([KEY, "done", "done"]) == [f"sk-ant-{MASK}", MASK, "done"]
+    assert Redactor().redact_lines([KEY, "done", "done"]) == [f"sk-ant-{MASK}", MASK, "done"]
 
 
 def test_a_key_of_known_length_ends_where_it_ends():
     token = "AKIA" + "Q7ZK2M9XR4TB6WYD"
     rows = [f"aws_access_key_id is {token}", "done"]
-    assert Redactor().lines(rows) == ["aws_access_key_id is AKIA[redacted:aws_access_key_id]", "done"]
+    assert Redactor().redact_lines(rows) == ["aws_access_key_id is AKIA[redacted:aws_access_key_id]", "done"]
 
 
 def test_the_last_two_characters_of_a_key_of_known_length_are_found_in_the_next_row():
     token = "AIza" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG"
     rows = [f"the key is {token[:-2]}", f"{token[-2:]} and so on"]
-    assert Redactor().lines(rows) == ["the key is AIza[redacted:google_api_key]", "[redacted:google_api_key] and so on"]
+    assert Redactor().redact_lines(rows) == [
+        "the key is AIza[redacted:google_api_key]",
+        "[redacted:google_api_key] and so on",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -123,9 +126,9 @@ def test_the_last_two_characters_of_a_key_of_known_length_are_found_in_the_next_
 )
 def test_a_row_that_ends_like_a_prefix_leaves_the_next_row_alone(row: str):
     following = ["internationalization of the words", "k-means clustering"]
-    assert Redactor().lines([row, *following]) == [row, *following]
+    assert Redactor().redact_lines([row, *following]) == [row, *following]
 
 
 def test_assignments_are_not_followed_over_rows():
     rows = [f"{'x' * 40} PASSWORD=hunter2abc", "defghi rest"]
-    assert Redactor().lines(rows)[1] == rows[1]
+    assert Redactor().redact_lines(rows)[1] == rows[1]

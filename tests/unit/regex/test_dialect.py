@@ -21,18 +21,18 @@ from termvisor.regex import dialect
     ],
 )
 def test_a_pattern_is_put_in_the_common_form(pattern: str, common: str):
-    assert dialect.common(pattern) == common
+    assert dialect.to_common_dialect(pattern) == common
 
 
 def test_spaces_are_spelled_out_in_and_outside_of_classes():
-    assert dialect.explicit_spaces(r"\s[\s,]") == r"[\t-\r ][\t-\r ,]"
-    assert dialect.explicit_spaces(r"\\s") == r"\\s"
+    assert dialect.expand_space_classes(r"\s[\s,]") == r"[\t-\r ][\t-\r ,]"
+    assert dialect.expand_space_classes(r"\\s") == r"\\s"
 
 
 @pytest.mark.parametrize(
     ("pattern", "why"), [("(", "unterminated"), ("x*", "empty"), ("[[:a:]]", "nested"), ("(?i)abc", None)]
 )
 def test_a_check_says_why_not(pattern: str, why: str | None):
-    found = dialect.check(pattern)
+    found = dialect.find_pattern_problem(pattern)
     assert (why or "") in (found or "")
     assert (found is None) == (why is None)

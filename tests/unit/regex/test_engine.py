@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.regex.engine import as_utf8, by_line
+from termvisor.regex.engine import ensure_utf8, find_ids_by_line
 
 
 def letters(data: bytes) -> frozenset[str]:
@@ -13,16 +13,16 @@ def letters(data: bytes) -> frozenset[str]:
 @given(st.lists(st.sampled_from(["", "a", "x", "y", "xy", "axa"]), max_size=20))
 def test_halving_finds_what_a_look_at_every_line_finds(lines):
     expected = sorted({(number, letter) for number, line in enumerate(lines) for letter in line if letter in "xy"})
-    assert by_line(letters, "\n".join(lines).encode()) == expected
+    assert find_ids_by_line(letters, "\n".join(lines).encode()) == expected
 
 
 def test_a_clean_block_is_looked_at_once():
     looks: list[bytes] = []
-    assert by_line(lambda data: frozenset(looks.append(data) or ()), b"a\nb\nc") == []
+    assert find_ids_by_line(lambda data: frozenset(looks.append(data) or ()), b"a\nb\nc") == []
     assert looks == [b"a\nb\nc"]
 
 
 def test_text_is_not_copied_and_other_bytes_are_replaced():
     text = "│ x".encode()
-    assert as_utf8(text) is text
-    assert as_utf8(b"\xffx") == "\ufffdx".encode()
+    assert ensure_utf8(text) is text
+    assert ensure_utf8(b"\xffx") == "\ufffdx".encode()

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from termvisor.errors import ConfigError
-from termvisor.redaction.ruleset import BUILTIN
+from termvisor.redaction.ruleset import BUILTIN_KINDS
 from termvisor.regex import compile_patterns
-from termvisor.regex.expanded_size import MOST, weight
+from termvisor.regex.expanded_size import MAX_EXPANDED_SIZE, compute_expanded_size
 
 WEIGHTS = [
     ("abc", 3),
@@ -30,16 +30,16 @@ WEIGHTS = [
 
 @pytest.mark.parametrize(("pattern", "expected"), WEIGHTS)
 def test_counted_repeats_are_written_out(pattern: str, expected: int) -> None:
-    assert weight(pattern) == expected
+    assert compute_expanded_size(pattern) == expected
 
 
 @pytest.mark.parametrize("pattern", ["a{1,99999}", "((x{100}){100}){100}", r"key [a-f]{10000}", r"(\w{1,100} ){100}"])
 def test_a_pattern_that_would_take_long_to_compile_is_refused_at_once(pattern: str) -> None:
     began = time.process_time()
-    with pytest.raises(ConfigError, match=f"at most {MOST}"):
+    with pytest.raises(ConfigError, match=f"at most {MAX_EXPANDED_SIZE}"):
         compile_patterns({"custom_1": pattern})
     assert time.process_time() - began < 1
 
 
 def test_every_kind_of_ours_is_light() -> None:
-    assert max(weight(kind.engine_pattern()) for kind in BUILTIN) < MOST
+    assert max(compute_expanded_size(kind.build_engine_pattern()) for kind in BUILTIN_KINDS) < MAX_EXPANDED_SIZE

@@ -17,7 +17,7 @@ def test_every_thread_has_its_own_scratch_and_the_callback_lives_on():
     matcher = HyperscanMatcher({"a": "foo", "b": "bar"})
     found: list[frozenset[str]] = []
     for text in (b"foo", b"bar", b"foo bar", b""):
-        thread = threading.Thread(target=lambda text=text: found.append(matcher.ids(text)))
+        thread = threading.Thread(target=lambda text=text: found.append(matcher.find_ids(text)))
         thread.start()
         thread.join()
         gc.collect()
@@ -26,6 +26,6 @@ def test_every_thread_has_its_own_scratch_and_the_callback_lives_on():
 
 def test_one_answer_does_not_change_with_the_next_scan():
     matcher = HyperscanMatcher({"a": "foo"})
-    first = matcher.ids(b"foo")
-    assert matcher.ids(b"") == frozenset()
+    first = matcher.find_ids(b"foo")
+    assert matcher.find_ids(b"") == frozenset()
     assert first == frozenset("a")

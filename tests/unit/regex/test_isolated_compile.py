@@ -10,9 +10,9 @@ import pytest
 
 from termvisor.regex import compile_patterns, is_cached
 from termvisor.regex.hyperscan_engine import HyperscanMatcher
-from termvisor.regex.isolated_compile import texts
-from termvisor.regex.isolated_compile_messages import Trial, as_told
-from termvisor.system.subprocesses import ask
+from termvisor.regex.isolated_compile import generate_texts
+from termvisor.regex.isolated_compile_messages import IsolatedCompileRequest, parse_compile_output
+from termvisor.system.subprocesses import run_and_capture
 
 LARGE = "(a.{100}|b.{300}|x.{500})x"
 CRASHES = "a(?:a*é{20,520}é{120})+x{252}"
@@ -21,8 +21,8 @@ CRASHES = "a(?:a*é{20,520}é{120})+x{252}"
 
 def tried(**given) -> tuple[int, str, dict[str, str]]:
     command = [sys.executable, "-m", "termvisor.regex.isolated_compile"]
-    status, out, _ = ask(command, stdin=msgspec.json.encode(Trial(**given)), timeout=100)
-    return status, *as_told(out)
+    status, out, _ = run_and_capture(command, stdin=msgspec.json.encode(IsolatedCompileRequest(**given)), timeout_s=100)
+    return status, *parse_compile_output(out)
 
 
 def test_patterns_that_do_no_harm_are_kept_as_one(tmp_path):
@@ -30,7 +30,7 @@ def test_patterns_that_do_no_harm_are_kept_as_one(tmp_path):
     assert tried(patterns=patterns, texts={"one": ("limit 3",)}, keep_in=str(tmp_path)) == (0, "", {})
     assert is_cached(patterns, str(tmp_path))
     assert len(os.listdir(tmp_path)) == 1
-    assert compile_patterns(patterns, "hyperscan", cache=str(tmp_path)).ids(b"the limit 3") == {"one"}
+    assert compile_patterns(patterns, "hyperscan", cache_folder=str(tmp_path)).find_ids(b"the limit 3") == {"one"}
 
 
 def test_one_that_kills_the_engine_is_the_last_that_was_named(tmp_path):
@@ -54,8 +54,8 @@ def test_patterns_that_are_refused_together_are_not_kept(tmp_path):
 
 @pytest.mark.parametrize("own", [(), ("", "limit 3")])
 def test_the_texts_are_long_and_the_same_at_every_run(own):
-    assert list(texts(own, ["a+"])) == list(texts(own, ["a+"]))
-    assert {len(text) > 9000 for text in texts(own, ["a+"])} == {True, False}
+    assert list(generate_texts(own, ["a+"])) == list(generate_texts(own, ["a+"]))
+    assert {len(text) > 9000 for text in generate_texts(own, ["a+"])} == {True, False}
 
 
 def test_what_was_compiled_for_rules_of_long_ago_is_removed(tmp_path):
@@ -72,5 +72,5 @@ def test_what_is_loaded_counts_as_used(tmp_path):
     assert tried(patterns={"a": "abc"}, keep_in=str(tmp_path)) == (0, "", {})
     (kept,) = tmp_path.glob("*.hsdb")
     os.utime(kept, (0, 0))
-    assert HyperscanMatcher({"a": "abc"}, str(tmp_path)).ids(b"xabcx") == {"a"}
+    assert HyperscanMatcher({"a": "abc"}, str(tmp_path)).find_ids(b"xabcx") == {"a"}
     assert kept.stat().st_mtime > 0

@@ -8,8 +8,8 @@ ONLY_FOR_RE2 = r"a\b\Bc|(?P<never>a\b\Bd)"
 
 def test_no_patterns_match_nothing():
     matcher = compile_patterns({})
-    assert matcher.ids(b"anything") == frozenset()
-    assert matcher.lines(b"any\nthing") == []
+    assert matcher.find_ids(b"anything") == frozenset()
+    assert matcher.find_line_ids(b"any\nthing") == []
 
 
 def test_auto_takes_hyperscan_where_it_is_there():
@@ -22,4 +22,4 @@ def test_an_engine_that_is_asked_for_is_taken():
 
 def test_what_the_first_engine_refuses_goes_to_the_next():
     matcher = compile_patterns({"never": ONLY_FOR_RE2, "small": "xyz", "long": ONLY_FOR_HYPERSCAN})
-    assert matcher.lines(b"xyz\n" + b"a" * 1500 + b"\nac ad") == [(0, "small"), (1, "long")]
+    assert matcher.find_line_ids(b"xyz\n" + b"a" * 1500 + b"\nac ad") == [(0, "small"), (1, "long")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.regex.selective_part import telling_part
+from termvisor.regex.selective_part import find_selective_part
 
 PARTS = [
     (r"^\w+: .*No space", "No space"),
@@ -36,9 +36,9 @@ WHOLE = [
 
 @pytest.mark.parametrize(("pattern", "part"), PARTS)
 def test_what_stands_behind_anything_is_looked_for_alone(pattern: str, part: str) -> None:
-    assert telling_part(pattern) == part
+    assert find_selective_part(pattern) == part
 
 
 @pytest.mark.parametrize("pattern", WHOLE)
 def test_a_pattern_whose_begin_tells_more_or_whose_end_tells_little_stays_whole(pattern: str) -> None:
-    assert telling_part(pattern) == pattern
+    assert find_selective_part(pattern) == pattern

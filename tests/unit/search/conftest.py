@@ -6,9 +6,9 @@ import pytest
 
 from termvisor.model.ids import EpochId, PaneId, ScreenId
 from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.screen_row import Glance, Life, Row
+from termvisor.model.terminal.screen_row import CapturedScreen, ScreenLifetime, ScreenRow
 from termvisor.store import Store
-from termvisor.terminal.row_normalization import folds_of
+from termvisor.terminal.row_normalization import build_row_hasher
 
 
 @pytest.fixture
@@ -16,10 +16,12 @@ def show_rows(store: Store) -> Callable[..., Awaitable[ScreenId | None]]:
     """Stores what a repainting pane shows; the screen, where something on it was new."""
 
     async def show(pane: PaneId, *texts: str, at: int = 100, epoch: int = 1) -> ScreenId | None:
-        fold = folds_of(Life(pane, EpochId(epoch), True))
+        fold = build_row_hasher(ScreenLifetime(pane, EpochId(epoch), True))
         screen = Screen(pane=pane, rows=(), width=80, height=24, alternate=True, at=at)
-        (stored,) = await store.sightings.add([Glance(EpochId(epoch), screen, tuple(Row(t, fold(t)) for t in texts))])
-        await store.sightings.seen({row.id: at for row in stored.rows if row.id})
+        (stored,) = await store.sightings.add(
+            [CapturedScreen(EpochId(epoch), screen, tuple(ScreenRow(t, fold(t)) for t in texts))]
+        )
+        await store.sightings.record_last_seen({row.id: at for row in stored.rows if row.id})
         return stored.screen
 
     return show

@@ -1,12 +1,12 @@
 import pytest
 
 from termvisor.errors import BadRequest
-from termvisor.search.lexer import pieces
+from termvisor.search.lexer import tokenize_query
 
 
 def told(text):
     """Kind and text of each piece, short."""
-    return [(piece.kind, piece.name + ":" * bool(piece.name) + piece.text) for piece in pieces(text)][:-1]
+    return [(piece.kind, piece.name + ":" * bool(piece.name) + piece.text) for piece in tokenize_query(text)][:-1]
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_a_text_falls_into_pieces(text, expected):
     ("text", "prefix"), [("ab*", True), ('"a b"*', True), ("a*b", False), ("*", False), ("a", False)]
 )
 def test_a_star_at_the_end_makes_a_prefix(text, prefix):
-    assert pieces(text)[0].is_prefix is prefix
+    assert tokenize_query(text)[0].is_prefix is prefix
 
 
 def test_every_piece_knows_where_it_begins():
-    assert [piece.at for piece in pieces('ab "c d" (-e)')] == [0, 3, 9, 10, 11, 12, 13]
+    assert [piece.position for piece in tokenize_query('ab "c d" (-e)')] == [0, 3, 9, 10, 11, 12, 13]
 
 
 def test_an_open_quote_is_told_with_its_place():
     with pytest.raises(BadRequest, match="at character 4: this quote is not closed") as caught:
-        pieces('ab "cd')
+        tokenize_query('ab "cd')
     assert caught.value.details == {"position": 4}

@@ -1,19 +1,19 @@
 import pytest
 
-from termvisor.search.line_match import Seen, Sieve, anchors, holds, spans
-from termvisor.search.parser import parse
-from termvisor.search.query_tree import And, From, InPanes, Not, Or, Phrase, Within
-from termvisor.store.sqlite.database import tokeniser
+from termvisor.search.line_match import LinePrefilter, SearchableLine, find_anchor_words, find_spans, is_match
+from termvisor.search.parser import parse_query
+from termvisor.search.query_tree import AndNode, NotNode, OrNode, PanesNode, PhraseNode, SourceNode, TimeRangeNode
+from termvisor.store.sqlite.database import get_tokenizer
 
-SPLIT = tokeniser()
+SPLIT = get_tokenizer()
 
 
 def tree(text):
-    return parse(text, 0, SPLIT)
+    return parse_query(text, 0, SPLIT)
 
 
 def seen(text, pane=1, at=100):
-    return Seen([word for _, _, word in SPLIT(text)], pane, at, "stream")
+    return SearchableLine([word for _, _, word in SPLIT(text)], pane, at, "stream")
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,19 @@ def seen(text, pane=1, at=100):
     ],
 )
 def test_a_query_holds_for_a_line_or_not(query, text, fits):
-    assert holds(tree(query), seen(text)) is fits
+    assert is_match(tree(query), seen(text)) is fits
 
 
 def test_conditions_hold_by_pane_time_and_source():
     line = seen("a", pane=7, at=50)
-    assert holds(And((Phrase(("a",)), InPanes(frozenset({7})), Within(50, 50), From("stream"))), line)
-    assert not holds(InPanes(frozenset({8})), line)
-    assert not holds(Within(51, None), line)
-    assert not holds(Within(None, 49), line)
-    assert not holds(From("screen"), line)
-    assert holds(Not(From("screen")), line)
+    assert is_match(
+        AndNode((PhraseNode(("a",)), PanesNode(frozenset({7})), TimeRangeNode(50, 50), SourceNode("stream"))), line
+    )
+    assert not is_match(PanesNode(frozenset({8})), line)
+    assert not is_match(TimeRangeNode(51, None), line)
+    assert not is_match(TimeRangeNode(None, 49), line)
+    assert not is_match(SourceNode("screen"), line)
+    assert is_match(NotNode(SourceNode("screen")), line)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,7 @@ def test_conditions_hold_by_pane_time_and_source():
     ],
 )
 def test_what_matched_is_marked(query, text, marked):
-    assert [text[start:end] for start, end in spans(tree(query), text, SPLIT(text))] == marked
+    assert [text[start:end] for start, end in find_spans(tree(query), text, SPLIT(text))] == marked
 
 
 @pytest.mark.parametrize(
@@ -78,12 +80,12 @@ def test_what_matched_is_marked(query, text, marked):
     ],
 )
 def test_a_fitting_line_holds_one_of_the_anchors(query, words):
-    assert anchors(tree(query)) == words
+    assert find_anchor_words(tree(query)) == words
 
 
 def test_nothing_anchors_a_query_that_only_forbids():
-    assert anchors(Or((Phrase(("a",)), Not(Phrase(("b",)))))) == frozenset()
-    assert anchors(And((InPanes(frozenset()),))) == frozenset()
+    assert find_anchor_words(OrNode((PhraseNode(("a",)), NotNode(PhraseNode(("b",)))))) == frozenset()
+    assert find_anchor_words(AndNode((PanesNode(frozenset()),))) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -101,11 +103,15 @@ def test_nothing_anchors_a_query_that_only_forbids():
     ],
 )
 def test_the_sieve_keeps_the_lines_that_may_fit(text, kept):
-    assert Sieve(tree("error")).lines(text) == kept
+    assert LinePrefilter(tree("error")).select_lines(text) == kept
 
 
 def test_the_sieve_wants_all_words_of_a_line():
     text = "an error\nok\nan Error, then OK\nnot ok: error"
-    assert Sieve(tree("error ok")).lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
-    assert Sieve(tree('"error ok"')).lines("ok then error\nok") == [(0, "ok then error")]
-    assert Sieve(tree("error -ok")).lines(text) == [(0, "an error"), (2, "an Error, then OK"), (3, "not ok: error")]
+    assert LinePrefilter(tree("error ok")).select_lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
+    assert LinePrefilter(tree('"error ok"')).select_lines("ok then error\nok") == [(0, "ok then error")]
+    assert LinePrefilter(tree("error -ok")).select_lines(text) == [
+        (0, "an error"),
+        (2, "an Error, then OK"),
+        (3, "not ok: error"),
+    ]

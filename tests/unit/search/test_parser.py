@@ -2,16 +2,27 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
-from termvisor.search.parser import parse, quote
-from termvisor.search.query_tree import And, By, Detected, From, InPanes, Named, Not, Or, Phrase, Within
-from termvisor.store.sqlite.database import tokeniser
+from termvisor.search.parser import parse_query, quote_phrase
+from termvisor.search.query_tree import (
+    AndNode,
+    DetectionNode,
+    NamedPanesNode,
+    NotNode,
+    OrNode,
+    PanesNode,
+    PhraseNode,
+    RoleNode,
+    SourceNode,
+    TimeRangeNode,
+)
+from termvisor.store.sqlite.database import get_tokenizer
 
 NOW = 1_800_000_000 * NS
-A, B, C = (Phrase((word,)) for word in "abc")
+A, B, C = (PhraseNode((word,)) for word in "abc")
 
 
 def tree(text):
-    return parse(text, NOW, tokeniser())
+    return parse_query(text, NOW, get_tokenizer())
 
 
 @pytest.mark.parametrize(
@@ -19,34 +30,34 @@ def tree(text):
     [
         ("a", A),
         ("A", A),
-        ("a b", And((A, B))),
-        ("a AND b c", And((A, B, C))),
-        ("a OR b c", Or((A, And((B, C))))),
-        ("(a OR b) c", And((Or((A, B)), C))),
-        ("a NOT b", And((A, Not(B)))),
-        ("a AND NOT b", And((A, Not(B)))),
-        ("a -b", And((A, Not(B)))),
-        ("a -(b OR c)", And((A, Not(Or((B, C)))))),
+        ("a b", AndNode((A, B))),
+        ("a AND b c", AndNode((A, B, C))),
+        ("a OR b c", OrNode((A, AndNode((B, C))))),
+        ("(a OR b) c", AndNode((OrNode((A, B)), C))),
+        ("a NOT b", AndNode((A, NotNode(B)))),
+        ("a AND NOT b", AndNode((A, NotNode(B)))),
+        ("a -b", AndNode((A, NotNode(B)))),
+        ("a -(b OR c)", AndNode((A, NotNode(OrNode((B, C)))))),
         ("NOT NOT a", A),
-        ('"a b"', Phrase(("a", "b"))),
-        ("a*", Phrase(("a",), is_prefix=True)),
-        ('"a b"*', Phrase(("a", "b"), is_prefix=True)),
-        ("usage_limit", Phrase(("usage", "limit"))),
-        ("usage_lim*", Phrase(("usage", "lim"), is_prefix=True)),
-        ("src/main.rs:12", Phrase(("src", "main", "rs", "12"))),
-        ("--no-verify", Phrase(("no", "verify"))),
-        ("don't", Phrase(("don", "t"))),
-        ("main()", Phrase(("main",))),
-        ("Ünïcode", Phrase(("unicode",))),
-        ("error:", Phrase(("error",))),
-        ("a pane:7", And((A, InPanes(frozenset({7}))))),
-        ("a -pane:7", And((A, Not(InPanes(frozenset({7})))))),
-        ("a session:work", And((A, Named("session", "work")))),
-        ('a target:"build host"', And((A, Named("target", "build host")))),
-        ("a since:10m", And((A, Within(since=NOW - 600 * NS)))),
-        ("a until:2027-01-15T08:00:00+00:00", And((A, Within(until=NOW)))),
-        ("a source:screen", And((A, From("screen")))),
-        ("a (pane:1 OR pane:2)", And((A, Or((InPanes(frozenset({1})), InPanes(frozenset({2}))))))),
+        ('"a b"', PhraseNode(("a", "b"))),
+        ("a*", PhraseNode(("a",), is_prefix=True)),
+        ('"a b"*', PhraseNode(("a", "b"), is_prefix=True)),
+        ("usage_limit", PhraseNode(("usage", "limit"))),
+        ("usage_lim*", PhraseNode(("usage", "lim"), is_prefix=True)),
+        ("src/main.rs:12", PhraseNode(("src", "main", "rs", "12"))),
+        ("--no-verify", PhraseNode(("no", "verify"))),
+        ("don't", PhraseNode(("don", "t"))),
+        ("main()", PhraseNode(("main",))),
+        ("Ünïcode", PhraseNode(("unicode",))),
+        ("error:", PhraseNode(("error",))),
+        ("a pane:7", AndNode((A, PanesNode(frozenset({7}))))),
+        ("a -pane:7", AndNode((A, NotNode(PanesNode(frozenset({7})))))),
+        ("a session:work", AndNode((A, NamedPanesNode("session", "work")))),
+        ('a target:"build host"', AndNode((A, NamedPanesNode("target", "build host")))),
+        ("a since:10m", AndNode((A, TimeRangeNode(since=NOW - 600 * NS)))),
+        ("a until:2027-01-15T08:00:00+00:00", AndNode((A, TimeRangeNode(until=NOW)))),
+        ("a source:screen", AndNode((A, SourceNode("screen")))),
+        ("a (pane:1 OR pane:2)", AndNode((A, OrNode((PanesNode(frozenset({1})), PanesNode(frozenset({2}))))))),
     ],
 )
 def test_a_text_becomes_a_tree(text, expected):
@@ -96,7 +107,9 @@ def test_a_query_must_say_what_to_look_for(text):
 
 
 def test_who_said_it_and_to_which_agent_are_filters():
-    assert tree("a role:user agent:codex") == And((Phrase(("a",)), By("user"), Named("agent", "codex")))
+    assert tree("a role:user agent:codex") == AndNode(
+        (PhraseNode(("a",)), RoleNode("user"), NamedPanesNode("agent", "codex"))
+    )
     with pytest.raises(BadRequest, match="no role 'boss'"):
         tree("a role:boss")
 
@@ -104,9 +117,9 @@ def test_who_said_it_and_to_which_agent_are_filters():
 @pytest.mark.parametrize(
     ("text", "node"),
     [
-        ("event:usage.reached", Detected("event", "usage.reached")),
-        ("a rule:codex.*", And((A, Detected("rule", "codex.*")))),
-        ("NOT severity:error a", And((Not(Detected("severity", "error")), A))),
+        ("event:usage.reached", DetectionNode("event", "usage.reached")),
+        ("a rule:codex.*", AndNode((A, DetectionNode("rule", "codex.*")))),
+        ("NOT severity:error a", AndNode((NotNode(DetectionNode("severity", "error")), A))),
     ],
 )
 def test_events_are_named_by_type_rule_or_severity(text, node):
@@ -127,4 +140,4 @@ def test_an_endless_query_is_refused(text):
 
 @pytest.mark.parametrize("text", ["AND", 'say "hi"', "-x", "pane:7", "(", "a*"])
 def test_any_text_can_be_quoted(text):
-    assert tree("a " + quote(text + " b")).parts[1].words[-1] == "b"
+    assert tree("a " + quote_phrase(text + " b")).parts[1].words[-1] == "b"

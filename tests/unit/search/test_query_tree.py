@@ -1,75 +1,77 @@
 import pytest
 
 from termvisor.search.query_tree import (
-    And,
-    From,
-    InPanes,
-    Named,
-    Not,
-    Or,
-    Phrase,
-    Within,
-    bounds,
+    AndNode,
+    NamedPanesNode,
+    NotNode,
+    OrNode,
+    PanesNode,
+    PhraseNode,
+    SourceNode,
+    TimeRangeNode,
+    build_index_query,
+    find_sources,
+    find_time_range,
+    find_wanted_phrases,
     has_words,
-    index_query,
-    sources,
-    wanted,
 )
 
-A, B, C = (Phrase((word,)) for word in "abc")
-SEVEN = InPanes(frozenset({7}))
+A, B, C = (PhraseNode((word,)) for word in "abc")
+SEVEN = PanesNode(frozenset({7}))
 
 
 @pytest.mark.parametrize(
     ("node", "query"),
     [
         (A, 'text : "a"'),
-        (Phrase(("a", "b")), 'text : "a b"'),
-        (Phrase(("a", "b"), is_prefix=True), 'text : "a b" *'),
-        (And((A, B)), '(text : "a" AND text : "b")'),
-        (And((A, Not(B))), '(text : "a")'),
-        (Or((A, B)), '(text : "a" OR text : "b")'),
-        (And((A, SEVEN)), '(text : "a" AND pane : ("7"))'),
-        (And((A, InPanes(frozenset({2, 1})))), '(text : "a" AND pane : ("1" OR "2"))'),
-        (And((A, InPanes(frozenset()))), '(text : "a" AND pane : ("0"))'),
-        (And((A, Within(1, 2), From("stream"))), '(text : "a")'),
-        (And((A, Or((B, Not(C))))), '(text : "a")'),
-        (Not(A), None),
-        (And((Not(A), Named("session", "x"))), None),
+        (PhraseNode(("a", "b")), 'text : "a b"'),
+        (PhraseNode(("a", "b"), is_prefix=True), 'text : "a b" *'),
+        (AndNode((A, B)), '(text : "a" AND text : "b")'),
+        (AndNode((A, NotNode(B))), '(text : "a")'),
+        (OrNode((A, B)), '(text : "a" OR text : "b")'),
+        (AndNode((A, SEVEN)), '(text : "a" AND pane : ("7"))'),
+        (AndNode((A, PanesNode(frozenset({2, 1})))), '(text : "a" AND pane : ("1" OR "2"))'),
+        (AndNode((A, PanesNode(frozenset()))), '(text : "a" AND pane : ("0"))'),
+        (AndNode((A, TimeRangeNode(1, 2), SourceNode("stream"))), '(text : "a")'),
+        (AndNode((A, OrNode((B, NotNode(C))))), '(text : "a")'),
+        (NotNode(A), None),
+        (AndNode((NotNode(A), NamedPanesNode("session", "x"))), None),
     ],
 )
 def test_the_index_is_asked_for_what_must_be_there(node, query):
-    assert index_query(node) == query
+    assert build_index_query(node) == query
 
 
 def test_a_query_has_words_when_no_line_fits_without_one():
-    assert has_words(And((SEVEN, Or((A, B)))))
-    assert not has_words(Or((A, SEVEN)))
-    assert not has_words(Not(A))
+    assert has_words(AndNode((SEVEN, OrNode((A, B)))))
+    assert not has_words(OrNode((A, SEVEN)))
+    assert not has_words(NotNode(A))
 
 
 def test_wanted_are_the_phrases_that_are_not_forbidden():
-    assert list(wanted(And((A, Or((B, SEVEN)), Not(C))))) == [A, B]
+    assert list(find_wanted_phrases(AndNode((A, OrNode((B, SEVEN)), NotNode(C))))) == [A, B]
 
 
 def test_times_that_must_all_hold_narrow_each_other():
-    assert bounds(And((A, Within(1, None), And((Within(3, 9), Within(None, 7)))))) == Within(3, 7)
-    assert bounds(Or((Within(1, 2), A))) == Within()
-    assert bounds(Not(Within(1, 2))) == Within()
+    assert find_time_range(
+        AndNode((A, TimeRangeNode(1, None), AndNode((TimeRangeNode(3, 9), TimeRangeNode(None, 7)))))
+    ) == TimeRangeNode(3, 7)
+    assert find_time_range(OrNode((TimeRangeNode(1, 2), A))) == TimeRangeNode()
+    assert find_time_range(NotNode(TimeRangeNode(1, 2))) == TimeRangeNode()
 
 
 @pytest.mark.parametrize(
     ("node", "found"),
     [
         (A, "all"),
-        (From("screen"), {"screen"}),
-        (And((A, From("stream"))), {"stream"}),
-        (And((A, Not(From("stream")))), {"screen", "transcript"}),
-        (Or((And((A, From("screen"))), And((B, From("stream"))))), {"screen", "stream"}),
-        (Or((And((A, From("screen"))), B)), "all"),
-        (And((From("screen"), From("stream"))), set()),
-        (Not(A), "all"),
+        (SourceNode("screen"), {"screen"}),
+        (AndNode((A, SourceNode("stream"))), {"stream"}),
+        (AndNode((A, NotNode(SourceNode("stream")))), {"screen", "transcript"}),
+        (OrNode((AndNode((A, SourceNode("screen"))), AndNode((B, SourceNode("stream"))))), {"screen", "stream"}),
+        (OrNode((AndNode((A, SourceNode("screen"))), B)), "all"),
+        (AndNode((SourceNode("screen"), SourceNode("stream"))), set()),
+        (NotNode(A), "all"),
     ],
 )
 def test_a_query_says_where_something_can_be_found(node, found):
-    assert sources(node) == ({"stream", "screen", "transcript"} if found == "all" else found)
+    assert find_sources(node) == ({"stream", "screen", "transcript"} if found == "all" else found)

@@ -7,10 +7,16 @@ import pytest
 
 from termvisor.errors import ConfigError
 from termvisor.model.agent.hooks import HookedAgent
-from termvisor.settings import Places
-from termvisor.setup.agent_settings import agent_file, found, path_of, with_hooks, without_hooks
+from termvisor.settings import Paths
+from termvisor.setup.agent_settings import (
+    add_hooks,
+    build_settings_file,
+    get_settings_path,
+    inspect_hooks,
+    remove_hooks,
+)
 
-PLACES = Places("/home/you/.config/visor", "/home/you/it's here/visor", "/run/user/7/visor")
+PLACES = Paths("/home/you/.config/visor", "/home/you/it's here/visor", "/run/user/7/visor")
 HOME = {"HOME": "/home/you"}
 
 
@@ -25,18 +31,18 @@ HOME = {"HOME": "/home/you"}
     ],
 )
 def test_every_agent_has_its_file(agent: HookedAgent, path: str, project: str) -> None:
-    assert (path_of(agent, HOME), path_of(agent, HOME, "/src")) == (path, project)
+    assert (get_settings_path(agent, HOME), get_settings_path(agent, HOME, "/src")) == (path, project)
 
 
 def test_an_agent_whose_folder_was_moved_is_followed() -> None:
     moved = {**HOME, "CLAUDE_CONFIG_DIR": "/claude", "CODEX_HOME": "/codex", "XDG_CONFIG_HOME": "/etc/you"}
-    assert path_of("claude_code", moved) == "/claude/settings.json"
-    assert path_of("codex", moved) == "/codex/hooks.json"
-    assert path_of("opencode", moved) == "/etc/you/opencode/plugin/termvisor.js"
+    assert get_settings_path("claude_code", moved) == "/claude/settings.json"
+    assert get_settings_path("codex", moved) == "/codex/hooks.json"
+    assert get_settings_path("opencode", moved) == "/etc/you/opencode/plugin/termvisor.js"
 
 
 def test_a_hook_names_the_script_and_ends_well_whatever_happens() -> None:
-    hooks = json.loads(with_hooks(agent_file("claude_code", PLACES, HOME), None))["hooks"]
+    hooks = json.loads(add_hooks(build_settings_file("claude_code", PLACES, HOME), None))["hooks"]
     command = hooks["Stop"][0]["hooks"][0]["command"]
     assert command == (
         "sh '/home/you/it'\"'\"'s here/visor/hook.sh' tell claude_code Stop $PPID 2>/dev/null || : # visor setup agents"
@@ -46,10 +52,10 @@ def test_a_hook_names_the_script_and_ends_well_whatever_happens() -> None:
 
 
 def test_each_agent_gets_its_own_shape() -> None:
-    gemini = json.loads(with_hooks(agent_file("gemini", PLACES, HOME), b'{"theme": "dark"}'))
+    gemini = json.loads(add_hooks(build_settings_file("gemini", PLACES, HOME), b'{"theme": "dark"}'))
     assert gemini["hooks"]["AfterAgent"][0]["matcher"] == "*"
     assert gemini["hooks"]["AfterAgent"][0]["hooks"][0]["timeout"] == 3000
-    copilot = json.loads(with_hooks(agent_file("copilot", PLACES, HOME), None))
+    copilot = json.loads(add_hooks(build_settings_file("copilot", PLACES, HOME), None))
     assert copilot["version"] == 1
     assert copilot["hooks"]["agentStop"][0].keys() == {"type", "bash", "timeoutSec"}
 
@@ -66,32 +72,32 @@ def test_each_agent_gets_its_own_shape() -> None:
 )
 def test_what_cannot_be_understood_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        with_hooks(agent_file("claude_code", PLACES, HOME), data)
+        add_hooks(build_settings_file("claude_code", PLACES, HOME), data)
 
 
 def test_what_was_changed_or_broken_is_told() -> None:
-    file = agent_file("codex", PLACES, HOME)
-    once = with_hooks(file, None)
-    assert found(file, None).state == "absent"
-    assert found(file, once.replace(b"tell codex Stop", b"tell codex Stopped")).state == "changed"
-    assert found(file, b"{").state == "unreadable"
+    file = build_settings_file("codex", PLACES, HOME)
+    once = add_hooks(file, None)
+    assert inspect_hooks(file, None).state == "absent"
+    assert inspect_hooks(file, once.replace(b"tell codex Stop", b"tell codex Stopped")).state == "changed"
+    assert inspect_hooks(file, b"{").state == "unreadable"
 
 
 def test_the_plugin_is_a_file_of_its_own_and_only_ours_is_taken_away(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
     (tmp_path / ".config/opencode/node_modules/@opencode-ai/plugin").mkdir(parents=True)
-    file = agent_file("opencode", PLACES, environ)
-    made = with_hooks(file, None)
+    file = build_settings_file("opencode", PLACES, environ)
+    made = add_hooks(file, None)
     assert b'"/home/you/it\'s here/visor/spool/hooks.jsonl"' in made
-    assert (found(file, made).state, found(file, made + b"//").state) == ("current", "changed")
-    assert without_hooks(file, made, None) is None
-    assert without_hooks(file, b"theirs", None) == b"theirs"
+    assert (inspect_hooks(file, made).state, inspect_hooks(file, made + b"//").state) == ("current", "changed")
+    assert remove_hooks(file, made, None) is None
+    assert remove_hooks(file, b"theirs", None) == b"theirs"
 
 
 def test_no_plugin_folder_is_made_where_opencode_would_hang_without_a_network(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
-    assert "npm install --prefix" in agent_file("opencode", PLACES, environ).reason
+    assert "npm install --prefix" in build_settings_file("opencode", PLACES, environ).skip_reason
     (tmp_path / ".config/opencode/plugin").mkdir(parents=True)
-    assert agent_file("opencode", PLACES, environ).reason
+    assert build_settings_file("opencode", PLACES, environ).skip_reason
     (tmp_path / ".config/opencode/plugin/theirs.js").touch()
-    assert agent_file("opencode", PLACES, environ).reason == ""
+    assert build_settings_file("opencode", PLACES, environ).skip_reason == ""

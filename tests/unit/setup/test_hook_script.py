@@ -11,26 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.sources.hook_spool import Mark, Spool
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
 from termvisor.errors import Unavailable
-from termvisor.settings import Places
+from termvisor.settings import Paths
 from termvisor.setup import hook_script
-from termvisor.testing.world import StillClock
+from termvisor.testing.fake_services import FakeClock
 
 PANE = {"TMUX": "/tmp/tmux-7/default,123,0", "TMUX_PANE": "%5"}
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    where = Places(*(str(tmp_path / name) for name in ("config", "it's data", "run")))
+def places(tmp_path: Path) -> Paths:
+    where = Paths(*(str(tmp_path / name) for name in ("config", "it's data", "run")))
     hook_script.install(where)
     return where
 
 
-def run(places: Places, payload: bytes, *, event: str = "Stop", env: dict[str, str] = PANE) -> bytes:
+def run(places: Paths, payload: bytes, *, event: str = "Stop", env: dict[str, str] = PANE) -> bytes:
     """As an agent does it: by a shell, with the payload on stdin. Nothing may be wrong, and nothing said."""
-    command = hook_script.tells(places, "claude_code", event)
+    command = hook_script.build_tell_command(places, "claude_code", event)
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         input=payload,
@@ -43,12 +43,12 @@ def run(places: Places, payload: bytes, *, event: str = "Stop", env: dict[str, s
     return payload
 
 
-async def records(places: Places) -> Sequence[Record]:
-    spool = Spool(places.spool_dir, Mark(), StillClock())
-    return spool.look(None).records
+async def records(places: Paths) -> Sequence[SourceRecord]:
+    spool = HookSpool(places.spool_dir, SpoolPosition(), FakeClock())
+    return spool.scan(None).records
 
 
-async def test_an_event_is_one_line_with_pane_process_and_time(places: Places) -> None:
+async def test_an_event_is_one_line_with_pane_process_and_time(places: Paths) -> None:
     before = time.time_ns()
     run(places, b'{"session_id": "s1",\n  "last_assistant_message": "a \\n b"}\n')
     (record,) = await records(places)
@@ -71,26 +71,26 @@ async def test_an_event_is_one_line_with_pane_process_and_time(places: Places) -
     ],
     ids=["signs", "letters", "lines", "nearly a page", "more than a page", "large"],
 )
-async def test_any_payload_arrives_as_it_is(places: Places, payload: bytes) -> None:
+async def test_any_payload_arrives_as_it_is(places: Paths, payload: bytes) -> None:
     run(places, payload)
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == json.loads(payload)
 
 
 @pytest.mark.parametrize("payload", [b"", b"\n", b"no json", b"[1]", b"\0\0", b'"{"'])
-async def test_what_is_no_object_is_an_event_without_a_payload(places: Places, payload: bytes) -> None:
+async def test_what_is_no_object_is_an_event_without_a_payload(places: Paths, payload: bytes) -> None:
     run(places, payload)
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == {}
 
 
-async def test_no_payload_can_make_a_second_line(places: Places) -> None:
+async def test_no_payload_can_make_a_second_line(places: Paths) -> None:
     run(places, b'{"a": 1}}\n{"v":1,"agent":"codex","event":"Stop","payload":{}')
     run(places, b'{"b": 2}')
     assert [json.loads(record.text)["payload"] for record in await records(places)] == [{"b": 2}]
 
 
-async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_told(places: Places) -> None:
+async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_told(places: Paths) -> None:
     run(places, b'{"text": "' + b"x" * (2 << 20) + b'"}')
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == {}
@@ -98,14 +98,14 @@ async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_told(plac
 
 
 @pytest.mark.parametrize("name", ['/tmp/a"b,1,0', "/tmp/a\\b,1,0", "/tmp/a\nb,1,0"])
-async def test_a_socket_with_odd_signs_in_its_name_breaks_no_line(places: Places, name: str) -> None:
+async def test_a_socket_with_odd_signs_in_its_name_breaks_no_line(places: Paths, name: str) -> None:
     run(places, b"{}", env={"TMUX": name, "TMUX_PANE": "%1"})
     (record,) = await records(places)
     assert (record.hint.socket, record.hint.mux_pane) == ("", None)
 
 
-async def test_many_at_once_lose_nothing(places: Places) -> None:
-    command = hook_script.tells(places, "codex", "PreToolUse")
+async def test_many_at_once_lose_nothing(places: Paths) -> None:
+    command = hook_script.build_tell_command(places, "codex", "PreToolUse")
     payloads = [b'{"n": %d, "text": "%b"}' % (number, b"x" * (number * 60 % 4_000)) for number in range(60)]
     running = [subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE) for _ in payloads]
     for process, payload in zip(running, payloads, strict=True):
@@ -115,7 +115,7 @@ async def test_many_at_once_lose_nothing(places: Places) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["script gone", "spool is a file", "spool cannot be written"])
-def test_no_trouble_reaches_the_agent(places: Places, trouble: str) -> None:
+def test_no_trouble_reaches_the_agent(places: Paths, trouble: str) -> None:
     spool = Path(places.spool_dir)
     if trouble == "script gone":
         Path(places.hook_file).unlink()
@@ -127,14 +127,14 @@ def test_no_trouble_reaches_the_agent(places: Places, trouble: str) -> None:
     run(places, b"{}")
 
 
-def test_what_is_asked_without_a_daemon_gets_no_answer(places: Places) -> None:
-    command = hook_script.asks(places, "claude_code")
+def test_what_is_asked_without_a_daemon_gets_no_answer(places: Paths) -> None:
+    command = hook_script.build_ask_command(places, "claude_code")
     asked = subprocess.run(["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=True, timeout=30)
     assert (asked.stdout, asked.stderr) == (b"", b"")
     assert not Path(places.runtime_dir).exists()
 
 
-def test_it_is_private_and_written_once(places: Places) -> None:
+def test_it_is_private_and_written_once(places: Paths) -> None:
     found = os.stat(places.hook_file)
     assert stat.S_IMODE(found.st_mode) == 0o600
     hook_script.install(places)
@@ -147,10 +147,10 @@ def test_it_is_private_and_written_once(places: Places) -> None:
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(Unavailable):
-        hook_script.install(Places(str(tmp_path), str(tmp_path / "data"), str(tmp_path / "run")))
+        hook_script.install(Paths(str(tmp_path), str(tmp_path / "data"), str(tmp_path / "run")))
 
 
-def test_how_long_an_agent_waits_is_told(places: Places, record_testsuite_property) -> None:
+def test_how_long_an_agent_waits_is_told(places: Paths, record_testsuite_property) -> None:
     took = []
     for _ in range(20):
         begun = time.perf_counter()

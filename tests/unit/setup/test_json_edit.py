@@ -2,7 +2,15 @@
 
 import pytest
 
-from termvisor.setup.json_edit import Misshapen, appended, leaves, member, put, tree, without
+from termvisor.setup.json_edit import (
+    JsonShapeError,
+    append_item,
+    find_leaves,
+    get_member,
+    parse_tree,
+    remove_items,
+    set_member,
+)
 
 OURS = '{"run":"ours"}'
 
@@ -24,19 +32,19 @@ def is_ours(leaf: str) -> bool:
     ],
 )
 def test_an_item_is_put_where_it_belongs_in_the_manner_of_the_text(text: str, expected: str) -> None:
-    assert appended(text, ("a", "b"), "1") == expected
+    assert append_item(text, ("a", "b"), "1") == expected
 
 
 @pytest.mark.parametrize(("text", "why"), [('{"a": []}', "a is no object"), ('{"a": {"b": {}}}', "a.b is no list")])
 def test_what_has_another_shape_is_left_alone(text: str, why: str) -> None:
-    with pytest.raises(Misshapen, match=why):
-        appended(text, ("a", "b"), "1")
+    with pytest.raises(JsonShapeError, match=why):
+        append_item(text, ("a", "b"), "1")
 
 
 @pytest.mark.parametrize("text", ["", "{", "{} x", '{"a": 01}', "[" * 100_000, "{'a': 1}", '{"a": 1,}', "// note\n{}"])
 def test_what_is_no_json_is_told(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        tree(text)
+        parse_tree(text)
 
 
 @pytest.mark.parametrize(
@@ -55,21 +63,21 @@ def test_what_is_no_json_is_told(text: str) -> None:
     ],
 )
 def test_only_ours_is_taken_out_and_what_held_nothing_else(text: str, expected: str) -> None:
-    assert without(text, "h", is_ours) == expected
+    assert remove_items(text, "h", is_ours) == expected
 
 
 def test_ours_are_found_by_the_list_that_they_stand_in() -> None:
     text = f'{{"h": {{"a": [{{"hooks": [{OURS}]}}, {{"run":"theirs"}}], "b": [{OURS}]}}}}'
-    assert leaves(text, "h", is_ours) == [("a", OURS), ("b", OURS)]
-    assert leaves("[]", "h", is_ours) == []
+    assert find_leaves(text, "h", is_ours) == [("a", OURS), ("b", OURS)]
+    assert find_leaves("[]", "h", is_ours) == []
 
 
 def test_one_value_is_put_under_a_key_and_all_else_stays() -> None:
-    assert put('{ "a": 1 }', "b", "2") == '{ "a": 1, "b": 2 }'
-    assert put('{\n\t"a": 1\n}', "b", "2") == '{\n\t"a": 1,\n\t"b": 2\n}'
-    assert put('{"b" :  [1], "a": 1}', "b", "2") == '{"b" :  2, "a": 1}'
-    assert put("{}", "b", "2") == '{\n  "b": 2\n}'
-    assert member('{"a": 1, "b" : {"c": 2}}', "b") == '{"c": 2}'
-    assert member("{}", "b") is None
-    with pytest.raises(Misshapen):
-        put("[]", "b", "2")
+    assert set_member('{ "a": 1 }', "b", "2") == '{ "a": 1, "b": 2 }'
+    assert set_member('{\n\t"a": 1\n}', "b", "2") == '{\n\t"a": 1,\n\t"b": 2\n}'
+    assert set_member('{"b" :  [1], "a": 1}', "b", "2") == '{"b" :  2, "a": 1}'
+    assert set_member("{}", "b", "2") == '{\n  "b": 2\n}'
+    assert get_member('{"a": 1, "b" : {"c": 2}}', "b") == '{"c": 2}'
+    assert get_member("{}", "b") is None
+    with pytest.raises(JsonShapeError):
+        set_member("[]", "b", "2")

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import Unsupported
-from termvisor.setup.shell_integration import SHELLS, Shell, doubt, own_shell, path_of, snippet
+from termvisor.setup.shell_integration import (
+    SHELLS,
+    Shell,
+    build_snippet,
+    detect_shell,
+    find_login_shell_warning,
+    get_startup_path,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,44 +27,46 @@ from termvisor.setup.shell_integration import SHELLS, Shell, doubt, own_shell, p
     ],
 )
 def test_every_shell_has_its_start_file(shell: Shell, environ: dict[str, str], path: str) -> None:
-    assert path_of(shell, environ) == path
+    assert get_startup_path(shell, environ) == path
 
 
 def test_the_shell_of_a_person_is_the_one_in_the_environment() -> None:
-    assert own_shell({"SHELL": "/usr/local/bin/fish"}) == "fish"
+    assert detect_shell({"SHELL": "/usr/local/bin/fish"}) == "fish"
     for environ in ({"SHELL": "/bin/dash"}, {}):
         with pytest.raises(Unsupported) as caught:
-            own_shell(environ)
+            detect_shell(environ)
         assert "bash, zsh, fish" in caught.value.hint
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_path_of_the_nonce_is_in_it_quoted(shell: Shell) -> None:
-    text = snippet(shell, "/a b/it's\\here/nonce")
+    text = build_snippet(shell, "/a b/it's\\here/nonce")
     assert b"@NONCE_FILE@" not in text
     assert {"bash": b"""'/a b/it'"'"'s\\here/nonce'""", "fish": b"'/a b/it\\'s\\\\here/nonce'"}.get(
         shell, b"nonce"
     ) in text
-    assert os.fsdecode(b"/\xff/nonce").encode("utf-8", "surrogateescape") in snippet(shell, os.fsdecode(b"/\xff/nonce"))
+    assert os.fsdecode(b"/\xff/nonce").encode("utf-8", "surrogateescape") in build_snippet(
+        shell, os.fsdecode(b"/\xff/nonce")
+    )
 
 
 def test_bash_takes_it_as_code() -> None:
-    text = snippet("bash", "/a b/it's/nonce")
+    text = build_snippet("bash", "/a b/it's/nonce")
     subprocess.run([shutil.which("bash") or "bash", "-n"], input=text, check=True)
 
 
 def test_no_line_is_longer_than_a_terminal_shows() -> None:
-    lines = [line for shell in SHELLS for line in snippet(shell, "/nonce").decode().splitlines()]
+    lines = [line for shell in SHELLS for line in build_snippet(shell, "/nonce").decode().splitlines()]
     assert [line for line in lines if len(line) > 120] == []
 
 
 def test_a_login_shell_that_never_reads_bashrc_is_a_doubt(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
-    assert ".bash_profile" in str(doubt("bash", environ))
+    assert ".bash_profile" in str(find_login_shell_warning("bash", environ))
     (tmp_path / ".profile").write_text("PATH=$PATH:~/bin\n")
-    assert ".profile" in str(doubt("bash", environ))
+    assert ".profile" in str(find_login_shell_warning("bash", environ))
     (tmp_path / ".profile").write_text("[ -f ~/.bashrc ] && . ~/.bashrc\n")
-    assert doubt("bash", environ) is None
+    assert find_login_shell_warning("bash", environ) is None
     (tmp_path / ".bash_profile").mkdir()
-    assert ".bash_profile" in str(doubt("bash", environ))
-    assert doubt("zsh", environ) is None
+    assert ".bash_profile" in str(find_login_shell_warning("bash", environ))
+    assert find_login_shell_warning("zsh", environ) is None

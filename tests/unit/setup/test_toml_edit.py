@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import ConfigError, Unavailable
-from termvisor.ops.config.config_init import template
-from termvisor.setup import toml_edit as config_file
-from termvisor.setup.toml_edit import set_value, unset
+from termvisor.ops.config.config_init import build_template
+from termvisor.setup import toml_edit
+from termvisor.setup.toml_edit import set_value, unset_value
 
 
 @pytest.mark.parametrize(
@@ -50,32 +50,32 @@ def test_a_value_takes_the_place_of_the_old_one_and_nothing_else(before: str, af
     ],
 )
 def test_a_setting_goes_and_its_comments_stay(before: str, after: str) -> None:
-    assert unset(before, "a") == after
+    assert unset_value(before, "a") == after
 
 
 def test_in_the_file_that_config_init_wrote_a_value_stands_under_its_explanation() -> None:
-    text = set_value(template(), "log_level", '"debug"')
+    text = set_value(build_template(), "log_level", '"debug"')
     lines = text.splitlines()
     assert lines[lines.index('log_level = "debug"') - 1] == '# log_level = "info"'
-    assert unset(text, "log_level") == template()
+    assert unset_value(text, "log_level") == build_template()
 
 
 def test_an_absent_file_is_empty_and_a_broken_one_an_error(tmp_path: Path) -> None:
-    assert config_file.read(str(tmp_path / "none")) == ""
+    assert toml_edit.read_toml_file(str(tmp_path / "none")) == ""
     (tmp_path / "broken").write_text("a = = 1")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "folder").mkdir()
     for name in ("broken", "binary", "folder"):
         with pytest.raises(ConfigError, match=name):
-            config_file.read(str(tmp_path / name))
+            toml_edit.read_toml_file(str(tmp_path / name))
 
 
 def test_a_new_file_is_private_and_an_old_one_keeps_its_rights(tmp_path: Path) -> None:
     path = tmp_path / "c" / "config.toml"
-    config_file.replace(str(path), "a = 1\n")
+    toml_edit.replace_toml_file(str(path), "a = 1\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o640)
-    config_file.replace(str(path), "a = 2\n")
+    toml_edit.replace_toml_file(str(path), "a = 2\n")
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("a = 2\n", 0o640)
     assert os.listdir(path.parent) == ["config.toml"]
 
@@ -86,7 +86,7 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
     real, link = tmp_path / "dotfiles" / "visor.toml", tmp_path / "c" / "config.toml"
     real.write_text("a = 1\n")
     link.symlink_to(real)
-    config_file.replace(str(link), "a = 2\n")
+    toml_edit.replace_toml_file(str(link), "a = 2\n")
     assert link.is_symlink()
     assert real.read_text() == "a = 2\n"
 
@@ -94,5 +94,5 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir(parents=True)
     with pytest.raises(Unavailable, match="cannot write"):
-        config_file.replace(str(tmp_path / "config.toml"), "a = 1\n")
+        toml_edit.replace_toml_file(str(tmp_path / "config.toml"), "a = 1\n")
     assert os.listdir(tmp_path) == ["config.toml"]

@@ -8,10 +8,10 @@ import pytest
 
 from termvisor.clock import SystemClock
 from termvisor.store import Store
-from termvisor.store.maintenance.backup import contents_of
-from termvisor.store.maintenance.restore import restore
-from termvisor.store.sqlite.migrations import latest
-from tests.unit.dying import killed_at_every_step
+from termvisor.store.maintenance.backup import read_file_contents
+from termvisor.store.maintenance.restore import restore_backup
+from termvisor.store.sqlite.migrations import find_latest_version
+from tests.unit.kill_simulation import kill_at_every_step
 
 DIES = """
 import asyncio, os, signal, sys
@@ -51,8 +51,8 @@ async def test_killed_while_it_is_made_or_migrated_it_is_made_anew(tmp_path, ste
     path = str(tmp_path / "visor.db")
     assert dies(path, step) == -signal.SIGKILL
     store = await Store.open(path, SystemClock())
-    assert await store.check(thorough=True) == "ok"
-    assert await store._db.read(lambda connection: connection.pragma("user_version")) == latest()
+    assert await store.check_integrity(thorough=True) == "ok"
+    assert await store._db.read(lambda connection: connection.pragma("user_version")) == find_latest_version()
     await store.close()
 
 
@@ -65,21 +65,21 @@ async def test_killed_while_old_rows_are_deleted_the_rest_is_whole_and_goes_late
     await store.close()
     assert dies(store._db.path, step) == -signal.SIGKILL
     again = await Store.open(store._db.path, SystemClock())
-    assert await again.check(thorough=True) == "ok"
-    numbers = [line.number for line in await again.output.lines(pane, limit=100)]
+    assert await again.check_integrity(thorough=True) == "ok"
+    numbers = [line.number for line in await again.output.read_lines(pane, limit=100)]
     assert numbers == list(range(numbers[0], 62))
     await again.close()
     assert dies(store._db.path, 1 << 30) == 0
     again = await Store.open(store._db.path, SystemClock())
-    assert [line.text for line in await again.output.lines(pane)] == ["new"]
-    assert await again.check(thorough=True) == "ok"
+    assert [line.text for line in await again.output.read_lines(pane)] == ["new"]
+    assert await again.check_integrity(thorough=True) == "ok"
     await again.close()
 
 
 async def test_killed_at_any_step_of_a_restore_there_is_a_whole_database(store, new_pane, write_lines, tmp_path):
     path, copy = (str(tmp_path / name) for name in ("visor.db", "copy.db"))
     await write_lines(await new_pane(), "before")
-    await store.keeping.copy(copy)
+    await store.maintenance.write_backup(copy)
     await write_lines(await new_pane(), "after")
     await store.close()
     (tmp_path / "kept").write_bytes((tmp_path / "visor.db").read_bytes())
@@ -90,11 +90,11 @@ async def test_killed_at_any_step_of_a_restore_there_is_a_whole_database(store, 
         (tmp_path / "visor.db").write_bytes((tmp_path / "kept").read_bytes())
 
     def judge():
-        done = restore(copy, path, 0)
+        done = restore_backup(copy, path, 0)
         assert done.present is not None
         assert done.backup.lines == 1
         assert done.present.lines in (1, 2)
-        kept = [contents_of(str(name)).lines for name in tmp_path.glob("visor.db.1970*")]
+        kept = [read_file_contents(str(name)).lines for name in tmp_path.glob("visor.db.1970*")]
         assert 2 in kept
 
-    assert killed_at_every_step(lambda: restore(copy, path, 0), prepare, judge) >= 5
+    assert kill_at_every_step(lambda: restore_backup(copy, path, 0), prepare, judge) >= 5

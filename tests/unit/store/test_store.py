@@ -9,8 +9,8 @@ async def test_everything_is_there_again_after_a_restart(tmp_path, store, new_pa
     await write_lines(pane, "hello")
     await store.close()
     again = await Store.open(str(tmp_path / "visor.db"), SystemClock())
-    assert [line.text for line in await again.output.lines(pane)] == ["hello"]
-    assert await again.check(thorough=True) == "ok"
+    assert [line.text for line in await again.output.read_lines(pane)] == ["hello"]
+    assert await again.check_integrity(thorough=True) == "ok"
     await again.close()
 
 
@@ -18,11 +18,11 @@ async def test_a_store_knows_its_size_and_when_it_was_checkpointed(store, new_pa
     await write_lines(await new_pane(), "x" * 100_000)
     assert store.checkpointed_at is None
     await store.checkpoint()
-    size, pages = await store.sizes()
+    size, pages = await store.measure_sizes()
     assert size > 100_000
     assert pages > 10
     assert store.checkpointed_at is not None
-    assert store.writable()
+    assert store.is_writable()
 
 
 async def test_an_index_that_lost_a_block_is_found_wrong_and_mended(store, new_pane, write_lines):
@@ -35,9 +35,9 @@ async def test_an_index_that_lost_a_block_is_found_wrong_and_mended(store, new_p
             ).get
         )
     )
-    assert await store.check() == "the index and the text differ by 1 blocks"
-    assert [table async for table in store.keeping.rebuild_indexes()]
-    assert await store.check(thorough=True) == "ok"
+    assert await store.check_integrity() == "the index and the text differ by 1 blocks"
+    assert [table async for table in store.maintenance.rebuild_indexes()]
+    assert await store.check_integrity(thorough=True) == "ok"
 
 
 async def test_an_index_that_says_something_else_than_the_text_is_found_by_the_thorough_check(
@@ -45,12 +45,12 @@ async def test_an_index_that_says_something_else_than_the_text_is_found_by_the_t
 ):
     await write_lines(await new_pane(), "hello")
     await store._db.write(lambda connection: connection.execute("UPDATE block SET text = 'other'").get)
-    assert await store.check() == "ok"
-    assert await store.check(thorough=True) == "the index does not fit the text"
+    assert await store.check_integrity() == "ok"
+    assert await store.check_integrity(thorough=True) == "the index does not fit the text"
 
 
 async def test_many_may_write_and_read_at_once(store, new_pane, write_lines):
     pane = await new_pane()
     numbers = await asyncio.gather(*(write_lines(pane, f"line {number}") for number in range(50)))
     assert sorted(numbers) == list(range(1, 51))
-    assert await store.output.last_line(pane) == 50
+    assert await store.output.find_last_line_number(pane) == 50

@@ -7,30 +7,30 @@ from termvisor.system.backoff import Backoff
 
 def test_waits_grow_and_are_jittered():
     backoff = Backoff()
-    waits = [backoff.failed(0.0) for _ in range(4)]
+    waits = [backoff.record_failure(0.0) for _ in range(4)]
     assert 0.2 <= waits[0] <= 0.3
     assert all(later > earlier for earlier, later in pairwise(waits))
 
 
 def test_five_failures_in_ten_minutes_hold_down_for_five():
     backoff = Backoff()
-    at = [backoff.failed(float(second)) for second in range(5)][-1]
-    assert backoff.is_held
+    at = [backoff.record_failure(float(second)) for second in range(5)][-1]
+    assert backoff.is_held_down
     assert at == 4 + 300
 
 
 def test_success_starts_over_but_old_failures_still_count():
     backoff = Backoff()
     for _ in range(4):
-        backoff.failed(0.0)
-    backoff.worked()
-    assert not backoff.is_held
-    assert backoff.failed(1.0) == 301.0
+        backoff.record_failure(0.0)
+    backoff.record_success()
+    assert not backoff.is_held_down
+    assert backoff.record_failure(1.0) == 301.0
 
 
 def test_failures_of_long_ago_are_forgotten():
     backoff = Backoff()
     for _ in range(4):
-        backoff.failed(0.0)
-    backoff.worked()
-    assert backoff.failed(700.0) < 701.0
+        backoff.record_failure(0.0)
+    backoff.record_success()
+    assert backoff.record_failure(700.0) < 701.0

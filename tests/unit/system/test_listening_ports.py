@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from termvisor.system import procfs as kernel
-from termvisor.system.listening_ports import ports_of
-from tests.unit.waiting import until
+from termvisor.system import procfs
+from termvisor.system.listening_ports import find_listening_ports
+from tests.unit.wait_until import wait_until
 
 OPENS = """import socket, sys, time
 s = socket.socket(); s.bind((sys.argv[1],0)); s.listen()
@@ -19,7 +19,7 @@ time.sleep(60)
 
 
 def started(pid: int) -> int:
-    return kernel.entry(pid).started
+    return procfs.read_process(pid).started
 
 
 @pytest.mark.parametrize(("host", "is_here"), [("127.0.0.1", True), ("0.0.0.0", True), ("127.0.0.2", False)])
@@ -27,9 +27,9 @@ def test_a_process_has_the_ports_at_which_it_listens(host, is_here):
     with subprocess.Popen([sys.executable, "-c", OPENS, host], stdout=subprocess.PIPE, text=True) as child:
         try:
             port = int(child.stdout.readline())
-            assert (port in ports_of(child.pid, started(child.pid))) is is_here
-            assert port not in ports_of(os.getpid(), started(os.getpid()))
-            assert ports_of(child.pid, started(child.pid) + 1) == (), "another life of the same number"
+            assert (port in find_listening_ports(child.pid, started(child.pid))) is is_here
+            assert port not in find_listening_ports(os.getpid(), started(os.getpid()))
+            assert find_listening_ports(child.pid, started(child.pid) + 1) == (), "another life of the same number"
         finally:
             child.kill()
 
@@ -40,26 +40,26 @@ def test_a_port_that_two_share_is_nobodys():
         ours.bind(("127.0.0.1", 0))
         ours.listen()
         port = ours.getsockname()[1]
-        assert port in ports_of(os.getpid(), started(os.getpid()))
+        assert port in find_listening_ports(os.getpid(), started(os.getpid()))
         shares = OPENS.replace("s.bind", "s.setsockopt(1,15,1); s.bind").replace(",0))", f",{port}))")
         with subprocess.Popen([sys.executable, "-c", shares, "127.0.0.1"], stdout=subprocess.PIPE) as child:
             try:
                 child.stdout.readline()
-                assert port not in ports_of(os.getpid(), started(os.getpid()))
-                assert port not in ports_of(child.pid, started(child.pid))
+                assert port not in find_listening_ports(os.getpid(), started(os.getpid()))
+                assert port not in find_listening_ports(child.pid, started(child.pid))
             finally:
                 child.kill()
 
 
 async def test_who_is_gone_or_only_connected_listens_nowhere():
-    assert ports_of(2**22 + 1, 1) == ()
+    assert find_listening_ports(2**22 + 1, 1) == ()
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = server.getsockname()
         wait = f"import socket,time; s=socket.create_connection({address!r}); time.sleep(60)"
         with subprocess.Popen([sys.executable, "-c", wait]) as child:
             try:
                 server.accept()[0].close()
-                await until(lambda: kernel.entry(child.pid) is not None)
-                assert ports_of(child.pid, started(child.pid)) == ()
+                await wait_until(lambda: procfs.read_process(child.pid) is not None)
+                assert find_listening_ports(child.pid, started(child.pid)) == ()
             finally:
                 child.kill()

@@ -6,15 +6,15 @@ import os
 import sys
 import weakref
 
-from termvisor.system.malloc import give_back
-from termvisor.system.process_usage import Cost
-from termvisor.system.subprocesses import ask
+from termvisor.system.malloc import release_free_memory
+from termvisor.system.process_usage import ProcessUsageSampler
+from termvisor.system.subprocesses import run_and_capture
 
 SIZE, COUNT, KEPT = 4000, 10_000, 100
 
 
 def resident() -> int:
-    found = Cost().of(os.getpid(), 0.0)
+    found = ProcessUsageSampler().sample_usage(os.getpid(), 0.0)
     assert found is not None
     return found.rss_bytes
 
@@ -29,7 +29,7 @@ def test_what_lies_between_blocks_in_use_goes_back_to_the_system() -> None:
         if number % KEPT:
             library.free(ctypes.c_void_p(block))
     before = resident()
-    give_back()
+    release_free_memory()
     assert before - resident() > SIZE * COUNT // 2
     kept = {number: ctypes.string_at(blocks[number], SIZE) for number in range(0, COUNT, KEPT)}
     assert all(data == bytes([number % 250 + 1]) * SIZE for number, data in kept.items())
@@ -48,9 +48,9 @@ def test_garbage_goes_where_it_is_asked_for() -> None:
     gc.disable()
     try:
         ring = weakref.ref(Ring())
-        give_back()
+        release_free_memory()
         assert ring() is not None
-        give_back(garbage=True)
+        release_free_memory(collect_garbage=True)
         assert ring() is None
     finally:
         gc.enable()
@@ -65,5 +65,5 @@ def test_what_settled_is_looked_through_no_more_and_threads_share_what_they_allo
         "heap.settle(); assert gc.get_freeze_count() > 1000\n"
         "ctypes.CDLL(None).malloc_stats()"
     )
-    status, _, errors = ask([sys.executable, "-c", script])
+    status, _, errors = run_and_capture([sys.executable, "-c", script])
     assert (status, errors.count(b"Arena ") <= 2) == (0, True), errors

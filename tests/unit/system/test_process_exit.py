@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from termvisor.system import process_exit as ends
-from termvisor.system.process_exit import Ends
-from termvisor.system.procfs import entry
+from termvisor.system import process_exit
+from termvisor.system.process_exit import ProcessExitWatcher
+from termvisor.system.procfs import read_process
 
 
 @pytest.fixture
@@ -22,16 +22,16 @@ def process():
 async def told():
     """Ends that are told, and the watcher."""
     queue: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
-    watching = Ends(lambda *life: queue.put_nowait(life))
+    watching = ProcessExitWatcher(lambda *life: queue.put_nowait(life))
     yield queue, watching
     watching.close()
 
 
 async def test_an_end_is_told_once_though_it_was_asked_for_twice(process, told):
     queue, watching = told
-    started = entry(process.pid).started
-    assert watching.watch(process.pid, started)
-    assert watching.watch(process.pid, started)
+    started = read_process(process.pid).started
+    assert watching.watch_process(process.pid, started)
+    assert watching.watch_process(process.pid, started)
     process.kill()
     assert await queue.get() == (process.pid, started)
     assert queue.empty()
@@ -40,16 +40,16 @@ async def test_an_end_is_told_once_though_it_was_asked_for_twice(process, told):
 
 async def test_one_that_is_gone_already_is_told(process, told):
     queue, watching = told
-    started = entry(process.pid).started
+    started = read_process(process.pid).started
     process.kill()
     process.wait()
-    assert watching.watch(process.pid, started)
+    assert watching.watch_process(process.pid, started)
     assert await queue.get() == (process.pid, started)
 
 
 async def test_a_pid_that_has_another_life_by_now_has_ended(process, told):
     queue, watching = told
-    assert watching.watch(process.pid, 1)
+    assert watching.watch_process(process.pid, 1)
     assert await queue.get() == (process.pid, 1)
     assert watching._handles == {}
 
@@ -57,8 +57,8 @@ async def test_a_pid_that_has_another_life_by_now_has_ended(process, told):
 async def test_what_is_forgotten_is_not_told_and_leaves_nothing_open(process, told):
     queue, watching = told
     before = os.listdir("/proc/self/fd")
-    watching.watch(process.pid, entry(process.pid).started)
-    watching.forget(process.pid, entry(process.pid).started)
+    watching.watch_process(process.pid, read_process(process.pid).started)
+    watching.unwatch_process(process.pid, read_process(process.pid).started)
     watching.forget(process.pid, 7)
     assert len(os.listdir("/proc/self/fd")) == len(before)
     process.kill()
@@ -71,5 +71,5 @@ async def test_where_the_kernel_gives_no_handle_it_is_said(process, told, monkey
     def none_left(pid: int) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(ends, "_handle", none_left)
-    assert not told[1].watch(process.pid, entry(process.pid).started)
+    monkeypatch.setattr(process_exit, "_open_exit_descriptor", none_left)
+    assert not told[1].watch_process(process.pid, read_process(process.pid).started)

@@ -7,20 +7,20 @@ import sys
 from pathlib import Path
 
 import termvisor
-from termvisor.system import procfs as kernel
-from termvisor.system.process_start import started
-from termvisor.system.subprocesses import detached
-from tests.unit.waiting import until
+from termvisor.system import procfs
+from termvisor.system.process_start import read_start_time
+from termvisor.system.subprocesses import start_detached
+from tests.unit.wait_until import wait_until
 
 NOBODY = 65534
 
 
 def test_a_process_is_seen_with_its_parent_its_session_and_its_start():
-    child = detached(["sleep", "60"])
+    child = start_detached(["sleep", "60"])
     try:
-        seen = next(entry for entry in kernel.everyone() if entry.pid == child.pid)
-        assert (seen.parent, seen.session, seen.started) == (os.getpid(), child.pid, started(child.pid))
-        assert kernel.entry(child.pid).name in ("sleep", Path(sys.executable).name, "pytest")
+        seen = next(entry for entry in procfs.list_processes() if entry.pid == child.pid)
+        assert (seen.parent_pid, seen.session_id, seen.started) == (os.getpid(), child.pid, read_start_time(child.pid))
+        assert procfs.read_process(child.pid).name in ("sleep", Path(sys.executable).name, "pytest")
     finally:
         child.kill()
         child.wait()
@@ -29,32 +29,32 @@ def test_a_process_is_seen_with_its_parent_its_session_and_its_start():
 async def test_a_name_with_brackets_and_spaces_is_read_whole(tmp_path):
     program = tmp_path / "a) b (c"
     program.symlink_to("/bin/sleep")
-    child = detached([str(program), "60"])
+    child = start_detached([str(program), "60"])
     try:
-        await until(lambda: kernel.entry(child.pid).name == "a) b (c")
-        assert kernel.entry(child.pid).parent == os.getpid()
-        assert kernel.argv(child.pid) == (str(program), "60")
+        await wait_until(lambda: procfs.read_process(child.pid).name == "a) b (c")
+        assert procfs.read_process(child.pid).parent_pid == os.getpid()
+        assert procfs.read_argv(child.pid) == (str(program), "60")
     finally:
         child.kill()
         child.wait()
 
 
 async def test_a_zombie_does_not_live():
-    child = detached(["true"])
-    await until(lambda: kernel.entry(child.pid) is None)
+    child = start_detached(["true"])
+    await wait_until(lambda: procfs.read_process(child.pid) is None)
     assert os.path.exists(f"/proc/{child.pid}")
-    assert child.pid not in [entry.pid for entry in kernel.everyone()]
+    assert child.pid not in [entry.pid for entry in procfs.list_processes()]
     child.wait()
 
 
 async def test_a_process_that_becomes_another_program_has_another_image():
     with subprocess.Popen(["sh", "-c", "read line; exec sh -c 'sleep 60'"], stdin=subprocess.PIPE) as child:
-        await until(lambda: kernel.argv(child.pid)[-1:] == ("read line; exec sh -c 'sleep 60'",))
-        before = kernel.entry(child.pid)
+        await wait_until(lambda: procfs.read_argv(child.pid)[-1:] == ("read line; exec sh -c 'sleep 60'",))
+        before = procfs.read_process(child.pid)
         child.stdin.write(b"\n")
         child.stdin.flush()
-        await until(lambda: kernel.argv(child.pid)[-1:] in (("sleep 60",), ("60",)))
-        after = kernel.entry(child.pid)
+        await wait_until(lambda: procfs.read_argv(child.pid)[-1:] in (("sleep 60",), ("60",)))
+        after = procfs.read_process(child.pid)
         child.kill()
     assert (after.pid, after.started) == (before.pid, before.started)
     assert after.image != before.image
@@ -63,18 +63,18 @@ async def test_a_process_that_becomes_another_program_has_another_image():
 async def test_of_the_environment_only_what_is_asked_for_is_read(tmp_path):
     env = {"AGENT_HOME": "/a=b", "SECRET": "hunter2", "EMPTY": ""}
     with subprocess.Popen(["/bin/sleep", "60"], env=env, cwd=tmp_path) as child:
-        await until(lambda: kernel.argv(child.pid) == ("/bin/sleep", "60"))
-        found = kernel.variables(child.pid, ("AGENT_HOME", "EMPTY", "MISSING"))
-        assert kernel.variables(child.pid, ()) == {}
-        assert kernel.cwd(child.pid) == str(tmp_path)
+        await wait_until(lambda: procfs.read_argv(child.pid) == ("/bin/sleep", "60"))
+        found = procfs.read_environment(child.pid, ("AGENT_HOME", "EMPTY", "MISSING"))
+        assert procfs.read_environment(child.pid, ()) == {}
+        assert procfs.read_cwd(child.pid) == str(tmp_path)
         child.kill()
     assert found == {"AGENT_HOME": "/a=b", "EMPTY": ""}
 
 
 def test_nothing_is_known_of_a_process_that_is_not_there():
-    assert kernel.entry(4_200_000) is None
-    assert (kernel.argv(4_200_000), kernel.cwd(4_200_000)) == ((), "")
-    assert kernel.variables(4_200_000, ("HOME",)) == {}
+    assert procfs.read_process(4_200_000) is None
+    assert (procfs.read_argv(4_200_000), procfs.read_cwd(4_200_000)) == ((), "")
+    assert procfs.read_environment(4_200_000, ("HOME",)) == {}
 
 
 def test_of_somebody_elses_process_what_is_not_ours_to_see_is_left_out():

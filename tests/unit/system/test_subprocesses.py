@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.system import subprocesses as spawn
-from tests.unit.waiting import until
+from termvisor.system import subprocesses
+from tests.unit.wait_until import wait_until
 
 OWNER = """
 import os, sys
@@ -34,35 +34,35 @@ def ends() -> Iterator[tuple[int, int]]:
 
 def test_a_short_program_answers_with_status_output_and_errors() -> None:
     script = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
-    assert spawn.ask([sys.executable, "-c", script]) == (3, b"out\n", b"err\n")
+    assert subprocesses.run_and_capture([sys.executable, "-c", script]) == (3, b"out\n", b"err\n")
 
 
 @pytest.mark.parametrize("name", ["sh", "/bin/sh", "/bin", "nothing-of-this-name", "/nothing/sh", ""])
 def test_a_program_is_installed_where_the_library_finds_it(name: str) -> None:
-    assert spawn.is_installed(name) == (shutil.which(name) is not None)
+    assert subprocesses.is_installed(name) == (shutil.which(name) is not None)
 
 
 def test_a_short_program_hears_what_it_is_given() -> None:
-    assert spawn.ask(["cat"], stdin=b"hello") == (0, b"hello", b"")
+    assert subprocesses.run_and_capture(["cat"], stdin=b"hello") == (0, b"hello", b"")
 
 
 def test_a_missing_program_is_status_127() -> None:
-    assert spawn.ask(["/nowhere/tmux", "-V"]) == (127, b"", b"/nowhere/tmux: not found")
+    assert subprocesses.run_and_capture(["/nowhere/tmux", "-V"]) == (127, b"", b"/nowhere/tmux: not found")
 
 
 def test_a_program_that_does_not_answer_is_status_124() -> None:
-    status, _, errors = spawn.ask(["sleep", "60"], timeout=0.05)
+    status, _, errors = subprocesses.run_and_capture(["sleep", "60"], timeout_s=0.05)
     assert (status, b"no answer within" in errors) == (124, True)
 
 
 def test_a_program_that_is_given_an_environment_sees_only_that() -> None:
-    assert spawn.ask(["/usr/bin/env"], env={"ONLY": "this"}) == (0, b"ONLY=this\n", b"")
+    assert subprocesses.run_and_capture(["/usr/bin/env"], env={"ONLY": "this"}) == (0, b"ONLY=this\n", b"")
 
 
 def test_a_tied_program_reads_and_writes_through_its_pipes() -> None:
     with ends() as (reader, writer):
         source = os.open("/dev/null", os.O_RDONLY)
-        child = spawn.tied(["echo", "hello"], stdin=source, stdout=writer)
+        child = subprocesses.start_tied(["echo", "hello"], stdin=source, stdout=writer)
         os.close(writer)
         os.close(source)
         assert (os.read(reader, 100), child.wait()) == (b"hello\n", 0)
@@ -85,7 +85,7 @@ def test_a_tied_program_dies_when_its_owner_is_killed() -> None:
 
 def test_a_detached_program_has_a_session_of_its_own_and_writes_to_the_log(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as log:
-        child = spawn.detached(
+        child = subprocesses.start_detached(
             [sys.executable, "-c", "import os; print(os.getsid(0) == os.getpid(), os.getcwd())"], log=log
         )
     assert child.wait() == 0
@@ -93,8 +93,8 @@ def test_a_detached_program_has_a_session_of_its_own_and_writes_to_the_log(tmp_p
 
 
 def test_a_child_is_polled_killed_and_reaped() -> None:
-    child = spawn.detached(["sleep", "60"])
-    assert (child.poll(), child.wait(timeout=0.01)) == (None, None)
+    child = subprocesses.start_detached(["sleep", "60"])
+    assert (child.poll(), child.wait(timeout_s=0.01)) == (None, None)
     child.kill(signal.SIGTERM)
     assert child.wait() == -signal.SIGTERM
     child.kill()
@@ -102,16 +102,18 @@ def test_a_child_is_polled_killed_and_reaped() -> None:
 
 
 async def test_a_program_apart_is_given_something_and_answers() -> None:
-    answer = await spawn.ask_apart(["sh", "-c", "read line; echo got $line; echo oh >&2; exit 3"], stdin=b"this\n")
+    answer = await subprocesses.run_isolated(
+        ["sh", "-c", "read line; echo got $line; echo oh >&2; exit 3"], stdin=b"this\n"
+    )
     assert answer == (3, b"got this\n", b"oh\n")
 
 
 async def test_one_that_does_not_listen_is_fine() -> None:
-    assert await spawn.ask_apart(["true"], stdin=b"x" * 1_000_000) == (0, b"", b"")
+    assert await subprocesses.run_isolated(["true"], stdin=b"x" * 1_000_000) == (0, b"", b"")
 
 
 async def test_what_a_program_apart_leaves_running_goes_on_and_holds_nobody_up() -> None:
-    status, out, _ = await spawn.ask_apart(["sh", "-c", "sleep 600 & echo $!"], timeout=60)
+    status, out, _ = await subprocesses.run_isolated(["sh", "-c", "sleep 600 & echo $!"], timeout_s=60)
     os.kill(int(out), signal.SIGKILL)  # it would raise if nobody were there
     assert status == 0
 
@@ -121,24 +123,24 @@ async def test_a_program_apart_ends_with_all_it_started(tmp_path: Path, end: str
     os.mkfifo(tmp_path / "held")
     with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held:
         argv = ["sh", "-c", f"exec 3>{tmp_path}/held; echo on >&3; sleep 600 & wait"]
-        task = asyncio.ensure_future(spawn.ask_apart(argv, timeout=1.0 if end == "timeout" else 60.0))
-        await until(lambda: held.read(100) == b"on\n")
+        task = asyncio.ensure_future(subprocesses.run_isolated(argv, timeout_s=1.0 if end == "timeout" else 60.0))
+        await wait_until(lambda: held.read(100) == b"on\n")
         if end == "cancel":
             task.cancel()
         (answer,) = await asyncio.gather(task, return_exceptions=True)
         assert answer == (124, b"", b"") if end == "timeout" else isinstance(answer, asyncio.CancelledError)
-        await until(lambda: held.read(1) == b"")
+        await wait_until(lambda: held.read(1) == b"")
 
 
 async def test_a_program_that_is_missing_or_cannot_be_run_apart_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("no program")
-    assert await spawn.ask_apart(["/nowhere/beep"]) == (127, b"", b"/nowhere/beep: No such file or directory")
-    denied = await spawn.ask_apart([str(tmp_path / "page")])
+    assert await subprocesses.run_isolated(["/nowhere/beep"]) == (127, b"", b"/nowhere/beep: No such file or directory")
+    denied = await subprocesses.run_isolated([str(tmp_path / "page")])
     assert denied == (126, b"", f"{tmp_path}/page: Permission denied".encode())
 
 
 async def test_only_the_end_of_what_is_said_is_kept() -> None:
-    _, out, errors = await spawn.ask_apart(["sh", "-c", "yes | head -c 100000 >&2; echo last >&2"])
+    _, out, errors = await subprocesses.run_isolated(["sh", "-c", "yes | head -c 100000 >&2; echo last >&2"])
     assert (out, len(errors), errors.endswith(b"last\n")) == (b"", 4096, True)
 
 
@@ -147,22 +149,22 @@ BOUNDED = {"timeout": 60.0, "most": 10_000, "env": {"PATH": "/usr/bin:/bin", "KE
 
 async def test_a_bounded_program_hears_nothing_and_knows_nothing_of_us(monkeypatch) -> None:
     monkeypatch.setenv("HUSH", "secret")
-    said = await spawn.ask_bounded(["sh", "-c", "cat; pwd; env; echo oh >&2; exit 3"], **BOUNDED)
+    said = await subprocesses.run_bounded(["sh", "-c", "cat; pwd; env; echo oh >&2; exit 3"], **BOUNDED)
     names = {line.partition("=")[0] for line in said.out.decode().splitlines()[1:]}
-    assert (said.status, said.out.split()[0], said.errors, said.trouble) == (3, b"/", b"oh\n", "")
+    assert (said.status, said.out.split()[0], said.errors, said.failure) == (3, b"/", b"oh\n", "")
     assert "KEPT" in names
     assert "HUSH" not in names
 
 
 async def test_a_bounded_program_is_heard_to_its_last_word() -> None:
-    said = await spawn.ask_bounded(["sh", "-c", "yes | head -c 9990; echo last"], **BOUNDED)
-    assert (len(said.out), said.out.endswith(b"last\n"), said.trouble) == (9995, True, "")
+    said = await subprocesses.run_bounded(["sh", "-c", "yes | head -c 9990; echo last"], **BOUNDED)
+    assert (len(said.out), said.out.endswith(b"last\n"), said.failure) == (9995, True, "")
 
 
 @pytest.mark.parametrize("flood", ["yes", "yes >&2"])
 async def test_a_bounded_program_that_says_too_much_is_ended_at_once(flood: str) -> None:
-    said = await spawn.ask_bounded(["sh", "-c", f"{flood} & wait"], **BOUNDED)
-    assert said.trouble == "too_much"
+    said = await subprocesses.run_bounded(["sh", "-c", f"{flood} & wait"], **BOUNDED)
+    assert said.failure == "too_much"
     assert len(said.out) + len(said.errors) < 200_000
 
 
@@ -173,21 +175,21 @@ async def test_nothing_that_a_bounded_program_started_goes_on(tmp_path: Path, en
         rest = "exit 0" if end == "itself" else "wait"
         argv = ["sh", "-c", f"exec 3>{tmp_path}/held; echo on >&3; sleep 600 & {rest}"]
         bounds = BOUNDED | {"timeout": 1.0 if end == "timeout" else 60.0}
-        task = asyncio.ensure_future(spawn.ask_bounded(argv, **bounds))
-        await until(lambda: held.read(100) == b"on\n")
+        task = asyncio.ensure_future(subprocesses.run_bounded(argv, **bounds))
+        await wait_until(lambda: held.read(100) == b"on\n")
         if end == "cancel":
             task.cancel()
         (answer,) = await asyncio.gather(task, return_exceptions=True)
-        assert getattr(answer, "trouble", "cancelled") == {"itself": "", "timeout": "timed_out"}.get(end, "cancelled")
-        await until(lambda: held.read(1) == b"")
+        assert getattr(answer, "failure", "cancelled") == {"itself": "", "timeout": "timed_out"}.get(end, "cancelled")
+        await wait_until(lambda: held.read(1) == b"")
 
 
 async def test_a_bounded_program_that_is_missing_or_cannot_be_run_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("no program")
-    assert (await spawn.ask_bounded(["no-such-beep"], **BOUNDED)).trouble == "missing"
-    assert (await spawn.ask_bounded([str(tmp_path / "page")], **BOUNDED)).trouble == "cannot_start"
+    assert (await subprocesses.run_bounded(["no-such-beep"], **BOUNDED)).failure == "missing"
+    assert (await subprocesses.run_bounded([str(tmp_path / "page")], **BOUNDED)).failure == "cannot_start"
 
 
 def test_a_program_at_the_terminal_ends_with_its_status() -> None:
-    assert spawn.at_terminal(["sh", "-c", "exit 3"]) == 3
-    assert spawn.at_terminal(["/nowhere/vi"]) == 127
+    assert subprocesses.run_in_terminal(["sh", "-c", "exit 3"]) == 3
+    assert subprocesses.run_in_terminal(["/nowhere/vi"]) == 127

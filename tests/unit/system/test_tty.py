@@ -4,52 +4,58 @@ import os
 
 import pytest
 
-from termvisor.system.tty import foreground, is_busy, send_signal, terminal_of, unread
-from tests.unit.waiting import until
+from termvisor.system.tty import count_unread_bytes, find_foreground, find_terminal, is_busy, send_signal
+from tests.unit.wait_until import wait_until
 
 
 @pytest.fixture
 async def bash(tmux):
-    pane = tmux.start(command="exec bash --norc --noprofile")
-    await until(lambda: "$" in tmux("capture-pane", "-p", "-t", pane) or "#" in tmux("capture-pane", "-p", "-t", pane))
-    return pane, int(tmux.ask(pane, "#{pane_pid}"))
+    pane = tmux.start_session(command="exec bash --norc --noprofile")
+    await wait_until(
+        lambda: "$" in tmux("capture-pane", "-p", "-t", pane) or "#" in tmux("capture-pane", "-p", "-t", pane)
+    )
+    return pane, int(tmux.read_format(pane, "#{pane_pid}"))
 
 
 async def test_a_shell_at_its_prompt_is_its_own_foreground(tmux, bash):
     _, pid = bash
-    found = foreground(pid)
-    assert found is not None and (found.group, found.is_pane) == (pid, True)
+    found = find_foreground(pid)
+    assert found is not None and (found.group, found.is_pane_process) == (pid, True)
 
 
 async def test_a_command_is_in_the_foreground_and_gets_the_signal_while_its_shell_goes_on(tmux, bash):
     pane, pid = bash
-    tmux.type(pane, "sleep 600")
+    tmux.type_line(pane, "sleep 600")
     # Before that it is still a copy of the shell, which takes no notice.
-    await until(lambda: tmux.ask(pane, "#{pane_current_command}") == "sleep")
-    assert not foreground(pid).is_pane
-    assert send_signal(foreground(pid).group, "INT")
-    await until(lambda: foreground(pid).is_pane)
-    tmux.type(pane, "echo status-$?")
-    await until(lambda: "status-130" in tmux("capture-pane", "-p", "-t", pane))
+    await wait_until(lambda: tmux.read_format(pane, "#{pane_current_command}") == "sleep")
+    assert not find_foreground(pid).is_pane_process
+    assert send_signal(find_foreground(pid).group, "INT")
+    await wait_until(lambda: find_foreground(pid).is_pane_process)
+    tmux.type_line(pane, "echo status-$?")
+    await wait_until(lambda: "status-130" in tmux("capture-pane", "-p", "-t", pane))
 
 
 async def test_what_a_program_has_not_read_is_counted(tmux):
-    pane = tmux.start("deaf", "exec sleep 600")
-    tty = tmux.ask(pane, "#{pane_tty}")
-    assert unread(tty) == 0
-    tmux.type(pane, "hello")
-    await until(lambda: unread(tty) == len("hello\n"))
+    pane = tmux.start_session("deaf", "exec sleep 600")
+    tty = tmux.read_format(pane, "#{pane_tty}")
+    assert count_unread_bytes(tty) == 0
+    tmux.type_line(pane, "hello")
+    await wait_until(lambda: count_unread_bytes(tty) == len("hello\n"))
 
 
 async def test_a_process_is_found_on_its_terminal(tmux, bash):
     pane, pid = bash
-    assert terminal_of(pid) == tmux.ask(pane, "#{pane_tty}")
+    assert find_terminal(pid) == tmux.read_format(pane, "#{pane_tty}")
 
 
 def test_what_is_not_there_is_not_known():
-    assert foreground(2**22 + 1) is None and unread("/dev/pts/none") is None and terminal_of(2**22 + 1) == ""
+    assert (
+        find_foreground(2**22 + 1) is None
+        and count_unread_bytes("/dev/pts/none") is None
+        and find_terminal(2**22 + 1) == ""
+    )
     assert not send_signal(2**22 + 1, "INT")
-    assert unread(os.devnull) in (None, 0)
+    assert count_unread_bytes(os.devnull) in (None, 0)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +71,9 @@ def test_what_is_not_there_is_not_known():
     ],
 )
 async def test_what_surely_does_not_read_is_told_where_the_terminal_shows_what_is_typed(tmux, command, expected):
-    pane = tmux.start(command=command)
-    pid, tty = int(tmux.ask(pane, "#{pane_pid}")), tmux.ask(pane, "#{pane_tty}")
-    await until(lambda: is_busy(pid, tty) is expected)
+    pane = tmux.start_session(command=command)
+    pid, tty = int(tmux.read_format(pane, "#{pane_pid}")), tmux.read_format(pane, "#{pane_tty}")
+    await wait_until(lambda: is_busy(pid, tty) is expected)
 
 
 def test_of_a_terminal_that_is_not_there_nothing_is_said():

@@ -1,8 +1,8 @@
 import pytest
 
 from termvisor.model.terminal.mark import Mark, MarkKind
-from termvisor.model.terminal.pane import Activity
-from termvisor.terminal.activity import Following, follow
+from termvisor.model.terminal.pane import PaneActivity
+from termvisor.terminal.activity import ActivityState, apply_mark
 
 NONCE = "5eed"
 
@@ -15,108 +15,112 @@ def ours(kind: MarkKind, text: str = "", exit_code: int | None = None) -> Mark:
     return mark(kind, text, exit_code, NONCE)
 
 
-def after(*marks: Mark, nonce: str | None = NONCE) -> Activity:
+def after(*marks: Mark, nonce: str | None = NONCE) -> PaneActivity:
     """The first mark is heard at 1, the next at 2, and so on."""
-    following = Following()
+    following = ActivityState()
     for at, heard in enumerate(marks, 1):
-        following = follow(following, heard, at, nonce)
+        following = apply_mark(following, heard, at, nonce)
     return following.activity
 
 
-CONVERSATIONS: list[tuple[str, list[Mark], Activity]] = [
-    ("silence", [], Activity()),
-    ("a prompt", [mark("prompt_start"), mark("input_start")], Activity(kind="prompt", since=1)),
+CONVERSATIONS: list[tuple[str, list[Mark], PaneActivity]] = [
+    ("silence", [], PaneActivity()),
+    ("a prompt", [mark("prompt_start"), mark("input_start")], PaneActivity(kind="prompt", since=1)),
     (
         "a command with its line",
         [mark("prompt_start"), mark("command_line", "make"), mark("command_start")],
-        Activity(kind="command", since=3, command_line="make"),
+        PaneActivity(kind="command", since=3, command_line="make"),
     ),
     (
         "a line told with the start",
         [mark("command_line", "old"), mark("command_start", "make")],
-        Activity(kind="command", since=2, command_line="make"),
+        PaneActivity(kind="command", since=2, command_line="make"),
     ),
     (
         "a line told after the start",
         [mark("command_start"), mark("command_line", "make")],
-        Activity(kind="command", since=1, command_line="make"),
+        PaneActivity(kind="command", since=1, command_line="make"),
     ),
     (
         "a line is for one command only",
         [mark("command_line", "make"), mark("command_start"), mark("command_end"), mark("command_start")],
-        Activity(kind="command", since=4),
+        PaneActivity(kind="command", since=4),
     ),
     (
         "an ended command",
         [mark("command_start"), mark("command_end", exit_code=2)],
-        Activity(kind="prompt", since=2, last_exit=2),
+        PaneActivity(kind="prompt", since=2, last_exit=2),
     ),
     (
         "a prompt keeps the status",
         [mark("command_start"), mark("command_end", exit_code=2), mark("prompt_start"), mark("input_start")],
-        Activity(kind="prompt", since=2, last_exit=2),
+        PaneActivity(kind="prompt", since=2, last_exit=2),
     ),
-    ("an editor", [mark("command_start"), mark("alt_screen_on")], Activity(kind="alt_screen", since=2)),
+    ("an editor", [mark("command_start"), mark("alt_screen_on")], PaneActivity(kind="alt_screen", since=2)),
     (
         "an editor that was left",
         [mark("command_start", "vi"), mark("alt_screen_on"), mark("alt_screen_off")],
-        Activity(kind="command", since=1, command_line="vi"),
+        PaneActivity(kind="command", since=1, command_line="vi"),
     ),
-    ("what was before is not known", [mark("alt_screen_on"), mark("alt_screen_off")], Activity(since=2)),
+    ("what was before is not known", [mark("alt_screen_on"), mark("alt_screen_off")], PaneActivity(since=2)),
     (
         "a prompt behind the alternate screen is not trusted",
         [mark("prompt_start"), mark("alt_screen_on"), mark("alt_screen_off")],
-        Activity(since=3),
+        PaneActivity(since=3),
     ),
     (
         "entering twice",
         [mark("command_start"), mark("alt_screen_on"), mark("alt_screen_on"), mark("alt_screen_off")],
-        Activity(kind="command", since=1),
+        PaneActivity(kind="command", since=1),
     ),
-    ("leaving what was not entered", [mark("prompt_start"), mark("alt_screen_off")], Activity(kind="prompt", since=1)),
+    (
+        "leaving what was not entered",
+        [mark("prompt_start"), mark("alt_screen_off")],
+        PaneActivity(kind="prompt", since=1),
+    ),
     (
         "a program that died in the alternate screen",
         [mark("command_start"), mark("alt_screen_on"), mark("command_end", exit_code=137), mark("alt_screen_off")],
-        Activity(kind="prompt", since=3, last_exit=137),
+        PaneActivity(kind="prompt", since=3, last_exit=137),
     ),
-    ("a reset", [mark("prompt_start"), mark("reset")], Activity(since=2)),
-    ("other marks", [mark("prompt_start"), mark("title", "x"), mark("bell")], Activity(kind="prompt", since=1)),
-    ("a proven prompt", [ours("prompt_start")], Activity(kind="prompt", since=1, is_proven=True)),
+    ("a reset", [mark("prompt_start"), mark("reset")], PaneActivity(since=2)),
+    ("other marks", [mark("prompt_start"), mark("title", "x"), mark("bell")], PaneActivity(kind="prompt", since=1)),
+    ("a proven prompt", [ours("prompt_start")], PaneActivity(kind="prompt", since=1, is_proven=True)),
     (
         "a proven status",
         [ours("command_line", "make"), ours("command_start"), ours("command_end", exit_code=0)],
-        Activity(kind="prompt", since=3, last_exit=0, is_proven=True),
+        PaneActivity(kind="prompt", since=3, last_exit=0, is_proven=True),
     ),
     (
         "a proven command behind an editor is still proven",
         [ours("command_start", "vi"), mark("alt_screen_on"), mark("alt_screen_off")],
-        Activity(kind="command", since=1, command_line="vi", is_proven=True),
+        PaneActivity(kind="command", since=1, command_line="vi", is_proven=True),
     ),
-    ("a wrong nonce", [mark("prompt_start", nonce="beef")], Activity(kind="prompt", since=1)),
+    ("a wrong nonce", [mark("prompt_start", nonce="beef")], PaneActivity(kind="prompt", since=1)),
     (
         "a forged end",
         [ours("command_start", "cat evil"), mark("command_end", exit_code=0), mark("prompt_start", nonce="beef")],
-        Activity(kind="command", since=1, command_line="cat evil", is_proven=True),
+        PaneActivity(kind="command", since=1, command_line="cat evil", is_proven=True),
     ),
     (
         "a forged command line",
         [ours("prompt_start"), mark("command_line", "rm -rf /"), ours("command_start")],
-        Activity(kind="command", since=3, is_proven=True),
+        PaneActivity(kind="command", since=3, is_proven=True),
     ),
     (
         "a line forged before the first proof",
         [mark("command_line", "rm -rf /"), ours("command_start")],
-        Activity(kind="command", since=2, is_proven=True),
+        PaneActivity(kind="command", since=2, is_proven=True),
     ),
     (
         "a forged prompt after a reset",
         [ours("command_start", "cat evil"), mark("reset"), mark("prompt_start")],
-        Activity(since=2),
+        PaneActivity(since=2),
     ),
     (
         "a forged prompt in the alternate screen",
         [ours("command_start", "less"), mark("alt_screen_on"), mark("prompt_start"), mark("alt_screen_off")],
-        Activity(kind="command", since=1, command_line="less", is_proven=True),
+        PaneActivity(kind="command", since=1, command_line="less", is_proven=True),
     ),
 ]
 
@@ -124,14 +128,14 @@ CONVERSATIONS: list[tuple[str, list[Mark], Activity]] = [
 @pytest.mark.parametrize(
     ("marks", "expected"), [case[1:] for case in CONVERSATIONS], ids=[case[0] for case in CONVERSATIONS]
 )
-def test_marks_tell_what_a_pane_is_doing(marks: list[Mark], expected: Activity) -> None:
+def test_marks_tell_what_a_pane_is_doing(marks: list[Mark], expected: PaneActivity) -> None:
     assert after(*marks) == expected
 
 
 def test_without_a_nonce_of_ours_nothing_is_proven() -> None:
-    assert after(ours("prompt_start"), mark("command_start"), nonce=None) == Activity(kind="command", since=2)
+    assert after(ours("prompt_start"), mark("command_start"), nonce=None) == PaneActivity(kind="command", since=2)
 
 
 def test_a_mark_that_says_nothing_new_changes_nothing() -> None:
-    following = Following(activity=Activity(kind="prompt", since=1))
-    assert follow(following, mark("title", "x"), 2, NONCE) is following
+    following = ActivityState(activity=PaneActivity(kind="prompt", since=1))
+    assert apply_mark(following, mark("title", "x"), 2, NONCE) is following

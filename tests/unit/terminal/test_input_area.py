@@ -2,13 +2,13 @@
 
 import pytest
 
-from termvisor.terminal.input_area import columns, cursor_row, input_rows
+from termvisor.terminal.input_area import count_columns, find_cursor_row, find_input_rows
 
 RULE = "─" * 40
 
 
 def typed(rows: list[str], cursor: int, *, has_cursor: bool = True) -> list[str]:
-    return [rows[number] for number in input_rows(rows, cursor, has_cursor=has_cursor)]
+    return [rows[number] for number in find_input_rows(rows, cursor, has_cursor=has_cursor)]
 
 
 def test_without_a_frame_it_is_the_row_of_the_cursor():
@@ -71,13 +71,13 @@ def test_a_cursor_outside_the_rows_takes_none(cursor):
     ],
 )
 def test_the_cursor_is_found_where_rows_were_joined(rows, y, expected):
-    assert cursor_row(rows, (10, 24), y) == expected
+    assert find_cursor_row(rows, (10, 24), y) == expected
 
 
 def test_wide_and_combining_characters_take_their_columns():
-    assert [columns(text) for text in ("abc", "漢字", "e\u0301", "")] == [3, 4, 1, 0]
-    assert cursor_row(["abc"], (0, 0), 0) == 0
+    assert [count_columns(text) for text in ("abc", "漢字", "e\u0301", "")] == [3, 4, 1, 0]
+    assert find_cursor_row(["abc"], (0, 0), 0) == 0
 
 
 def test_where_no_row_was_joined_the_cursor_is_where_it_is():
-    assert cursor_row(["x" * 25, "b"], (10, 2), 1) == 1
+    assert find_cursor_row(["x" * 25, "b"], (10, 2), 1) == 1

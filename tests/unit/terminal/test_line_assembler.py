@@ -2,9 +2,9 @@ import unicodedata
 
 import pytest
 
-from termvisor.terminal.line_assembler import LINE_LIMIT, RAW_LIMIT, LineAssembly
-from termvisor.terminal.text_decoder import TextStage
-from tests.unit.terminal.reading import delta, read
+from termvisor.terminal.line_assembler import LINE_LIMIT, RAW_LIMIT, LineAssembler
+from termvisor.terminal.text_decoder import TextDecoder
+from tests.unit.terminal.decoder_driver import build_delta, decode
 
 SHOWN = [
     ("overwritten after CR", b"hello\rJ", "Jello"),
@@ -51,59 +51,63 @@ SHOWN = [
 
 @pytest.mark.parametrize(("data", "text"), [case[1:] for case in SHOWN], ids=[case[0] for case in SHOWN])
 def test_a_line_is_what_a_terminal_would_show(data: bytes, text: str) -> None:
-    assert read(data + b"\n").texts == [text]
+    assert decode(data + b"\n").texts == [text]
 
 
 @pytest.mark.parametrize("move", [b"\x1b[A", b"\x1b[2B", b"\x1b[E", b"\x1b[F", b"\x1b[3;4H", b"\x1b[f", b"\x1b[5d"])
 def test_a_leap_to_another_row_settles_what_stands_here(move: bytes) -> None:
-    assert read(b"here" + move + b"there\n").texts == ["here", "there"]
+    assert decode(b"here" + move + b"there\n").texts == ["here", "there"]
 
 
 @pytest.mark.parametrize("move", [b"\x1b[2J", b"\x1b[L", b"\x1b[M", b"\x1b[S", b"\x1b[T", b"\x1bM", b"\x1bD", b"\x1b8"])
 def test_a_repaint_settles_what_stands_here(move: bytes) -> None:
-    assert read(b"here" + move + b"there\n").texts == ["here", "there"]
+    assert decode(b"here" + move + b"there\n").texts == ["here", "there"]
 
 
 def test_a_leap_from_an_empty_line_leaves_nothing() -> None:
-    assert read(b"\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[Gnew\n").texts == ["new"]
+    assert decode(b"\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[Gnew\n").texts == ["new"]
 
 
 def test_numbered_lines_come_out_as_they_went_in() -> None:
     lines = [f"line {number}" for number in range(5000)]
-    assert read("".join(f"{line}\r\n" for line in lines).encode()).texts == lines
+    assert decode("".join(f"{line}\r\n" for line in lines).encode()).texts == lines
 
 
 def test_blank_lines_are_lines() -> None:
-    assert read(b"\n\r\na\n\n").texts == ["", "", "a", ""]
+    assert decode(b"\n\r\na\n\n").texts == ["", "", "a", ""]
 
 
 def test_a_line_knows_its_bytes() -> None:
-    assert read("ä\r\n\x1b[1mb\x1b[m\n\nc".encode()).rows == (("ä", 0, 4), ("b", 4, 13), ("", 13, 14), ("c", 14, 15))
+    assert decode("ä\r\n\x1b[1mb\x1b[m\n\nc".encode()).rows == (("ä", 0, 4), ("b", 4, 13), ("", 13, 14), ("c", 14, 15))
 
 
 def test_a_line_has_the_time_of_the_delta_that_completed_it() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"one", 0, 10))
-    assert [line.at for line in stage.feed(delta(b"\ntwo\nthree", 3, 20)).lines] == [20, 20]
+    stage = TextDecoder()
+    stage.feed(build_delta(b"one", 0, 10))
+    assert [line.at for line in stage.feed(build_delta(b"\ntwo\nthree", 3, 20)).lines] == [20, 20]
     assert [line.at for line in stage.finish(30).lines] == [30]
 
 
 def test_a_progress_bar_is_one_line() -> None:
     bar = b"".join(b"\rDownloading %3d%% [%-10s]\x1b[K" % (done, b"#" * (done // 10)) for done in range(101))
-    assert read(bar + b"\r\x1b[KSaved wheel.whl\r\n").texts == ["Saved wheel.whl"]
-    assert read(bar + b"\r\n").texts == ["Downloading 100% [##########]"]
+    assert decode(bar + b"\r\x1b[KSaved wheel.whl\r\n").texts == ["Saved wheel.whl"]
+    assert decode(bar + b"\r\n").texts == ["Downloading 100% [##########]"]
 
 
 def test_cargo_redraws_its_last_line_below_the_log() -> None:
     data = (
         b"   Compiling a v1\r\n    Building [=> ] 1/3: b\r\x1b[K   Compiling b v1\r\n    Building [==>] 2/3: c\r\x1b[K"
     )
-    assert read(data + b"    Finished dev\r\n").texts == ["   Compiling a v1", "   Compiling b v1", "    Finished dev"]
+    assert decode(data + b"    Finished dev\r\n").texts == [
+        "   Compiling a v1",
+        "   Compiling b v1",
+        "    Finished dev",
+    ]
 
 
 def test_apt_paints_its_bar_elsewhere_and_comes_back() -> None:
     bar = b"\x1b7\x1b[24;0f\x1b[42m\x1b[30mProgress: [ 50%]\x1b[49m\x1b[39m [##..] \x1b8"
-    assert read(b"Unpacking x ...\r\n" + bar + b"Setting up x ...\r\n").texts == [
+    assert decode(b"Unpacking x ...\r\n" + bar + b"Setting up x ...\r\n").texts == [
         "Unpacking x ...",
         "Progress: [ 50%] [##..]",
         "Setting up x ...",
@@ -113,7 +117,7 @@ def test_apt_paints_its_bar_elsewhere_and_comes_back() -> None:
 @pytest.mark.parametrize("character", ["x", "é", "日", "😀"])
 def test_an_endless_line_is_cut_at_the_limit(character: str) -> None:
     size = len(character.encode())
-    rows = read((character * (2 * LINE_LIMIT + 5) + "\n").encode()).rows
+    rows = decode((character * (2 * LINE_LIMIT + 5) + "\n").encode()).rows
     assert [(len(text), start, end) for text, start, end in rows] == [
         (LINE_LIMIT, 0, LINE_LIMIT * size),
         (LINE_LIMIT, LINE_LIMIT * size, 2 * LINE_LIMIT * size),
@@ -122,11 +126,11 @@ def test_an_endless_line_is_cut_at_the_limit(character: str) -> None:
 
 
 def test_a_line_just_at_the_limit_is_not_cut() -> None:
-    assert [len(text) for text in read(b"x" * LINE_LIMIT + b"\r\nnext\n").texts] == [LINE_LIMIT, 4]
+    assert [len(text) for text in decode(b"x" * LINE_LIMIT + b"\r\nnext\n").texts] == [LINE_LIMIT, 4]
 
 
 def test_a_line_of_many_overwrites_is_cut_between_two_of_them() -> None:
-    rows = read(b"".join(b"\rstep %04d" % number for number in range(10_000))).rows
+    rows = decode(b"".join(b"\rstep %04d" % number for number in range(10_000))).rows
     assert {len(text) for text, _, _ in rows} == {len("step 0000")}
     assert max(end - start for _, start, end in rows) <= RAW_LIMIT
 
@@ -135,10 +139,10 @@ def test_a_line_of_many_overwrites_is_cut_between_two_of_them() -> None:
     "silence", [b"\x00", b"\x1b[m", b"\x1b[5n", b"\x1b]1;x\x07", b"\x07", b"\r", b"\x1b[?2004h", b"\x1b[12\x18"]
 )
 def test_what_shows_nothing_does_not_hold_the_checkpoint_back(silence: bytes) -> None:
-    stage = TextStage()
+    stage = TextDecoder()
     data = silence * (2 * RAW_LIMIT // len(silence))
-    assert stage.feed(delta(data)).lines == ()
-    assert len(data) - stage.checkpoint()[0] <= RAW_LIMIT
+    assert stage.feed(build_delta(data)).lines == ()
+    assert len(data) - stage.build_checkpoint()[0] <= RAW_LIMIT
 
 
 def test_every_wide_character_may_be_wide() -> None:
@@ -147,9 +151,9 @@ def test_every_wide_character_may_be_wide() -> None:
     wide = [character for character in assigned if unicodedata.east_asian_width(character) in "WF"]
     inside = {chr(ord(character) + 1) for character in wide} & {chr(ord(character) - 1) for character in wide}
     told = [character for character in wide if character not in inside or ord(character) % 16 == 0]
-    assert set(read("".join(f"{character}\bX\n" for character in told).encode()).texts) == {" X"}
+    assert set(decode("".join(f"{character}\bX\n" for character in told).encode()).texts) == {" X"}
 
 
 def test_an_assembly_starts_empty() -> None:
-    lines = LineAssembly(5)
+    lines = LineAssembler(5)
     assert (lines.start, lines.text, lines.is_empty, lines.is_plain) == (5, "", True, True)

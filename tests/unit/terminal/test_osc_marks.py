@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.model.terminal.mark import Mark
-from termvisor.terminal.osc_marks import TEXT_LIMIT, clean, mark_of_osc, marks_of_csi, unquoted
+from termvisor.terminal.osc_marks import MAX_TEXT_LENGTH, decode_percent, parse_csi_marks, parse_osc_mark, sanitize
 
 
 def mark(payload: str | bytes) -> Mark | None:
-    return mark_of_osc(payload.encode() if isinstance(payload, str) else payload, 7)
+    return parse_osc_mark(payload.encode() if isinstance(payload, str) else payload, 7)
 
 
 def coded(text: str) -> str:
@@ -107,16 +107,16 @@ def test_texts_and_parameters_are_bounded() -> None:
     title, shell = mark("2;" + "x" * 60_000), mark("133;A;" + ";".join(f"k{n}={'v' * 2000}" for n in range(30)))
     assert title is not None
     assert shell is not None
-    assert (len(title.text), len(shell.params), len(shell.params["k0"])) == (TEXT_LIMIT, 16, 1024)
+    assert (len(title.text), len(shell.params), len(shell.params["k0"])) == (MAX_TEXT_LENGTH, 16, 1024)
 
 
 @given(st.text("%0aAfFcC3é密/+ ", max_size=30))
 def test_what_is_percent_encoded_is_read_as_the_library_reads_it(text: str) -> None:
-    assert unquoted(text) == unquote(text)
+    assert decode_percent(text) == unquote(text)
 
 
 def test_white_space_becomes_one_blank() -> None:
-    assert clean("a\t\r\nb\x1b[1m") == "a b[1m"
+    assert sanitize("a\t\r\nb\x1b[1m") == "a b[1m"
 
 
 @pytest.mark.parametrize(
@@ -137,4 +137,4 @@ def test_white_space_becomes_one_blank() -> None:
     ],
 )
 def test_private_modes_become_marks(parameters: bytes, final: str, kinds: list[str]) -> None:
-    assert [mark.kind for mark in marks_of_csi(parameters, final, 7)] == kinds
+    assert [mark.kind for mark in parse_csi_marks(parameters, final, 7)] == kinds

@@ -2,15 +2,15 @@
 
 import pytest
 
-from termvisor.terminal.overwritten_text import Covered, Covering
-from termvisor.terminal.text_decoder import TextStage
-from tests.unit.terminal.reading import delta
+from termvisor.terminal.overwritten_text import OverwriteTracker, OverwrittenLine
+from termvisor.terminal.text_decoder import TextDecoder
+from tests.unit.terminal.decoder_driver import build_delta
 
 RUN = "aB3dE5gH7jK9mN1pQ2rS4tU6"
 
 
 def covered(data: str) -> list[str]:
-    return [one.text for one in TextStage().feed(delta(data.encode())).covered]
+    return [one.text for one in TextDecoder().feed(build_delta(data.encode())).overwritten]
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_one_that_goes_character_by_character_is_given_out_once():
 
 
 def test_each_line_is_named_by_its_start():
-    stage = TextStage()
-    first = stage.feed(delta(f"one\r\n{RUN}\rxx".encode()))
-    second = stage.feed(delta(f"\r\n{RUN}\rxx".encode(), first.covered[0].start + len(RUN) + 3))
-    assert first.covered == (Covered(5, RUN),)
-    assert second.covered == (Covered(5 + len(RUN) + 5, RUN),)
+    stage = TextDecoder()
+    first = stage.feed(build_delta(f"one\r\n{RUN}\rxx".encode()))
+    second = stage.feed(build_delta(f"\r\n{RUN}\rxx".encode(), first.overwritten[0].start + len(RUN) + 3))
+    assert first.overwritten == (OverwrittenLine(5, RUN),)
+    assert second.overwritten == (OverwrittenLine(5 + len(RUN) + 5, RUN),)
 
 
 def test_a_line_is_not_given_out_without_end():
-    covering = Covering()
+    covering = OverwriteTracker()
     for number in range(1000):
-        covering.cut(f"piece{number:04}", 0, f"another{number:04}")
-    assert len(covering.take()) < 100
-    assert covering.take() == ()
+        covering.record_overwrite(f"piece{number:04}", 0, f"another{number:04}")
+    assert len(covering.take_overwritten()) < 100
+    assert covering.take_overwritten() == ()

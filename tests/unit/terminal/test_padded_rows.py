@@ -2,13 +2,13 @@
 
 from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import Delta
-from termvisor.terminal.text_decoder import TextStage
+from termvisor.terminal.text_decoder import TextDecoder
 
 ZSH = b"unended%" + b" " * 19 + b"\r \r\x1b[0m$ ls\r\n"
 
 
 def lines(data: bytes, width: int, cut: int = 0) -> list[str]:
-    stage = TextStage()
+    stage = TextDecoder()
     stage.width = width
     parts = [data[:cut], data[cut:]]
     offsets = [0, cut]

@@ -3,10 +3,10 @@
 import pytest
 
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.screen_row import Life
-from termvisor.terminal.row_normalization import fold, folds_of
+from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.terminal.row_normalization import build_row_hasher, normalize_row
 
-LIFE = Life(PaneId(1), EpochId(1), True, 5)
+LIFE = ScreenLifetime(PaneId(1), EpochId(1), True, 5)
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ LIFE = Life(PaneId(1), EpochId(1), True, 5)
     ],
 )
 def test_rows_that_differ_in_counters_spinners_and_spacing_are_one(one, other):
-    assert fold(one) == fold(other)
-    assert folds_of(LIFE)(one) == folds_of(LIFE)(other)
+    assert normalize_row(one) == normalize_row(other)
+    assert build_row_hasher(LIFE)(one) == build_row_hasher(LIFE)(other)
 
 
 @pytest.mark.parametrize(
@@ -40,25 +40,25 @@ def test_rows_that_differ_in_counters_spinners_and_spacing_are_one(one, other):
     ],
 )
 def test_rows_that_say_something_else_stay_two(one, other):
-    assert fold(one) != fold(other)
-    assert folds_of(LIFE)(one) != folds_of(LIFE)(other)
+    assert normalize_row(one) != normalize_row(other)
+    assert build_row_hasher(LIFE)(one) != build_row_hasher(LIFE)(other)
 
 
 def test_a_blank_row_folds_to_nothing():
-    assert fold(" \t ") == ""
+    assert normalize_row(" \t ") == ""
 
 
 def test_the_same_row_is_another_one_in_another_life():
     lives = [
         LIFE,
-        Life(PaneId(1), EpochId(2), True, 5),
-        Life(PaneId(1), EpochId(1), False, 5),
-        Life(PaneId(1), EpochId(1), True, 6),
+        ScreenLifetime(PaneId(1), EpochId(2), True, 5),
+        ScreenLifetime(PaneId(1), EpochId(1), False, 5),
+        ScreenLifetime(PaneId(1), EpochId(1), True, 6),
     ]
-    assert len({folds_of(life)("a row") for life in lives}) == 4
+    assert len({build_row_hasher(life)("a row") for life in lives}) == 4
 
 
 def test_the_name_of_a_row_is_the_same_for_every_daemon_and_fits_the_database():
-    number = folds_of(LIFE)("lone surrogates \ud800 too")
-    assert number == folds_of(Life(PaneId(9), EpochId(1), True, 5))("lone surrogates \udfff too")
+    number = build_row_hasher(LIFE)("lone surrogates \ud800 too")
+    assert number == build_row_hasher(ScreenLifetime(PaneId(9), EpochId(1), True, 5))("lone surrogates \udfff too")
     assert -(1 << 63) <= number < 1 << 63

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.terminal.sgr import self_contained
+from termvisor.terminal.sgr import make_rows_self_contained
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ from termvisor.terminal.sgr import self_contained
     ],
 )
 def test_each_row_begins_and_ends_without_colours(rows: list[str], alone: list[str]) -> None:
-    assert self_contained(rows) == alone
+    assert make_rows_self_contained(rows) == alone
 
 
 def test_it_changes_nothing_that_is_alone_already() -> None:
-    rows = self_contained(["\x1b[1;31mone", "two\x1b[0m three", "\x1b[38;5;200mfour"])
-    assert self_contained(rows) == rows
+    rows = make_rows_self_contained(["\x1b[1;31mone", "two\x1b[0m three", "\x1b[38;5;200mfour"])
+    assert make_rows_self_contained(rows) == rows

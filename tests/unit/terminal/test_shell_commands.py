@@ -2,18 +2,25 @@
 
 import pytest
 
-from termvisor.model.terminal.command import CommandTold, Edge
+from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.mark import Mark, MarkKind
-from termvisor.terminal.shell_commands import DEPTH, Heard, Shells, finish, hear, hear_folder
+from termvisor.terminal.shell_commands import (
+    MAX_SHELL_DEPTH,
+    ShellMark,
+    ShellState,
+    apply_folder,
+    apply_mark,
+    finish_epoch,
+)
 
 
 class Pane:
     """Hears marks at 10, 20, 30 …; each stands in an empty line that began one byte before it; E tells no row."""
 
     def __init__(self) -> None:
-        self.shells = Shells()
-        self.told: dict[int, CommandTold] = {}
-        self.edges: list[Edge] = []
+        self.shells = ShellState()
+        self.told: dict[int, CommandUpdate] = {}
+        self.edges: list[CommandBoundary] = []
         self.offset = 0
 
     def mark(
@@ -29,7 +36,7 @@ class Pane:
         params = {} if aid is None else {"aid": aid}
         row = 0 if kind == "command_line" else self.offset - 1
         mark = Mark(kind=kind, offset=self.offset, row=row, text=text, exit_code=exit_code, params=params)
-        return self._take(hear(self.shells, Heard(mark, self.offset * 100, ours)))
+        return self._take(apply_mark(self.shells, ShellMark(mark, self.offset * 100, ours)))
 
     def prompt(self, **how) -> "Pane":
         return self.mark("prompt_start", **how).mark("input_start", **how)
@@ -44,11 +51,11 @@ class Pane:
         return self.mark("command_end", "", exit_code, **how)
 
     def over(self) -> "Pane":
-        return self._take(finish(self.shells, self.offset + 10))
+        return self._take(finish_epoch(self.shells, self.offset + 10))
 
     def _take(self, happened) -> "Pane":
         self.shells = happened.shells
-        self.told.update({told.start: told for told in happened.told})
+        self.told.update({told.start: told for told in happened.commands})
         self.edges += happened.edges
         return self
 
@@ -130,18 +137,18 @@ def test_marks_tell_what_was_run(pane: Pane, story: list) -> None:
 
 def test_a_command_has_its_times_places_and_folder() -> None:
     pane = Pane()
-    pane.shells = hear_folder(pane.shells, Mark(kind="cwd", offset=1, text="/src"))
+    pane.shells = apply_folder(pane.shells, Mark(kind="cwd", offset=1, text="/src"))
     pane.prompt().start("make").end(2)
-    assert pane.told[30] == CommandTold(
+    assert pane.told[30] == CommandUpdate(
         start=30, started_at=3000, line="make", cwd="/src", ended_at=4000, exit_code=2, end=40, status="finished"
     )
-    assert pane.edges == [Edge(30, 29, False), Edge(30, 39, True)]
+    assert pane.edges == [CommandBoundary(30, 29, False), CommandBoundary(30, 39, True)]
 
 
 def test_a_lost_command_has_an_edge_but_no_end_in_time() -> None:
     pane = Pane().start("a").prompt()
     assert (pane.told[10].end, pane.told[10].ended_at) == (20, None)
-    assert pane.edges == [Edge(10, 9, False), Edge(10, 19, True)]
+    assert pane.edges == [CommandBoundary(10, 9, False), CommandBoundary(10, 19, True)]
 
 
 def test_an_unproven_command_is_lost_where_the_first_proof_with_a_row_stands() -> None:
@@ -149,7 +156,7 @@ def test_an_unproven_command_is_lost_where_the_first_proof_with_a_row_stands() -
     assert pane.story == [("evil", "running", None)]
     pane.start(ours=True)
     assert pane.story == [("evil", "lost", None), ("ls", "running", None)]
-    assert pane.edges == [Edge(10, 9, False), Edge(10, 29, True), Edge(30, 29, False)]
+    assert pane.edges == [CommandBoundary(10, 9, False), CommandBoundary(10, 29, True), CommandBoundary(30, 29, False)]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(True, False), (False, True)])
@@ -160,19 +167,19 @@ def test_only_a_start_and_an_end_with_proof_are_proof(ours: bool, theirs: bool) 
 
 def test_the_folder_that_visual_studio_code_tells_counts_too() -> None:
     told = Mark(kind="prompt_property", offset=1, params={"Cwd": "/a b"})
-    assert hear_folder(Shells(), told).cwd == "/a b"
-    assert hear_folder(Shells(cwd="/x"), Mark(kind="prompt_property", offset=2)).cwd == "/x"
+    assert apply_folder(ShellState(), told).cwd == "/a b"
+    assert apply_folder(ShellState(cwd="/x"), Mark(kind="prompt_property", offset=2)).cwd == "/x"
 
 
 def test_shells_without_end_are_forgotten_from_the_outside() -> None:
     pane = Pane()
-    for number in range(DEPTH + 3):
+    for number in range(MAX_SHELL_DEPTH + 3):
         pane.start(f"shell {number}", aid=str(number))
-    assert len(pane.shells.running) == DEPTH
-    assert [told.status for told in pane.told.values()] == ["lost"] * 3 + ["running"] * DEPTH
+    assert len(pane.shells.running) == MAX_SHELL_DEPTH
+    assert [told.status for told in pane.told.values()] == ["lost"] * 3 + ["running"] * MAX_SHELL_DEPTH
 
 
 def test_other_marks_change_nothing() -> None:
     before = Pane().start("a")
-    heard = Heard(Mark(kind="alt_screen_on", offset=99), 9)
-    assert hear(before.shells, heard).shells is before.shells
+    heard = ShellMark(Mark(kind="alt_screen_on", offset=99), 9)
+    assert apply_mark(before.shells, heard).shells is before.shells

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.terminal.text_decoder import TextStage
+from termvisor.terminal.text_decoder import TextDecoder
 from termvisor.terminal.tokenizer import Tokenizer
 from tests.property.test_chunk_splits import small_limits
-from tests.unit.terminal.reading import Story, delta, pieces, read, story
+from tests.unit.terminal.decoder_driver import DecodedText, build_delta, decode, join_decoded, split_at
 
 _ERASERS = [b"\r\x1b[2K", b"\r\x1b[K", b"\r\x1b[0K", b"\r\r\x1b[2K", b"\r", b"\x1b[2K", b"\x1b[1K"]
 _WORDS = [
@@ -35,11 +35,11 @@ _WORDS = [
 spinning = st.lists(st.sampled_from(_WORDS) | st.sampled_from(_ERASERS), max_size=40).map(b"".join)
 
 
-def read_at(width: int, data: bytes, cuts: list[int]) -> Story:
-    stage = TextStage()
+def read_at(width: int, data: bytes, cuts: list[int]) -> DecodedText:
+    stage = TextDecoder()
     stage.width = width
-    heard = [stage.feed(delta(data[start:end], start)) for start, end in pieces(data, cuts)]
-    return story([*heard, stage.finish(0)])
+    heard = [stage.feed(build_delta(data[start:end], start)) for start, end in split_at(data, cuts)]
+    return join_decoded([*heard, stage.finish(0)])
 
 
 @given(spinning, st.sampled_from([0, 10, 40, 80]))
@@ -54,7 +54,7 @@ def test_nor_do_the_limits_matter(data: bytes, width: int) -> None:
 
 
 def test_only_what_a_spinner_showed_last_is_kept() -> None:
-    assert read(b"".join(b"\r\x1b[2K\x1b[36m%d\x1b[0m thinking" % n for n in range(9)) + b"\r\ndone\r\n").texts == [
+    assert decode(b"".join(b"\r\x1b[2K\x1b[36m%d\x1b[0m thinking" % n for n in range(9)) + b"\r\ndone\r\n").texts == [
         "8 thinking",
         "done",
     ]
@@ -62,8 +62,8 @@ def test_only_what_a_spinner_showed_last_is_kept() -> None:
 
 def test_rows_that_were_taken_back_are_one_token() -> None:
     tokens = Tokenizer()
-    tokens.take(b"one\r\x1b[2Ktwo\r\x1b[Kthree four")
-    erased, kept = tokens.next("lines"), tokens.next("lines")
+    tokens.feed(b"one\r\x1b[2Ktwo\r\x1b[Kthree four")
+    erased, kept = tokens.next_token("lines"), tokens.next_token("lines")
     assert (erased and erased.kind, kept and kept.text) == ("erased", "three four")
 
 
@@ -75,4 +75,4 @@ def test_a_row_longer_than_the_pane_is_read_with_care() -> None:
 
 def test_a_spinner_that_never_ends_its_row_is_cut_between_two_turns() -> None:
     turn = b"\r\x1b[2Kworking on something for a while"
-    assert set(read(turn * 5000).texts) == {"working on something for a while"}
+    assert set(decode(turn * 5000).texts) == {"working on something for a while"}

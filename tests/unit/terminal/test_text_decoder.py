@@ -1,9 +1,9 @@
 import pytest
 
-from termvisor.errors import Broken
+from termvisor.errors import InternalError
 from termvisor.model.terminal.mark import Mark
-from termvisor.terminal.text_decoder import Derived, TextStage, carry_for
-from tests.unit.terminal.reading import delta, read, read_dying
+from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, encode_carry
+from tests.unit.terminal.decoder_driver import build_delta, decode, decode_with_restarts
 
 EVERY_MARK = (
     b"\x1b]0;title\x07\x1b]7;file://h/tmp\x1b\\\x1b]133;A\x07$ \x1b]133;B;aid=1\x07\x1b]133;E;ls;nonce=5\x07ls\r\n"
@@ -21,54 +21,54 @@ KINDS = [
 
 
 def test_every_kind_of_mark_is_found_in_its_place() -> None:
-    story = read(EVERY_MARK)
+    story = decode(EVERY_MARK)
     assert story.kinds == KINDS
     assert story.texts == ["$ ls", "ab�z", "end", "upbye"]
 
 
 def test_no_border_between_two_chunks_changes_anything() -> None:
-    whole = read(EVERY_MARK)
+    whole = decode(EVERY_MARK)
     for cut in range(len(EVERY_MARK) + 1):
-        assert read(EVERY_MARK, [cut]) == read_dying(EVERY_MARK, [cut]) == whole, cut
+        assert decode(EVERY_MARK, [cut]) == decode_with_restarts(EVERY_MARK, [cut]) == whole, cut
 
 
 def test_byte_by_byte_is_the_same_too() -> None:
-    assert read(EVERY_MARK, range(1, len(EVERY_MARK))) == read(EVERY_MARK)
-    assert read_dying(EVERY_MARK, range(1, len(EVERY_MARK))) == read(EVERY_MARK)
+    assert decode(EVERY_MARK, range(1, len(EVERY_MARK))) == decode(EVERY_MARK)
+    assert decode_with_restarts(EVERY_MARK, range(1, len(EVERY_MARK))) == decode(EVERY_MARK)
 
 
 def test_a_mark_stands_just_after_its_sequence() -> None:
-    assert [mark.offset for mark in read(b"ab\x07\x1b]2;t\x1b\\c\x1b[?2004h").marks] == [3, 10, 19]
+    assert [mark.offset for mark in decode(b"ab\x07\x1b]2;t\x1b\\c\x1b[?2004h").marks] == [3, 10, 19]
 
 
 def test_the_alternate_screen_yields_no_lines() -> None:
-    stage = TextStage()
+    stage = TextDecoder()
     opening = b"before\x1b[?1049hinside\r\nmore\n\x1b]2;t\x07"
-    heard = stage.feed(delta(opening))
+    heard = stage.feed(build_delta(opening))
     assert [line.text for line in heard.lines] == ["before"]
     assert [mark.kind for mark in heard.marks] == ["alt_screen_on", "title"]
     assert stage.is_alternate
-    assert [line.text for line in stage.feed(delta(b"x\x1b[?1049lafter\n", len(opening))).lines] == ["after"]
+    assert [line.text for line in stage.feed(build_delta(b"x\x1b[?1049lafter\n", len(opening))).lines] == ["after"]
     assert not stage.is_alternate
 
 
 def test_a_stream_may_begin_in_the_alternate_screen() -> None:
-    stage = TextStage(0, carry_for(is_alternate=True))
-    assert stage.feed(delta(b"inside\n\x1b[?1049lafter\n")).lines[0].text == "after"
+    stage = TextDecoder(0, encode_carry(is_alternate=True))
+    assert stage.feed(build_delta(b"inside\n\x1b[?1049lafter\n")).lines[0].text == "after"
 
 
 def test_a_reset_leaves_the_alternate_screen_but_a_soft_one_does_not() -> None:
-    stage = TextStage(0, carry_for(is_alternate=True))
-    stage.feed(delta(b"\x1b[!p"))
+    stage = TextDecoder(0, encode_carry(is_alternate=True))
+    stage.feed(build_delta(b"\x1b[!p"))
     assert stage.is_alternate
-    stage.feed(delta(b"\x1bc", 4))
+    stage.feed(build_delta(b"\x1bc", 4))
     assert not stage.is_alternate
 
 
 def test_passthrough_gives_its_signs_but_neither_its_text_nor_its_modes() -> None:
-    stage = TextStage()
+    stage = TextDecoder()
     wrapped = b"\x1bPtmux;text\x07\x1b\x1b[?1049h\x1b\x1b]9;hi\x1b\x1b\\\x1b\\"
-    heard = stage.feed(delta(wrapped + b"x\n"))
+    heard = stage.feed(build_delta(wrapped + b"x\n"))
     assert [(mark.kind, mark.offset) for mark in heard.marks] == [
         ("bell", len(wrapped)),
         ("notification", len(wrapped)),
@@ -80,82 +80,82 @@ def test_passthrough_gives_its_signs_but_neither_its_text_nor_its_modes() -> Non
 def test_passthrough_is_unwrapped_once_only() -> None:
     inner = b"\x1bPtmux;\x1b\x1b]2;deep\x07\x1b\\"
     outer = b"\x1bPtmux;" + inner.replace(b"\x1b", b"\x1b\x1b") + b"\x1b\\"
-    assert read(outer + b"x\n").marks == ()
-    assert read(inner).kinds == ["title"]
+    assert decode(outer + b"x\n").marks == ()
+    assert decode(inner).kinds == ["title"]
 
 
 def test_pending_is_the_unfinished_line_as_shown() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"done\n\x1b[32m50%\r\xe2\x94\x80\xe2\x94"))
-    assert stage.pending == "─0%"
+    stage = TextDecoder()
+    stage.feed(build_delta(b"done\n\x1b[32m50%\r\xe2\x94\x80\xe2\x94"))
+    assert stage.pending_text == "─0%"
 
 
 def test_finish_settles_the_rest_once() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"rest\xe2\x94"))
+    stage = TextDecoder()
+    stage.feed(build_delta(b"rest\xe2\x94"))
     assert [(line.text, line.start, line.end, line.at) for line in stage.finish(9).lines] == [("rest�", 0, 6, 9)]
-    assert stage.finish(9) == Derived()
-    assert stage.checkpoint()[0] == 6
+    assert stage.finish(9) == DecodedOutput()
+    assert stage.build_checkpoint()[0] == 6
 
 
 def test_finish_drops_an_unfinished_sequence() -> None:
-    assert read(b"text\x1b]0;tit").texts == ["text"]
-    assert read(b"\x1b[?1049hinside").texts == []
+    assert decode(b"text\x1b]0;tit").texts == ["text"]
+    assert decode(b"\x1b[?1049hinside").texts == []
 
 
 def test_a_hundred_megabytes_of_title_are_not_kept() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"seen\x1b]0;"))
+    stage = TextDecoder()
+    stage.feed(build_delta(b"seen\x1b]0;"))
     lump, offset = b"x" * 1_000_000, 8
-    heard = [stage.feed(delta(lump, offset + number * len(lump))) for number in range(100)]
+    heard = [stage.feed(build_delta(lump, offset + number * len(lump))) for number in range(100)]
     offset += 100 * len(lump)
     assert [line.text for part in heard for line in part.lines] == ["seen"]
-    assert stage.checkpoint()[0] == offset
-    after = stage.feed(delta(b"\x07after\n", offset))
+    assert stage.build_checkpoint()[0] == offset
+    after = stage.feed(build_delta(b"\x07after\n", offset))
     assert ([line.text for line in after.lines], after.marks) == (["after"], ())
 
 
 def test_a_quiet_stage_keeps_no_bytes() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"line\n" * 10_000 + b"\x1b["))
-    assert stage._tokens._data == b"\x1b["
+    stage = TextDecoder()
+    stage.feed(build_delta(b"line\n" * 10_000 + b"\x1b["))
+    assert stage._tokenizer._data == b"\x1b["
 
 
 def test_the_carry_holds_no_text() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"password: hunter2\x1b]0;hunter2"))
-    offset, carry = stage.checkpoint()
+    stage = TextDecoder()
+    stage.feed(build_delta(b"password: hunter2\x1b]0;hunter2"))
+    offset, carry = stage.build_checkpoint()
     assert offset == 0
     assert b"hunter2" not in carry
 
 
 def test_marks_that_were_given_out_are_not_given_out_again() -> None:
-    stage, data = TextStage(), b"\n$ \x1b]133;B\x07\x07ls"
-    assert len(stage.feed(delta(data)).marks) == 2
-    offset, carry = stage.checkpoint()
-    again = TextStage(offset, carry)
-    assert again.feed(delta(data[offset:], offset)) == Derived()
-    assert again.feed(delta(b"\x07", len(data))).marks == (Mark(kind="bell", offset=len(data) + 1),)
+    stage, data = TextDecoder(), b"\n$ \x1b]133;B\x07\x07ls"
+    assert len(stage.feed(build_delta(data)).marks) == 2
+    offset, carry = stage.build_checkpoint()
+    again = TextDecoder(offset, carry)
+    assert again.feed(build_delta(data[offset:], offset)) == DecodedOutput()
+    assert again.feed(build_delta(b"\x07", len(data))).marks == (Mark(kind="bell", offset=len(data) + 1),)
 
 
 def test_a_stage_that_dies_while_catching_up_still_gives_nothing_twice() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"a\x07b\x07"))
-    again = TextStage(*stage.checkpoint())
-    again.feed(delta(b"a\x07"))
-    third = TextStage(*again.checkpoint())
-    assert third.feed(delta(b"a\x07b\x07c\x07")).marks == (Mark(kind="bell", offset=6),)
+    stage = TextDecoder()
+    stage.feed(build_delta(b"a\x07b\x07"))
+    again = TextDecoder(*stage.build_checkpoint())
+    again.feed(build_delta(b"a\x07"))
+    third = TextDecoder(*again.build_checkpoint())
+    assert third.feed(build_delta(b"a\x07b\x07c\x07")).marks == (Mark(kind="bell", offset=6),)
 
 
 def test_bells_in_a_row_are_one_mark_however_they_are_cut() -> None:
-    stage = TextStage()
-    assert stage.feed(delta(b"a" + b"\x07" * 1000)).marks == (Mark(kind="bell", offset=2),)
-    again = TextStage(*stage.checkpoint())
-    assert again.feed(delta(b"a" + b"\x07" * 1001 + b"b\x07")).marks == (Mark(kind="bell", offset=1004),)
+    stage = TextDecoder()
+    assert stage.feed(build_delta(b"a" + b"\x07" * 1000)).marks == (Mark(kind="bell", offset=2),)
+    again = TextDecoder(*stage.build_checkpoint())
+    assert again.feed(build_delta(b"a" + b"\x07" * 1001 + b"b\x07")).marks == (Mark(kind="bell", offset=1004),)
 
 
 def test_a_hole_between_two_deltas_is_our_bug() -> None:
-    stage = TextStage()
-    stage.feed(delta(b"ab\x1b"))
-    with pytest.raises(Broken):
-        stage.feed(delta(b"c", 4))
+    stage = TextDecoder()
+    stage.feed(build_delta(b"ab\x1b"))
+    with pytest.raises(InternalError):
+        stage.feed(build_delta(b"c", 4))

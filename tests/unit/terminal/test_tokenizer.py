@@ -1,28 +1,31 @@
 import pytest
 
-from termvisor.terminal.tokenizer import CSI_LIMIT, STRING_LIMIT, Reading, Token, Tokenizer, size_of
+from termvisor.terminal.tokenizer import CSI_LIMIT, STRING_LIMIT, ReadMode, TerminalToken, Tokenizer, count_bytes
 
 
-def tokens(*chunks: bytes, reading: Reading = "exact") -> list[Token]:
+def tokens(*chunks: bytes, reading: ReadMode = "exact") -> list[TerminalToken]:
     tokenizer = Tokenizer()
     found = []
     for chunk in chunks:
-        tokenizer.take(chunk)
-        found += iter(lambda: tokenizer.next(reading), None)
+        tokenizer.feed(chunk)
+        found += iter(lambda: tokenizer.next_token(reading), None)
     return found
 
 
-def kinds(data: bytes, reading: Reading = "exact") -> list[str]:
+def kinds(data: bytes, reading: ReadMode = "exact") -> list[str]:
     return [token.kind for token in tokens(data, reading=reading)]
 
 
 def test_a_csi_has_parameters_and_a_final_byte() -> None:
-    assert tokens(b"\x1b[?25;7h") == [Token("csi", 0, 8, "h", b"?25;7")]
+    assert tokens(b"\x1b[?25;7h") == [TerminalToken("csi", 0, 8, "h", b"?25;7")]
 
 
 @pytest.mark.parametrize("byte", [b"\x07", b"\b", b"\t", b"\r"])
 def test_a_control_that_is_repeated_is_one_token(byte: bytes) -> None:
-    assert tokens(byte * 5 + b"x") == [Token("control", 0, 5, "", byte * 5), Token("text", 5, 6, "x", b"x")]
+    assert tokens(byte * 5 + b"x") == [
+        TerminalToken("control", 0, 5, "", byte * 5),
+        TerminalToken("text", 5, 6, "x", b"x"),
+    ]
 
 
 def test_the_last_of_several_carriage_returns_belongs_to_the_newline() -> None:
@@ -33,7 +36,7 @@ def test_the_last_of_several_carriage_returns_belongs_to_the_newline() -> None:
 @pytest.mark.parametrize("start", [b"\x1b]", b"\x9d"])
 def test_an_osc_ends_at_bel_or_st_in_seven_or_eight_bits(start: bytes, end: bytes) -> None:
     data = start + b"0;title" + end
-    assert tokens(data) == [Token("osc", 0, len(data), "", b"0;title")]
+    assert tokens(data) == [TerminalToken("osc", 0, len(data), "", b"0;title")]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_a_control_abandons_a_csi_and_still_acts() -> None:
 
 def test_a_passthrough_ends_at_the_st_whose_escape_is_not_doubled() -> None:
     payload = b"tmux;\x1b\x1b]0;t\x1b\x1b\\"
-    assert tokens(b"\x1bP" + payload + b"\x1b\\") == [Token("tmux", 0, len(payload) + 4, "", payload)]
+    assert tokens(b"\x1bP" + payload + b"\x1b\\") == [TerminalToken("tmux", 0, len(payload) + 4, "", payload)]
 
 
 def test_only_a_dcs_is_a_passthrough() -> None:
@@ -76,7 +79,11 @@ def test_only_a_dcs_is_a_passthrough() -> None:
 
 
 def test_a_c1_byte_acts_as_its_escape() -> None:
-    assert tokens(b"\x9bA\x85\x8d") == [Token("csi", 0, 2, "A"), Token("esc", 2, 3, "E"), Token("esc", 3, 4, "M")]
+    assert tokens(b"\x9bA\x85\x8d") == [
+        TerminalToken("csi", 0, 2, "A"),
+        TerminalToken("esc", 2, 3, "E"),
+        TerminalToken("esc", 3, 4, "M"),
+    ]
 
 
 def test_a_byte_that_continues_a_character_is_no_c1_control() -> None:
@@ -113,7 +120,7 @@ def test_c1_characters_are_controls_without_effect() -> None:
 
 def test_lines_with_harmless_sequences_are_one_run() -> None:
     data = b"\x1b[1;31mred\x1b[0m\x1b[K\r\nnext\x1b(B\t\xe2\x94\x80\n"
-    assert tokens(data, reading="lines") == [Token("run", 0, len(data), data.decode(), data)]
+    assert tokens(data, reading="lines") == [TerminalToken("run", 0, len(data), data.decode(), data)]
 
 
 def test_a_run_ends_before_broken_text_which_is_then_read_exactly() -> None:
@@ -129,14 +136,14 @@ def test_moves_in_an_empty_line_are_one_token() -> None:
 
 def test_a_run_that_was_given_back_comes_again_token_by_token() -> None:
     tokenizer = Tokenizer()
-    tokenizer.take(b"one\ntwo")
-    run = tokenizer.next("lines")
+    tokenizer.feed(b"one\ntwo")
+    run = tokenizer.next_token("lines")
     assert run is not None
-    tokenizer.give_back(run)
-    assert [tokenizer.next("lines") for _ in range(4)] == [
-        Token("text", 0, 3, "one", b"one"),
-        Token("control", 3, 4, "", b"\n"),
-        Token("text", 4, 7, "two", b"two"),
+    tokenizer.reread_exactly(run)
+    assert [tokenizer.next_token("lines") for _ in range(4)] == [
+        TerminalToken("text", 0, 3, "one", b"one"),
+        TerminalToken("control", 3, 4, "", b"\n"),
+        TerminalToken("text", 4, 7, "two", b"two"),
         None,
     ]
 
@@ -146,12 +153,12 @@ def test_a_run_that_was_given_back_comes_again_token_by_token() -> None:
 )
 def test_an_overlong_sequence_is_lost_and_skipped_to_its_end(begun: bytes, limit: int) -> None:
     tokenizer = Tokenizer()
-    tokenizer.take(begun + b"1" * limit)
-    assert tokenizer.next("exact") == Token("lost", 0, len(begun) + limit)
-    assert tokenizer.rest == b""
-    tokenizer.take(b"1" * 9 + b"\x18after")
-    assert tokenizer.next("exact") == Token("skipped", len(begun) + limit, len(begun) + limit + 10)
-    assert tokenizer.rest == b"after"
+    tokenizer.feed(begun + b"1" * limit)
+    assert tokenizer.next_token("exact") == TerminalToken("lost", 0, len(begun) + limit)
+    assert tokenizer.unfinished_bytes == b""
+    tokenizer.feed(b"1" * 9 + b"\x18after")
+    assert tokenizer.next_token("exact") == TerminalToken("skipped", len(begun) + limit, len(begun) + limit + 10)
+    assert tokenizer.unfinished_bytes == b"after"
 
 
 def test_a_sequence_is_lost_in_one_piece_as_in_many() -> None:
@@ -166,4 +173,4 @@ def test_a_string_that_drips_in_is_whole_at_its_end() -> None:
 def test_the_size_of_text_counts_broken_characters_as_they_were() -> None:
     data = b"a\xe2\x94b\xff\xe2\x94\x80c"
     text = data.decode("utf-8", "replace")
-    assert [size_of(data, text[:count]) for count in range(len(text) + 1)] == [0, 1, 3, 4, 5, 8, 9]
+    assert [count_bytes(data, text[:count]) for count in range(len(text) + 1)] == [0, 1, 3, 4, 5, 8, 9]

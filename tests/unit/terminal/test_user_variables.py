@@ -4,7 +4,16 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.model.ids import PaneId
-from termvisor.terminal.user_variables import RATE, VALUE_LIMIT, Pace, UserVar, admit, event, plain, read
+from termvisor.terminal.user_variables import (
+    MAX_EVENTS_PER_SECOND,
+    MAX_VALUE_LENGTH,
+    UserVariable,
+    VariableRate,
+    admit_variable,
+    build_event,
+    decode_value,
+    parse_variable,
+)
 
 NONCE = "5eed" * 8
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -23,7 +32,7 @@ KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     ],
 )
 def test_the_name_says_the_kind(name: str, kind: str) -> None:
-    assert read(name, '{"a": 1}', NONCE) == UserVar(name=name, kind=kind, value='{"a":1}')
+    assert parse_variable(name, '{"a": 1}', NONCE) == UserVariable(name=name, kind=kind, value='{"a":1}')
 
 
 @pytest.mark.parametrize(
@@ -38,60 +47,60 @@ def test_the_name_says_the_kind(name: str, kind: str) -> None:
         ("visor-x", "{"),
         ("visor-x", "no json"),
         ("visor-x", '"\\ud800"'),
-        ("visor-x", "[" * VALUE_LIMIT),
-        ("visor-x", '"' + "x" * VALUE_LIMIT + '"'),
+        ("visor-x", "[" * MAX_VALUE_LENGTH),
+        ("visor-x", '"' + "x" * MAX_VALUE_LENGTH + '"'),
     ],
 )
 def test_what_is_malformed_is_nothing(name: str, value: str) -> None:
-    assert read(name, value, NONCE) is None
+    assert parse_variable(name, value, NONCE) is None
 
 
 def test_our_nonce_proves_and_is_not_kept() -> None:
-    assert read("visor-ready", f'{{"nonce": "{NONCE}", "port": 80}}', NONCE) == UserVar(
+    assert parse_variable("visor-ready", f'{{"nonce": "{NONCE}", "port": 80}}', NONCE) == UserVariable(
         name="visor-ready", kind="ready", value='{"port":80}', is_proven=True
     )
 
 
 @pytest.mark.parametrize("value", ['{"nonce": "beef"}', '{"nonce": null}', "{}", "[]", '"text"', "7", "null"])
 def test_anything_else_proves_nothing(value: str) -> None:
-    variable = read("visor-ready", value, NONCE)
+    variable = parse_variable("visor-ready", value, NONCE)
     assert variable is not None and not variable.is_proven and "beef" not in variable.value
 
 
 def test_without_a_nonce_of_ours_nothing_is_proven() -> None:
-    variable = read("visor-ready", '{"nonce": null}', None)
+    variable = parse_variable("visor-ready", '{"nonce": null}', None)
     assert variable is not None and not variable.is_proven
 
 
 def test_a_nonce_in_the_wrong_place_is_not_kept_either() -> None:
-    variable = read("visor-ready", f'["{NONCE}"]', NONCE)
+    variable = parse_variable("visor-ready", f'["{NONCE}"]', NONCE)
     assert variable is not None and NONCE not in variable.value
 
 
 def test_secrets_are_taken_out_of_the_value() -> None:
-    variable = read("visor-event", f'{{"login": "{KEY}"}}', NONCE)
+    variable = parse_variable("visor-event", f'{{"login": "{KEY}"}}', NONCE)
     assert variable is not None and KEY not in variable.value and "login" in variable.value
 
 
 def test_a_hook_may_give_base64_or_json() -> None:
-    assert plain(base64.b64encode(b'{"a": 1}').decode()) == '{"a": 1}'
-    assert plain('{"a": 1}') == '{"a": 1}'
-    assert plain("neither!") == "neither!"
-    assert plain("/w==") == "/w=="
+    assert decode_value(base64.b64encode(b'{"a": 1}').decode()) == '{"a": 1}'
+    assert decode_value('{"a": 1}') == '{"a": 1}'
+    assert decode_value("neither!") == "neither!"
+    assert decode_value("/w==") == "/w=="
 
 
 def test_a_flood_is_counted_and_told_with_the_next_one() -> None:
-    pace, kept = Pace(), []
-    for at in [*range(RATE + 5), NS + 1]:
-        before, (pace, is_kept) = pace, admit(pace, at)
+    pace, kept = VariableRate(), []
+    for at in [*range(MAX_EVENTS_PER_SECOND + 5), NS + 1]:
+        before, (pace, is_kept) = pace, admit_variable(pace, at)
         kept += [before.dropped] * is_kept
-    assert kept == [0] * RATE + [5]
-    assert pace == Pace(1, 1, 0)
+    assert kept == [0] * MAX_EVENTS_PER_SECOND + [5]
+    assert pace == VariableRate(1, 1, 0)
 
 
 def test_an_event_says_all_of_it() -> None:
-    variable = UserVar(name="visor-ready", kind="ready", value="{}", is_proven=True)
-    told = event(PaneId(7), 5, variable, 0, "stream")
+    variable = UserVariable(name="visor-ready", kind="ready", value="{}", is_proven=True)
+    told = build_event(PaneId(7), 5, variable, 0, "stream")
     assert (told.kind, told.pane, told.at) == ("user_var", 7, 5)
     assert told.data == {"name": "visor-ready", "kind": "ready", "value": "{}", "proven": True, "source": "stream"}
-    assert event(PaneId(7), 5, variable, 3, "call").data["dropped"] == 3
+    assert build_event(PaneId(7), 5, variable, 3, "call").data["dropped"] == 3

@@ -6,34 +6,46 @@ from termvisor.errors import BadRequest
 from termvisor.model.action.action import Kill
 from termvisor.model.ids import PaneId
 from termvisor.model.workflow.run import Run, RunId
-from termvisor.workflows import calls as call
-from termvisor.workflows.calls import Act, Ask, Note, Pause, Press, Retry, SendTo, SleepUntil, Start, Tell, WaitFor
+from termvisor.workflows import calls
+from termvisor.workflows.calls import (
+    ActionCall,
+    AskPersonCall,
+    NoteCall,
+    NotifyRequest,
+    PauseCall,
+    PressKeysRequest,
+    RetryPolicy,
+    SendTextRequest,
+    SleepUntilCall,
+    SpawnRequest,
+    WaitFor,
+)
 from termvisor.workflows.context import Context
 
 RUN = Run(id=RunId(1), workflow="w", at=0, correlation="c", facts={"who": "me"})
 
 
-class Effects:
+class ScriptedExecutor:
     """Keeps what is asked for."""
 
     def __init__(self) -> None:
-        self.calls: list[call.Call] = []
+        self.calls: list[calls.WorkflowCall] = []
 
-    async def do(self, wanted):
+    async def execute(self, wanted):
         self.calls.append(wanted)
-        made = {call.Now: call.Moment(at=5), call.SleepUntil: call.Moment(at=9)}
-        return made.get(type(wanted), call.Nothing())
+        made = {calls.ClockCall: calls.ClockReading(at=5), calls.SleepUntilCall: calls.ClockReading(at=9)}
+        return made.get(type(wanted), calls.EmptyResult())
 
 
 async def test_every_wish_is_one_call():
-    effects = Effects()
+    effects = ScriptedExecutor()
     context = Context(RUN, None, effects)
     await context.send("a")
     await context.keys("Up", "Enter")
     await context.interrupt()
     await context.spawn(["make"], cwd="/x")
     await context.notify("t", "x")
-    await context.act(Kill(pane=PaneId(1)), Retry(times=1))
+    await context.act(Kill(pane=PaneId(1)), RetryPolicy(times=1))
     await context.wait_stable(2)
     await context.wait_state("idle", timeout=5)
     await context.ask_person("?")
@@ -41,19 +53,19 @@ async def test_every_wish_is_one_call():
     await context.note("n")
     assert await context.sleep(1) == 9
     assert effects.calls == [
-        Act(wish=SendTo(text="a")),
-        Act(wish=Press(keys=("Up", "Enter"))),
-        Act(wish=Press(keys=("C-c",))),
-        Act(wish=Start(command=("make",), cwd="/x")),
-        Act(wish=Tell(title="t", text="x")),
-        Act(action=Kill(pane=PaneId(1)), retry=Retry(times=1)),
+        ActionCall(wish=SendTextRequest(text="a")),
+        ActionCall(wish=PressKeysRequest(keys=("Up", "Enter"))),
+        ActionCall(wish=PressKeysRequest(keys=("C-c",))),
+        ActionCall(wish=SpawnRequest(command=("make",), cwd="/x")),
+        ActionCall(wish=NotifyRequest(title="t", text="x")),
+        ActionCall(action=Kill(pane=PaneId(1)), retry=RetryPolicy(times=1)),
         WaitFor(quiet=2, timeout=600.0),
         WaitFor(state=("idle",), timeout=5),
-        Ask(question="?"),
-        Pause(plan="plan", until=7),
-        Note(text="n"),
-        call.Now(),
-        SleepUntil(at=1_000_000_005),
+        AskPersonCall(question="?"),
+        PauseCall(plan="plan", until=7),
+        NoteCall(text="n"),
+        calls.ClockCall(),
+        SleepUntilCall(at=1_000_000_005),
     ]
     assert context.facts == {"who": "me"}
 
@@ -61,4 +73,4 @@ async def test_every_wish_is_one_call():
 @pytest.mark.parametrize("choices", [("one",), ("a", "a"), ("a", "")])
 async def test_a_question_has_different_choices(choices):
     with pytest.raises(BadRequest):
-        await Context(RUN, None, Effects()).ask_person("?", choices)
+        await Context(RUN, None, ScriptedExecutor()).ask_person("?", choices)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.workflows import workflow as base
-from termvisor.workflows.registry import Shelf
+from termvisor.workflows import workflow
+from termvisor.workflows.registry import WorkflowRegistry
 from termvisor.workflows.workflow import Workflow
 
 
@@ -16,17 +16,17 @@ MINE = Workflow(name="mine", summary="", run=nothing)
 
 def test_workflows_of_other_packages_are_found_and_what_is_none_is_left_out(monkeypatch, caplog):
     found = {"mine": MINE, "again": MINE, "odd": 7}
-    monkeypatch.setattr(base, "read_plugins", lambda kind: (found, {"broken": "ImportError: no"}))
-    workflows, troubles = base.installed()
-    assert [one.name for one in workflows] == [*base.BUILTIN, "mine"]
+    monkeypatch.setattr(workflow, "read_plugins", lambda kind: (found, {"broken": "ImportError: no"}))
+    workflows, troubles = workflow.load_installed_workflows()
+    assert [one.name for one in workflows] == [*workflow.BUILTIN, "mine"]
     assert list(troubles) == ["broken", "again", "odd"]
-    assert Shelf("/nowhere").troubles[0].why == "entry point broken: it cannot be loaded: ImportError: no"
+    assert WorkflowRegistry("/nowhere").problems[0].why == "entry point broken: it cannot be loaded: ImportError: no"
     assert "its name mine is taken" in caplog.text
     assert "it is no Workflow" in caplog.text
 
 
-@pytest.mark.parametrize("name", base.BUILTIN)
+@pytest.mark.parametrize("name", workflow.BUILTIN)
 def test_a_built_in_workflow_is_named_as_its_file_and_acts_on_nothing_unasked(name):
-    (found,) = [one for one in base.installed()[0] if one.name == name]
+    (found,) = [one for one in workflow.load_installed_workflows()[0] if one.name == name]
     assert found.mode in ("ask", "off")
     assert found.summary

@@ -4,10 +4,10 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from termvisor.model.action.notification import Notice, NotifySettings
+from termvisor.model.action.notification import NotificationSettings, UserNotification
 
 
-class Sent(Struct, frozen=True):
+class NotificationResult(Struct, frozen=True):
     """What came of it. ``why`` is a stable code; ``text`` is for a person and holds no secret."""
 
     status: Literal["done", "failed"]
@@ -15,16 +15,16 @@ class Sent(Struct, frozen=True):
     text: str = ""
 
 
-class Means(Protocol):
+class NotificationChannel(Protocol):
     """One way. It ends in bounded time and never raises for what the world does."""
 
-    async def send(self, notice: Notice, settings: NotifySettings) -> Sent: ...
+    async def send(self, notice: UserNotification, settings: NotificationSettings) -> NotificationResult: ...
 
 
-def ended(program: str, status: int, errors: bytes) -> Sent:
+def build_program_result(program: str, status: int, errors: bytes) -> NotificationResult:
     """What the end of a program means; 127 and 124 are those of `spawn`: there is none, and it took too long."""
     if status == 0:
-        return Sent("done", text=f"{program} took it")
+        return NotificationResult("done", text=f"{program} took it")
     said = errors.decode("utf-8", "replace").strip()[-200:]
     why = {127: "no_program", 124: "timeout"}.get(status, "program_failed")
-    return Sent("failed", why, f"{program} ended with status {status}" + (f": {said}" if said else ""))
+    return NotificationResult("failed", why, f"{program} ended with status {status}" + (f": {said}" if said else ""))

@@ -4,14 +4,14 @@ import os
 
 import msgspec
 
-from termvisor.actions.notifications.channel import Sent, ended
-from termvisor.model.action.notification import Notice, NotifySettings
-from termvisor.system.subprocesses import ask_apart
+from termvisor.actions.notifications.channel import NotificationResult, build_program_result
+from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.system.subprocesses import run_isolated
 
 
-class Command:
-    async def send(self, notice: Notice, settings: NotifySettings) -> Sent:
+class CommandChannel:
+    async def send(self, notice: UserNotification, settings: NotificationSettings) -> NotificationResult:
         words = settings.notify_command
         data = msgspec.json.encode(notice) + b"\n"
-        status, _, errors = await ask_apart(words, stdin=data, timeout=settings.notify_timeout)
-        return ended(os.path.basename(words[0]), status, errors)
+        status, _, errors = await run_isolated(words, stdin=data, timeout_s=settings.notify_timeout)
+        return build_program_result(os.path.basename(words[0]), status, errors)

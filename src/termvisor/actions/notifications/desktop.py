@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from termvisor.actions.notifications.channel import Sent, ended
-from termvisor.model.action.notification import Notice, NotifySettings
-from termvisor.system.subprocesses import ask_apart
+from termvisor.actions.notifications.channel import NotificationResult, build_program_result
+from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.system.subprocesses import run_isolated
 
 _APPLESCRIPT = (
     "on run argv",
@@ -14,21 +14,21 @@ _APPLESCRIPT = (
 )
 
 
-class Desktop:
-    async def send(self, notice: Notice, settings: NotifySettings) -> Sent:
-        command = argv(notice, sys.platform)
-        status, _, errors = await ask_apart(command, timeout=settings.notify_timeout)
-        return ended(command[0], status, errors)
+class DesktopChannel:
+    async def send(self, notice: UserNotification, settings: NotificationSettings) -> NotificationResult:
+        command = build_argv(notice, sys.platform)
+        status, _, errors = await run_isolated(command, timeout_s=settings.notify_timeout)
+        return build_program_result(command[0], status, errors)
 
 
-def argv(notice: Notice, platform: str) -> Sequence[str]:
+def build_argv(notice: UserNotification, platform: str) -> Sequence[str]:
     """The texts stand behind ``--``, so that none of them is taken for an option."""
     if platform == "darwin":
         script = [word for line in _APPLESCRIPT for word in ("-e", line)]
         return ["osascript", *script, "--", notice.title, notice.body]
-    return ["notify-send", "--app-name=Termvisor", "--", notice.title, _escaped(notice.body)]
+    return ["notify-send", "--app-name=Termvisor", "--", notice.title, _escape_markup(notice.body)]
 
 
-def _escaped(text: str) -> str:
+def _escape_markup(text: str) -> str:
     """The body of a desktop notification is markup, its title is not."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

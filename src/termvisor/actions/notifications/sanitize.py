@@ -8,27 +8,27 @@ import re
 
 from termvisor.redaction import redact
 
-TITLE, TEXT = 120, 1000
+MAX_TITLE_CHARS, MAX_TEXT_CHARS = 120, 1000
 """Characters that are told."""
-_SEQUENCE = re.compile(
+_ESCAPE_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 
 
-def one_line(text: str, longest: int = TITLE) -> str:
+def sanitize_line(text: str, max_chars: int = MAX_TITLE_CHARS) -> str:
     """White space of any kind is one blank."""
-    return _cut(redact(" ".join(_printable(text).split())), longest)
+    return _truncate(redact(" ".join(_remove_controls(text).split())), max_chars)
 
 
-def lines(text: str, longest: int = TEXT) -> str:
+def sanitize_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
     """As it is laid out, each line clean."""
-    return _cut(redact("\n".join(line.rstrip() for line in _printable(text).split("\n")).strip()), longest)
+    return _truncate(redact("\n".join(line.rstrip() for line in _remove_controls(text).split("\n")).strip()), max_chars)
 
 
-def _printable(text: str) -> str:
-    bare = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
+def _remove_controls(text: str) -> str:
+    bare = _ESCAPE_SEQUENCE.sub("", text.replace("\r\n", "\n"))
     return "".join(sign if sign.isprintable() or sign == "\n" else " " if sign.isspace() else "" for sign in bare)
 
 
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+def _truncate(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"

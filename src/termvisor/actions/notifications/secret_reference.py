@@ -4,26 +4,26 @@ import os
 import stat
 
 from termvisor.errors import ConfigError
-from termvisor.settings import environment
+from termvisor.settings import get_environment
 
-_LARGEST = 4096
+_MAX_SECRET_BYTES = 4096
 
 
-def secret(reference: str) -> str:
+def read_secret(reference: str) -> str:
     """What ``env:NAME`` or ``file:/path`` stands for; nothing for no reference. Raises `ConfigError`."""
     kind, _, name = reference.partition(":")
     if kind == "file":
-        return _from_file(name)
-    found = environment().get(name, "") if kind == "env" else ""
+        return _read_secret_file(name)
+    found = get_environment().get(name, "") if kind == "env" else ""
     if reference and not found:
         raise ConfigError(f"{name} is not set in the daemon's environment", hint="Set it, then restart the daemon.")
     return found
 
 
-def _from_file(path: str) -> str:
+def _read_secret_file(path: str) -> str:
     try:
-        with open(path, "rb", opener=_private) as file:
-            text = file.read(_LARGEST).decode().strip()
+        with open(path, "rb", opener=_open_private) as file:
+            text = file.read(_MAX_SECRET_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ConfigError(f"the secret in {path} cannot be read: {why}") from error
@@ -32,7 +32,7 @@ def _from_file(path: str) -> str:
     return text
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) and not mode & 0o077:

@@ -7,58 +7,62 @@ a message that was begun is ended: a terminal that got half of one would swallow
 import os
 import stat
 
-from termvisor.actions.notifications.channel import Sent
-from termvisor.actions.notifications.recipients import Audience
-from termvisor.actions.notifications.sanitize import one_line
-from termvisor.backends.pane_control import Client
+from termvisor.actions.notifications.channel import NotificationResult
+from termvisor.actions.notifications.recipients import NotificationRecipients
+from termvisor.actions.notifications.sanitize import sanitize_line
+from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import Clock
 from termvisor.errors import MuxError
-from termvisor.model.action.notification import Notice, NotifySettings
+from termvisor.model.action.notification import NotificationSettings, UserNotification
 
-_LONGEST = 200
+_MAX_MESSAGE_CHARS = 200
 _BELL = b"\x07"
-_TRIES, _AGAIN_AFTER = 20, 0.05
+_MAX_WRITE_TRIES, _WRITE_RETRY_DELAY_S = 20, 0.05
 
 
-class Terminal:
-    def __init__(self, audience: Audience, clock: Clock):
-        self._audience, self._clock = audience, clock
+class TerminalChannel:
+    def __init__(self, recipients: NotificationRecipients, clock: Clock):
+        self._recipients, self._clock = recipients, clock
 
-    async def send(self, notice: Notice, settings: NotifySettings) -> Sent:
+    async def send(self, notice: UserNotification, settings: NotificationSettings) -> NotificationResult:
         try:
-            clients = {client.tty: client for client in await self._audience.clients()}
+            clients = {client.tty: client for client in await self._recipients.list_clients()}
         except MuxError as error:
-            return Sent("failed", "no_answer", error.message)
+            return NotificationResult("failed", "no_answer", error.message)
         if not clients:
-            return Sent("failed", "nobody_attached", "nobody is attached to a tmux server that is watched")
-        told = [await self._tell(client, notice, settings) for client in clients.values()]
+            return NotificationResult(
+                "failed", "nobody_attached", "nobody is attached to a tmux server that is watched"
+            )
+        told = [await self._write_to_client(client, notice, settings) for client in clients.values()]
         if not any(told):
-            return Sent("failed", "not_writable", "no attached terminal is yours and takes a message now")
-        return Sent("done", text=f"{sum(told)} of {len(told)} attached terminals")
+            return NotificationResult("failed", "not_writable", "no attached terminal is yours and takes a message now")
+        return NotificationResult("done", text=f"{sum(told)} of {len(told)} attached terminals")
 
-    async def _tell(self, client: Client, notice: Notice, settings: NotifySettings) -> bool:
-        descriptor = opened(client.tty)
+    async def _write_to_client(
+        self, client: AttachedClient, notice: UserNotification, settings: NotificationSettings
+    ) -> bool:
+        descriptor = open_terminal(client.tty)
         if descriptor is None:
             return False
         try:
-            return await self._write(descriptor, signs(notice, settings, is_utf8=client.is_utf8))
+            return await self._write_all(descriptor, encode_notice(notice, settings, is_utf8=client.is_utf8))
         except OSError:
             return False
         finally:
             os.close(descriptor)
 
-    async def _write(self, descriptor: int, data: bytes) -> bool:
+    async def _write_all(self, descriptor: int, data: bytes) -> bool:
         """A terminal that takes nothing at all is left alone; one that took a part gets the rest."""
-        rest = data[_some(descriptor, data) :]
-        tries = _TRIES if len(rest) < len(data) else 0
+        rest = data[_write_some(descriptor, data) :]
+        tries = _MAX_WRITE_TRIES if len(rest) < len(data) else 0
         while rest and tries:
-            await self._clock.sleep(_AGAIN_AFTER)
-            rest = rest[_some(descriptor, rest) :]
+            await self._clock.sleep(_WRITE_RETRY_DELAY_S)
+            rest = rest[_write_some(descriptor, rest) :]
             tries -= 1
         return not rest
 
 
-def opened(tty: str) -> int | None:
+def open_terminal(tty: str) -> int | None:
     """A descriptor that never blocks; None for what is no terminal, or is not this user's."""
     try:
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -71,18 +75,18 @@ def opened(tty: str) -> int | None:
     return None
 
 
-def signs(notice: Notice, settings: NotifySettings, *, is_utf8: bool) -> bytes:
+def encode_notice(notice: UserNotification, settings: NotificationSettings, *, is_utf8: bool) -> bytes:
     """The bell stands first: it is heard also where the message is not understood.
 
     The message begins with our name. One that began with a digit and a semicolon would be a command to some terminals.
     Where the terminal does not read UTF-8, a byte of a letter may be a control, so only ASCII is sent.
     """
-    text = one_line(": ".join(filter(None, ("Termvisor", notice.title, notice.body))), _LONGEST)
+    text = sanitize_line(": ".join(filter(None, ("Termvisor", notice.title, notice.body))), _MAX_MESSAGE_CHARS)
     message = b"\x1b]9;" + text.encode("utf-8" if is_utf8 else "ascii", "replace") + _BELL
     return {"bell": _BELL, "message": message, "both": _BELL + message}[settings.notify_terminal]
 
 
-def _some(descriptor: int, data: bytes) -> int:
+def _write_some(descriptor: int, data: bytes) -> int:
     try:
         return os.write(descriptor, data)
     except BlockingIOError:

@@ -12,16 +12,16 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from termvisor.model.agent.evidence_source import Source
-from termvisor.model.agent.read_position import Bookmark
-from termvisor.model.agent.signal import FlagsTold, Hint, Signal
+from termvisor.model.agent.evidence_source import EvidenceSource
+from termvisor.model.agent.read_position import ReadPosition
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint, Signal
 from termvisor.model.agent.state import StateName
 from termvisor.model.event import Scalar
 from termvisor.model.terminal.screen import Screen
 
 CONTRACT_VERSION = (1, 1)
 """Major, minor. A minor step keeps older adapters loading. 1.1: a look is told the version of the program."""
-TELLS_VERSION = (1, 1)
+VERSION_AWARE_CONTRACT = (1, 1)
 
 Capability = Literal[
     "recognise",  # tells its process from others
@@ -40,11 +40,11 @@ Capability = Literal[
     "native_send",  # a prompt gets to it without typing
     "native_approve",  # the answer to a permission request gets to it without typing
 ]
-TELLS: frozenset[Capability] = frozenset(
+EVENT_DRIVEN_CAPABILITIES: frozenset[Capability] = frozenset(
     {"event_driven", "supports_waiting_approval", "supports_waiting_input", "supports_completed"}
 )
 """An agent that tells all that it waits for, and when it is done."""
-WELL_KNOWN: frozenset[Capability] = TELLS | {
+FULL_CAPABILITIES: frozenset[Capability] = EVENT_DRIVEN_CAPABILITIES | {
     "recognise",
     "signals",
     "look",
@@ -57,7 +57,7 @@ WELL_KNOWN: frozenset[Capability] = TELLS | {
 """One of which nothing is missing but a way to answer it without its keyboard."""
 
 
-class Process(Struct, frozen=True, kw_only=True):
+class ProcessInfo(Struct, frozen=True, kw_only=True):
     """One process of a pane's tree."""
 
     pid: int
@@ -69,7 +69,7 @@ class Process(Struct, frozen=True, kw_only=True):
     """Of its environment only what adapters ask for by name; the rest may hold secrets and is never read."""
 
 
-class Watch(Struct, frozen=True, kw_only=True):
+class WatchedPath(Struct, frozen=True, kw_only=True):
     """A place on disk in which one process of the agent leaves word.
 
     ``files``: whenever a file that fits changes, its whole text is one record; when it is gone, an empty text is.
@@ -83,15 +83,15 @@ class Watch(Struct, frozen=True, kw_only=True):
     """Of the file's name, with ``*``."""
     is_deep: bool = False
     """Files in folders below count, too."""
-    beside: str = ""
+    required_sibling: str = ""
     """Only files that stand beside one of this name count: a lock that names the process."""
     from_start: bool = False
     """Lines that stood there before we looked are read as well."""
-    hint: Hint = Hint()
+    hint: ProcessHint = ProcessHint()
     """What is known of the process, for every record."""
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class SourceRecord(Struct, frozen=True, kw_only=True):
     """One thing that was read from a source, redacted: a hook's payload, a line of a log, a mark, a registry file."""
 
     source: str
@@ -100,27 +100,27 @@ class Record(Struct, frozen=True, kw_only=True):
     """When we read it."""
     path: str = ""
     """The file that it stood in; an agent's session may be named there."""
-    hint: Hint = Hint()
+    hint: ProcessHint = ProcessHint()
     event_id: str = ""
     seq: int | None = None
     life: int = 0
-    bookmark: Bookmark | None = None
+    bookmark: ReadPosition | None = None
     """How far its place is read once this is stored; of the last record of a look."""
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class ScreenReading(Struct, frozen=True, kw_only=True):
     """What a look found, by the rule with that id. A screen that is not known is `unknown`, never `idle`."""
 
     state: StateName = "unknown"
     rule: str = ""
-    flags: FlagsTold = FlagsTold()
+    flags: FlagUpdate = FlagUpdate()
     confidence: float = 0.0
     details: dict[str, Scalar] = {}
     tasks: int | None = None
     """How many sub-tasks the screen counts; None where screens of this agent do not tell."""
 
     @property
-    def name(self) -> str:
+    def rule_name(self) -> str:
         """The rule's own name, without those of its agent and scope."""
         return self.rule.rpartition(".")[2]
 
@@ -131,32 +131,32 @@ class Adapter(Protocol):
     name: str
     contract_version: tuple[int, int]
     capabilities: frozenset[Capability]
-    sources: tuple[Source, ...]
+    sources: tuple[EvidenceSource, ...]
     """Where it speaks, and how far each place is believed."""
     env_names: tuple[str, ...]
     """Variables of its process that move its folders, such as ``HOME``."""
 
-    def recognise(self, processes: Sequence[Process]) -> Process | None:
+    def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         """Which process of a pane is this agent."""
 
     def title_matches(self, title: str) -> bool:
         """Whether a pane's title names this agent. That alone proves nothing."""
 
-    def watches(self, process: Process) -> Sequence[Watch]:
+    def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
         """Where this process leaves word on disk."""
 
-    def read(self, record: Record) -> Sequence[Signal]:
+    def read_record(self, record: SourceRecord) -> Sequence[Signal]:
         """What one record of one of its sources says. One that is not understood gives a signal
         `unknown` with the reason `unsupported_signal`; one that says nothing gives none.
         """
 
-    def look(self, screen: Screen, version: str = "") -> Seen:
+    def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
         """What its screen says; ``version`` is the program's, where it is known."""
 
-    def resume_command(self, session: str) -> tuple[str, ...]:
+    def build_resume_command(self, session: str) -> tuple[str, ...]:
         """The argv that takes a session up again; empty where that is not possible."""
 
 
-def is_supported(version: tuple[int, int]) -> bool:
+def is_supported_contract(version: tuple[int, int]) -> bool:
     """Whether an adapter written for this version of the contract can be loaded."""
     return version[0] == CONTRACT_VERSION[0] and version[1] <= CONTRACT_VERSION[1]

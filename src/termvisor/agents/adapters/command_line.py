@@ -6,40 +6,40 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.adapter import ProcessInfo
 
-ENGINES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
+SCRIPT_RUNTIMES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
 """Programs that run scripts; node calls its first thread, and so itself, `MainThread`."""
-UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_FORKS = frozenset({"--fork", "--fork-session"})
-_ASIDE = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "version"})
+UUID_PATTERN = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_FORK_OPTIONS = frozenset({"--fork", "--fork-session"})
+_INFO_ARGUMENTS = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "version"})
 
 
-class Launch(Struct, frozen=True, kw_only=True):
+class ProgramMatcher(Struct, frozen=True, kw_only=True):
     """By which a program is known."""
 
-    names: frozenset[str]
+    program_names: frozenset[str]
     """Of the program itself."""
-    script: str
+    script_pattern: str
     """A pattern of the path that an engine runs as the program."""
-    errands: frozenset[str] = frozenset()
+    non_agent_commands: frozenset[str] = frozenset()
     """First words with which it does something else than to talk, and ends."""
 
-    def words(self, process: Process) -> tuple[str, ...] | None:
+    def get_arguments(self, process: ProcessInfo) -> tuple[str, ...] | None:
         """What stands behind the program; None for another program."""
         argv = process.argv
         if not argv:
             return None
         called = posixpath.basename(argv[0].removesuffix(" (deleted)"))
-        return argv[1:] if called in self.names else script_words(process, self.script)
+        return argv[1:] if called in self.program_names else get_script_arguments(process, self.script_pattern)
 
-    def is_agent(self, process: Process) -> bool:
-        words = self.words(process)
-        if words is None or _ASIDE.intersection(words):
+    def is_agent(self, process: ProcessInfo) -> bool:
+        words = self.get_arguments(process)
+        if words is None or _INFO_ARGUMENTS.intersection(words):
             return False
-        return next(iter(words), "") not in self.errands
+        return next(iter(words), "") not in self.non_agent_commands
 
-    def found(self, processes: Sequence[Process]) -> Process | None:
+    def find_agent(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         """The innermost: those around it only started it, and do nothing but wait.
 
         One that has the same words as another around it has just been forked, and is about to become something else.
@@ -48,40 +48,40 @@ class Launch(Struct, frozen=True, kw_only=True):
         return next((one for one in agents if one.argv == agents[-1].argv), None)
 
 
-class Resume(Struct, frozen=True):
+class SessionResume(Struct, frozen=True):
     """How a session is taken up again."""
 
-    words: tuple[str, ...]
+    command_template: tuple[str, ...]
     """The command, with `{}` in the place of the session."""
-    session: str = UUID
+    session_pattern: str = UUID_PATTERN
     """What the name of a session looks like."""
 
     def is_session(self, text: str) -> bool:
-        return re.fullmatch(self.session, text) is not None
+        return re.fullmatch(self.session_pattern, text) is not None
 
-    def named(self, options: Collection[str], words: Sequence[str]) -> str:
+    def find_resumed_session(self, options: Collection[str], arguments: Sequence[str]) -> str:
         """The session that one of these options takes up; empty where none is named. A fork gets another id."""
-        said = words[: words.index("--")] if "--" in words else words
-        session = value_of(options, said)
-        return session if self.is_session(session) and not _FORKS.intersection(said) else ""
+        said = arguments[: arguments.index("--")] if "--" in arguments else arguments
+        session = get_option_value(options, said)
+        return session if self.is_session(session) and not _FORK_OPTIONS.intersection(said) else ""
 
-    def command(self, session: str) -> tuple[str, ...]:
+    def build_command(self, session: str) -> tuple[str, ...]:
         """Empty for what cannot be a session."""
-        return tuple(word.replace("{}", session) for word in self.words) if self.is_session(session) else ()
+        return tuple(word.replace("{}", session) for word in self.command_template) if self.is_session(session) else ()
 
 
-def script_words(process: Process, script: str) -> tuple[str, ...] | None:
+def get_script_arguments(process: ProcessInfo, script_pattern: str) -> tuple[str, ...] | None:
     """What stands behind the script that an engine runs; None where it is another script, or no engine."""
     argv = process.argv
     place = next((at for at, word in enumerate(argv[1:], 1) if not word.startswith("-")), 0)
-    is_engine = place > 0 and posixpath.basename(argv[0].removesuffix(" (deleted)")) in ENGINES
-    return argv[place + 1 :] if is_engine and re.search(script, argv[place]) else None
+    is_engine = place > 0 and posixpath.basename(argv[0].removesuffix(" (deleted)")) in SCRIPT_RUNTIMES
+    return argv[place + 1 :] if is_engine and re.search(script_pattern, argv[place]) else None
 
 
-def value_of(names: Collection[str], words: Sequence[str]) -> str:
+def get_option_value(names: Collection[str], arguments: Sequence[str]) -> str:
     """Of an option, said as `--port 1` or as `--port=1`; empty where it is not said."""
-    for at, word in enumerate(words):
+    for at, word in enumerate(arguments):
         name, has_value, value = word.partition("=")
         if name in names:
-            return value if has_value else next(iter(words[at + 1 : at + 2]), "")
+            return value if has_value else next(iter(arguments[at + 1 : at + 2]), "")
     return ""

@@ -6,25 +6,25 @@ be said surely. Whoever presses them looks whether they had their effect.
 
 from typing import Protocol
 
-from termvisor.agents.adapters.dialog_options import Decision, Press
+from termvisor.agents.adapters.dialog_options import Decision, KeyPress
 from termvisor.model.terminal.screen import Screen
 
 
-class Channel(Protocol):
-    def hook_answer(self, decision: Decision, message: str = "") -> str:
+class AgentKeymap(Protocol):
+    def format_hook_answer(self, decision: Decision, message: str = "") -> str:
         """What its hook prints in the place of its dialog."""
 
-    def answer(self, screen: Screen, decision: Decision) -> Press | None:
+    def find_answer_keys(self, screen: Screen, decision: Decision) -> KeyPress | None:
         """Allow, this once, or refuse what its dialog asks."""
 
-    def choose(self, screen: Screen, label: str) -> Press | None:
+    def find_option_keys(self, screen: Screen, label: str) -> KeyPress | None:
         """Pick this very choice of its dialog."""
 
-    def interrupt(self, screen: Screen) -> Press | None:
+    def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
         """Stop what it is at; only while the screen shows work."""
 
-    def leave(self, screen: Screen) -> Press | None:
+    def find_exit_keys(self, screen: Screen) -> KeyPress | None:
         """End it; only while it rests and nothing is written in its composer."""
 
-    def composer(self, screen: Screen) -> str | None:
+    def read_composer(self, screen: Screen) -> str | None:
         """What is written in its composer, or its invitation to write; None where there is no composer."""

@@ -6,16 +6,16 @@ They stand in ``<agent>/versions``, a line each; a test keeps the files as the r
 import os
 from functools import cache
 
-_FOLDER = os.path.dirname(__file__)
+_ADAPTERS_FOLDER = os.path.dirname(__file__)
 
 
 @cache
-def recorded(agent: str) -> tuple[str, ...]:
+def list_recorded_versions(agent: str) -> tuple[str, ...]:
     """None where nothing of the agent was ever recorded."""
     if not agent.isidentifier():
         return ()
     try:
-        with open(os.path.join(_FOLDER, agent, "versions"), encoding="ascii") as file:
+        with open(os.path.join(_ADAPTERS_FOLDER, agent, "versions"), encoding="ascii") as file:
             return tuple(file.read().split())
     except OSError:
         return ()

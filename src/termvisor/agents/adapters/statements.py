@@ -10,22 +10,22 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.json_access import Json, inside, moment, parsed, text
-from termvisor.model.agent.evidence_source import Source
-from termvisor.model.agent.signal import SILENT, FlagsTold, Hint, Signal, SignalKind
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str, parse_json_object, parse_timestamp
+from termvisor.model.agent.evidence_source import EvidenceSource
+from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate, ProcessHint, Signal, SignalKind
 from termvisor.model.agent.state import StateName, UnknownReason
 from termvisor.model.event import Scalar
 from termvisor.redaction import redact
 
-TEXT_LIMIT = 2000
+MAX_TEXT_CHARS = 2000
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class AgentStatement(Struct, frozen=True, kw_only=True):
     kind: SignalKind = "state"
     state: StateName | None = None
     reason: UnknownReason | None = None
-    flags: FlagsTold = SILENT
+    flags: FlagUpdate = NO_FLAG_UPDATE
     title: str | None = None
     task: str = ""
     tasks: tuple[str, ...] | None = None
@@ -33,32 +33,34 @@ class Said(Struct, frozen=True, kw_only=True):
     session: str = ""
     at: int = 0
     """When it happened, by the agent's own clock; 0 where it told no time."""
-    hint: Hint | None = None
+    hint: ProcessHint | None = None
     """Whose word it is, where that is known better than by the record."""
     key: str = ""
     """By which the same evidence is known again; without one, the record's id or its text is."""
 
 
-class Hook(Struct, frozen=True):
+class HookEvent(Struct, frozen=True):
     """A line of the hooks' spool."""
 
     event: str
     at: int
-    payload: Json
+    payload: JsonObject
 
 
-Reader = Callable[[Record], Iterable[Said]]
+RecordReader = Callable[[SourceRecord], Iterable[AgentStatement]]
 """What one record of a source says."""
-Meaning = Callable[[Json, int], Said | None]
+EventInterpreter = Callable[[JsonObject, int], AgentStatement | None]
 """What one event says, from its fields and the instant at which it was read."""
-WORK_ANEW = FlagsTold(compacting=False, usage_limited=False, auth_needed=False)
+CLEARED_FLAGS = FlagUpdate(compacting=False, usage_limited=False, auth_needed=False)
 """A prompt was taken: what stood in the way is over."""
-INTERRUPTED: dict[str, Scalar] = {"message": "interrupted"}
+INTERRUPTED_PAYLOAD: dict[str, Scalar] = {"message": "interrupted"}
 
 
-def signals(agent: str, source: Source, record: Record, told: Iterable[Said]) -> list[Signal]:
+def build_signals(
+    agent: str, source: EvidenceSource, record: SourceRecord, statements: Iterable[AgentStatement]
+) -> list[Signal]:
     """One for each thing that a record says, in their order."""
-    known = record.event_id or f"{record.at}:{_digest(record.text)}"
+    known = record.event_id or f"{record.at}:{_hash_text(record.text)}"
     return [
         Signal(
             source=source.name,
@@ -82,58 +84,67 @@ def signals(agent: str, source: Source, record: Record, told: Iterable[Said]) ->
             moved_at=record.at if source.tier == "heuristic" else None,
             payload=said.payload,
         )
-        for number, said in enumerate(told)
+        for number, said in enumerate(statements)
     ]
 
 
-def framed(
-    told: Iterable[Said], *, at: int = 0, session: str = "", hint: Hint | None = None, key: str = ""
-) -> list[Said]:
+def add_context(
+    statements: Iterable[AgentStatement],
+    *,
+    at: int = 0,
+    session: str = "",
+    hint: ProcessHint | None = None,
+    key: str = "",
+) -> list[AgentStatement]:
     """The same words, with what is true of all of them."""
-    return [replace(said, at=at, session=session, hint=hint, key=key) for said in told]
+    return [replace(said, at=at, session=session, hint=hint, key=key) for said in statements]
 
 
-def not_understood(what: str) -> Said:
-    return Said(state="unknown", reason="unsupported_signal", payload=payload(said=what))
+def build_unknown_statement(description: str) -> AgentStatement:
+    return AgentStatement(state="unknown", reason="unsupported_signal", payload=build_payload(said=description))
 
 
-def hook_of(record: Record) -> Hook | None:
+def parse_hook_event(record: SourceRecord) -> HookEvent | None:
     """None for what no hook of ours wrote."""
-    line = parsed(record.text)
-    event = text(line, "event") if line is not None else ""
+    line = parse_json_object(record.text)
+    event = get_str(line, "event") if line is not None else ""
     if line is None or not event:
         return None
-    return Hook(event, moment(line.get("at")), inside(line, "payload"))
+    return HookEvent(event, parse_timestamp(line.get("at")), get_object(line, "payload"))
 
 
-def heard(record: Record, meaning_of: Callable[[Hook], Meaning | None], frame: Callable[[Json], Said]) -> list[Said]:
+def read_hook_event(
+    record: SourceRecord,
+    find_interpreter: Callable[[HookEvent], EventInterpreter | None],
+    read_context: Callable[[JsonObject], AgentStatement],
+) -> list[AgentStatement]:
     """What a line of the spool says; ``frame`` tells the session, and what else is true of every event."""
-    hook = hook_of(record)
+    hook = parse_hook_event(record)
     if hook is None:
-        return [not_understood(record.text)]
-    meaning = meaning_of(hook)
+        return [build_unknown_statement(record.text)]
+    meaning = find_interpreter(hook)
     said = meaning(hook.payload, record.at) if meaning is not None else None
     if said is None:
         return []
-    around = frame(hook.payload)
-    about = {**payload(event=hook.event), **around.payload, **said.payload}
+    around = read_context(hook.payload)
+    about = {**build_payload(event=hook.event), **around.payload, **said.payload}
     return [replace(said, session=around.session, at=hook.at, payload=about)]
 
 
-def subtask(kind: Literal["task_began", "task_ended"], name: str) -> Meaning:
+def build_subtask_interpreter(kind: Literal["task_began", "task_ended"], field_name: str) -> EventInterpreter:
     """The sub-task that the field of this name names; nothing where it names none."""
-    return lambda told, now: Said(kind=kind, task=task) if (task := text(told, name)) else None
+    return lambda told, now: AgentStatement(kind=kind, task=task) if (task := get_str(told, field_name)) else None
 
 
-def payload(**fields: Scalar) -> dict[str, Scalar]:
+def build_payload(**fields: Scalar) -> dict[str, Scalar]:
     """What says something; texts redacted and bounded."""
-    found = {name: shown(value) if isinstance(value, str) else value for name, value in fields.items()}
+    found = {name: redact_text(value) if isinstance(value, str) else value for name, value in fields.items()}
     return {name: value for name, value in found.items() if value is not None and value != ""}
 
 
-def shown(words: str) -> str:
-    return redact(words[: 2 * TEXT_LIMIT])[:TEXT_LIMIT].strip()
+def redact_text(text_to_redact: str) -> str:
+    return redact(text_to_redact[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS].strip()
 
 
-def _digest(words: str) -> str:
-    return blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+def _hash_text(message: str) -> str:
+    return blake2b(message.encode("utf-8", "replace"), digest_size=8).hexdigest()

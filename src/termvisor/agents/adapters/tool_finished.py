@@ -5,36 +5,36 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.json_access import BROKEN, MILLISECOND
-from termvisor.model.agent.tool_finished import ToolEnd, spelled
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.json_access import JSON_ERRORS, NS_PER_MS
+from termvisor.model.agent.tool_finished import ToolFinished, encode_tool_input
 from termvisor.redaction import redact
 
-_ENDS = frozenset({"PostToolUse", "PostToolUseFailure", "PermissionDenied"})
+_TOOL_END_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure", "PermissionDenied"})
 
 
-class _Told(Struct, frozen=True):
+class _ToolPayload(Struct, frozen=True):
     tool_name: str
     session_id: str
     tool_input: Any = None
 
 
-class _Line(Struct, frozen=True):
+class _ToolHookLine(Struct, frozen=True):
     event: str
     at: int
-    payload: _Told
+    payload: _ToolPayload
 
 
-def tool_end(record: Record) -> ToolEnd | None:
+def parse_tool_end(record: SourceRecord) -> ToolFinished | None:
     """None for whatever else was told."""
-    if record.source != "hook" or not any(f'"{name}"' in record.text for name in _ENDS):
+    if record.source != "hook" or not any(f'"{name}"' in record.text for name in _TOOL_END_EVENTS):
         return None
     try:
-        line = msgspec.json.decode(record.text, type=_Line)
-    except BROKEN:
+        line = msgspec.json.decode(record.text, type=_ToolHookLine)
+    except JSON_ERRORS:
         return None
     told = line.payload
-    if line.event not in _ENDS:
+    if line.event not in _TOOL_END_EVENTS:
         return None
-    given = redact(spelled(told.tool_input))
-    return ToolEnd(session=told.session_id, tool=told.tool_name, given=given, at=line.at * MILLISECOND)
+    given = redact(encode_tool_input(told.tool_input))
+    return ToolFinished(session=told.session_id, tool=told.tool_name, given=given, at=line.at * NS_PER_MS)

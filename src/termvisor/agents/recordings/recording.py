@@ -2,29 +2,29 @@
 
 from msgspec import Struct
 
-from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.errors import BadRequest
-from termvisor.model.agent.agent_process import Runtime
+from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.replay_result import RecordingKind
 from termvisor.model.terminal.screen import Screen
 
-HINT = "Give a moment that the live tests recorded (JSON), or a film of `visor export --cast`."
+RECORDING_HINT = "Give a moment that the live tests recorded (JSON), or a film of `visor export --cast`."
 
 
-class Moment(Struct, frozen=True, kw_only=True):
+class RecordedMoment(Struct, frozen=True, kw_only=True):
     at: int
-    records: tuple[Record, ...] = ()
+    records: tuple[SourceRecord, ...] = ()
     """What was heard since the moment before."""
     screen: Screen | None = None
 
 
-class Recording(Struct, frozen=True, kw_only=True):
+class AgentRecording(Struct, frozen=True, kw_only=True):
     kind: RecordingKind
     agent: str
     """Empty where the recording does not say."""
     version: str = ""
-    runtime: Runtime
-    moments: tuple[Moment, ...]
+    runtime: AgentProcess
+    moments: tuple[RecordedMoment, ...]
     gone_at: int | None = None
     """When the agent ended, where the recording tells it."""
 
@@ -37,5 +37,5 @@ class Recording(Struct, frozen=True, kw_only=True):
         return max(one.at for one in self.moments)
 
 
-def no_recording(path: str, why: str) -> BadRequest:
-    return BadRequest(f"{path} is no recording of an agent: {why}", hint=HINT)
+def build_recording_error(path: str, reason: str) -> BadRequest:
+    return BadRequest(f"{path} is no recording of an agent: {reason}", hint=RECORDING_HINT)

@@ -8,118 +8,132 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import Seen
-from termvisor.agents.recordings.recording import Moment, Recording
-from termvisor.agents.state.explain import explain
-from termvisor.agents.state.reducer import NOTHING
-from termvisor.agents.state.titles import Known, known_titles, title
-from termvisor.agents.tracking import screen_signal as glance
-from termvisor.agents.tracking.adapter_registry import Circle
-from termvisor.agents.tracking.fact_redaction import clean
-from termvisor.agents.tracking.screen_signal import Glance
-from termvisor.agents.tracking.transition import Standing, Terms, take_turn
+from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.recordings.recording import AgentRecording, RecordedMoment
+from termvisor.agents.state.explain import explain_state
+from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
+from termvisor.agents.state.titles import TitleCandidates, find_session_titles, select_title
+from termvisor.agents.tracking import screen_signal
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.fact_redaction import redact_fact
+from termvisor.agents.tracking.screen_signal import ClassifiedScreen
+from termvisor.agents.tracking.transition import TrackerState, TrackingConfig, compute_transition
 from termvisor.clock import NS
-from termvisor.errors import BadRequest, NoAgent
-from termvisor.model.agent.agent_process import Fact, RuntimeBegan
-from termvisor.model.agent.attention import need
-from termvisor.model.agent.replay_result import Replayed
+from termvisor.errors import AgentNotFound, BadRequest
+from termvisor.model.agent.agent_process import AgentStarted, Fact
+from termvisor.model.agent.attention import find_need
+from termvisor.model.agent.replay_result import ReplayResult
 from termvisor.model.agent.session import AgentView
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.screen import Screen
 
-_APART = 2 * NS
-_AFTER = 300
+_SCREEN_INTERVAL_NS = 2 * NS
+_MAX_EXTRA_SCREENS = 300
 """So many looks, at most, are taken at the last screen when it is asked what would follow if it stood."""
 
 
-def replay(recording: Recording, at: int, circle: Circle, terms: Terms) -> Replayed:
+def replay_recording(
+    recording: AgentRecording, at: int, registry: AdapterRegistry, config: TrackingConfig
+) -> ReplayResult:
     """What is known at this instant; after the end of the recording its last screen is taken to stand still."""
     if at < recording.began_at:
         raise BadRequest("--at lies before the recording begins")
-    recording = _named(recording, circle, at)
+    recording = _resolve_agent(recording, registry, at)
     if recording.gone_at is not None and at >= recording.gone_at:
-        raise NoAgent("the agent had ended by then", hint="Name an earlier instant with --at.")
-    told = _told(recording, at, circle, terms)
-    return _explained(recording, at, told, terms)
+        raise AgentNotFound("the agent had ended by then", hint="Name an earlier instant with --at.")
+    told = _apply_recording(recording, at, registry, config)
+    return _build_result(recording, at, told, config)
 
 
-def _named(recording: Recording, circle: Circle, at: int) -> Recording:
+def _resolve_agent(recording: AgentRecording, registry: AdapterRegistry, at: int) -> AgentRecording:
     """With its agent: the one that the recording tells, else the only one whose screens are like this."""
-    agent = recording.agent or _seen_in(recording, circle, at)
-    if agent not in circle.adapters:
-        known = ", ".join(sorted(circle.adapters))
+    agent = recording.agent or _identify_agent(recording, registry, at)
+    if agent not in registry.adapters:
+        known = ", ".join(sorted(registry.adapters))
         raise BadRequest(f"no agent is known by the name {agent}", hint=f"These are: {known}.")
     return replace(recording, agent=agent, runtime=replace(recording.runtime, agent=agent))
 
 
-def _seen_in(recording: Recording, circle: Circle, at: int) -> str:
+def _identify_agent(recording: AgentRecording, registry: AdapterRegistry, at: int) -> str:
     screens = [one.screen for one in recording.moments if one.at <= at and one.screen is not None]
-    found = {agent: seen for agent in circle.adapters if (seen := circle.look(agent, screens[-1])) and seen.rule}
+    found = {
+        agent: seen
+        for agent in registry.adapters
+        if (seen := registry.classify_screen(agent, screens[-1])) and seen.rule
+    }
     named = [agent for agent, seen in found.items() if seen.state != "unknown"]
     if len(named) != 1:
         why = "several agents' screens look like this" if named else "no known agent looks like this"
-        raise NoAgent(f"the recording does not say whose it is, and {why}", hint="Name the agent with --agent.")
+        raise AgentNotFound(f"the recording does not say whose it is, and {why}", hint="Name the agent with --agent.")
     return named[0]
 
 
-def _told(recording: Recording, at: int, circle: Circle, terms: Terms) -> tuple[Standing, list[Signal]]:
+def _apply_recording(
+    recording: AgentRecording, at: int, registry: AdapterRegistry, config: TrackingConfig
+) -> tuple[TrackerState, list[Signal]]:
     runtime = recording.runtime
-    began = RuntimeBegan(at=recording.began_at, runtime=runtime)
-    standing = take_turn(Standing(), [began], recording.began_at, terms).standing
+    began = AgentStarted(at=recording.began_at, runtime=runtime)
+    standing = compute_transition(TrackerState(), [began], recording.began_at, config).state
     signals: list[Signal] = []
-    for now, facts in _facts(recording, at, circle):
-        outcome = take_turn(standing, [clean(fact) for fact in facts], now, terms)
-        standing = outcome.standing
+    for now, facts in _read_facts(recording, at, registry):
+        outcome = compute_transition(standing, [redact_fact(fact) for fact in facts], now, config)
+        standing = outcome.state
         signals += [fact for _, fact in outcome.turn.facts if isinstance(fact, Signal)]
     if runtime.id not in standing.knowledge.roster.tenants:
-        raise NoAgent("the agent had ended by then", hint="Name an earlier instant with --at.")
-    return take_turn(standing, (), at, terms).standing, signals
+        raise AgentNotFound("the agent had ended by then", hint="Name an earlier instant with --at.")
+    return compute_transition(standing, (), at, config).state, signals
 
 
-def _facts(recording: Recording, at: int, circle: Circle) -> Iterator[tuple[int, list[Fact]]]:
+def _read_facts(recording: AgentRecording, at: int, registry: AdapterRegistry) -> Iterator[tuple[int, list[Fact]]]:
     """What becomes known, instant by instant."""
-    last: Glance | None = None
+    last: ClassifiedScreen | None = None
     moved_at = recording.began_at
-    for moment in [*recording.moments, *_standing(recording, at)]:
+    for moment in [*recording.moments, *_repeat_last_screen(recording, at)]:
         heard = [record for record in moment.records if record.at <= at]
         for record in heard:
-            yield record.at, list(circle.read(recording.agent, record))
+            yield record.at, list(registry.read_record(recording.agent, record))
         if moment.screen is None or moment.at > at:
             continue
-        seen = circle.look(recording.agent, moment.screen) or Seen()
-        now = Glance(rows=moment.screen.rows, seen=seen, at=moment.at, told_at=last.told_at if last else 0)
+        seen = registry.classify_screen(recording.agent, moment.screen) or ScreenReading()
+        now = ClassifiedScreen(
+            rows=moment.screen.rows, reading=seen, at=moment.at, stored_at=last.stored_at if last else 0
+        )
         moved_at = moved_at if last is not None and last.rows == now.rows else moment.at
-        if glance.is_news(last, now, _APART):
-            now.told_at = moment.at
-            yield moment.at, [glance.signal(recording.runtime, now, moved_at)]
+        if screen_signal.is_news(last, now, _SCREEN_INTERVAL_NS):
+            now.stored_at = moment.at
+            yield moment.at, [screen_signal.build_screen_signal(recording.runtime, now, moved_at)]
         last = now
 
 
-def _standing(recording: Recording, at: int) -> Iterator[Moment]:
+def _repeat_last_screen(recording: AgentRecording, at: int) -> Iterator[RecordedMoment]:
     """Looks at the last screen after the end."""
     last: Screen | None = recording.moments[-1].screen
-    pace = max(_APART, (at - recording.ended_at) // _AFTER)
+    pace = max(_SCREEN_INTERVAL_NS, (at - recording.ended_at) // _MAX_EXTRA_SCREENS)
     for now in range(recording.ended_at + pace, at + 1, pace):
-        yield Moment(at=now, screen=last)
+        yield RecordedMoment(at=now, screen=last)
 
 
-def _explained(recording: Recording, at: int, told: tuple[Standing, list[Signal]], terms: Terms) -> Replayed:
-    standing, signals = told
+def _build_result(
+    recording: AgentRecording, at: int, applied: tuple[TrackerState, list[Signal]], config: TrackingConfig
+) -> ReplayResult:
+    standing, signals = applied
     runtime = recording.runtime
-    found = explain(standing.knowledge, runtime.id, at, terms.measure)
+    found = explain_state(standing.knowledge, runtime.id, at, config.thresholds)
     named = {found.state.evidence, *(one.evidence for one in found.testimonies)} - {None, SignalId(0)}
-    own, past = known_titles(standing.knowledge.ledgers.get(runtime.id, NOTHING), runtime.agent, terms.measure)
-    wanted, projection = need(found.state), standing.projections.get(runtime.id)
+    own, past = find_session_titles(
+        standing.knowledge.ledgers.get(runtime.id, EMPTY_SOURCE_SLOTS), runtime.agent, config.thresholds
+    )
+    wanted, projection = find_need(found.state), standing.projections.get(runtime.id)
     view = AgentView(
         state=found.state,
         version=projection.version if projection is not None else 0,
-        title=title(Known(own_name=own, past_title=past, path=runtime.cwd), runtime.agent),
+        title=select_title(TitleCandidates(own_name=own, past_title=past, path=runtime.cwd), runtime.agent),
         need=wanted.kind if wanted is not None else None,
         needs_action=wanted is not None and wanted.is_action,
         session=standing.story.going_on.get(runtime.id),
     )
-    return Replayed(
+    return ReplayResult(
         kind=recording.kind,
         version=recording.version or (view.session.version if view.session is not None else ""),
         began_at=recording.began_at,

@@ -11,120 +11,130 @@ from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import Record, Watch
-from termvisor.agents.sources.file_scan import Print, Survey, opened, pattern, print_of
-from termvisor.agents.sources.read_positions import Ribbon
-from termvisor.agents.sources.reader import Look
-from termvisor.agents.sources.tail import PIECE, Tail
+from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
+from termvisor.agents.sources.file_scan import (
+    FileFingerprint,
+    FolderScan,
+    compile_name_pattern,
+    open_for_reading,
+    read_fingerprint,
+)
+from termvisor.agents.sources.read_positions import ReadPositions
+from termvisor.agents.sources.reader import SourceScanResult
+from termvisor.agents.sources.tail import READ_CHUNK_BYTES, FileTail
 from termvisor.clock import NS, Clock
 
 
-class LinesReader:
-    def __init__(self, watch: Watch, clock: Clock, ribbon: Ribbon | None = None):
+class AppendedLinesReader:
+    def __init__(self, watch: WatchedPath, clock: Clock, read_positions: ReadPositions | None = None):
         self.source, self.where = watch.source, f"{watch.folder}/{watch.pattern}"
-        self._watch, self._clock, self._ribbon = watch, clock, ribbon
-        self._fits = pattern(watch.pattern)
-        self._tails: dict[int, Tail] = {}
-        self._settled: dict[int, Print] = {}
+        self._watch, self._clock, self._read_positions = watch, clock, read_positions
+        self._name_pattern = compile_name_pattern(watch.pattern)
+        self._tails_by_inode: dict[int, FileTail] = {}
+        self._fully_read_files: dict[int, FileFingerprint] = {}
         """Files that are read to their end, and have been at rest since."""
-        self._renamed: set[str] = set()
+        self._renamed_paths: set[str] = set()
         """Files that fitted once and are followed under a name that does not."""
-        self._is_first = True
-        self._has_more = False
+        self._is_first_scan = True
+        self._has_unread_data = False
 
-    def concerns(self, path: str) -> bool:
-        return self._fits.fullmatch(os.path.basename(path)) is not None or path in self._renamed
+    def is_relevant_path(self, path: str) -> bool:
+        return self._name_pattern.fullmatch(os.path.basename(path)) is not None or path in self._renamed_paths
 
-    def look(self, paths: Collection[str] | None) -> Look:
-        known = None if paths is None or self._has_more else self._known(paths)
+    def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
+        known = None if changed_paths is None or self._has_unread_data else self._find_known_files(changed_paths)
         if known is not None:
-            return self._marked(self._read(Look(records=[], is_whole=False), known))
+            return self._attach_read_position(self._read_files(SourceScanResult(records=[], is_full_scan=False), known))
         began_at = self._clock.now()
-        survey = Survey().take(self._watch)
-        detail = "some folders are not watched: too many" if survey.is_cut else ""
-        look = Look(records=[], folders=survey.folders, awaited=survey.awaited, detail=detail)
-        self._read(look, self._sort(survey))
-        if self._ribbon is not None and not self._has_more:
-            self._ribbon.surveyed(began_at)
-        return self._marked(look)
+        survey = FolderScan().scan(self._watch)
+        detail = "some folders are not watched: too many" if survey.is_truncated else ""
+        look = SourceScanResult(records=[], folders=survey.folders, awaited_folder=survey.awaited_folder, detail=detail)
+        self._read_files(look, self._update_tracked_files(survey))
+        if self._read_positions is not None and not self._has_unread_data:
+            self._read_positions.record_full_scan(began_at)
+        return self._attach_read_position(look)
 
-    def delivered(self) -> None:
-        if self._ribbon is not None:
-            self._ribbon.keep()
+    def confirm_stored(self) -> None:
+        if self._read_positions is not None:
+            self._read_positions.save()
 
-    def _marked(self, look: Look) -> Look:
+    def _attach_read_position(self, result: SourceScanResult) -> SourceScanResult:
         """How far we are is stored with the last of what we found."""
-        if look.records and self._ribbon is not None:
-            look.records[-1] = replace(look.records[-1], bookmark=self._ribbon.taken())
-        return look
+        if result.records and self._read_positions is not None:
+            result.records[-1] = replace(result.records[-1], bookmark=self._read_positions.take_snapshot())
+        return result
 
-    def _known(self, paths: Collection[str]) -> list[tuple[str, Print]] | None:
+    def _find_known_files(self, paths: Collection[str]) -> list[tuple[str, FileFingerprint]] | None:
         """These files, where each of them is known; None where it takes a whole look to tell."""
-        found = [(path, print_of(path)) for path in paths]
-        files = [(path, one) for path, one in found if one and one.inode in self._tails]
-        strange = {path for path, one in found if not one or one.inode not in self._tails}
-        return None if any(map(self.concerns, strange)) else files
+        found = [(path, read_fingerprint(path)) for path in paths]
+        files = [(path, one) for path, one in found if one and one.inode in self._tails_by_inode]
+        strange = {path for path, one in found if not one or one.inode not in self._tails_by_inode}
+        return None if any(map(self.is_relevant_path, strange)) else files
 
-    def _sort(self, survey: Survey) -> list[tuple[str, Print]]:
+    def _update_tracked_files(self, folder_scan: FolderScan) -> list[tuple[str, FileFingerprint]]:
         """Takes up new files, forgets those that are gone; those to be read."""
-        files = dict(survey.files)
-        unseen = self._tails.keys() - {one.inode for one in files.values()}
-        self._renamed = {survey.others[inode] for inode in unseen & survey.others.keys()}
-        files |= {path: found for path in self._renamed if (found := print_of(path))}
+        files = dict(folder_scan.files)
+        unseen = self._tails_by_inode.keys() - {one.inode for one in files.values()}
+        self._renamed_paths = {
+            folder_scan.other_paths_by_inode[inode] for inode in unseen & folder_scan.other_paths_by_inode.keys()
+        }
+        files |= {path: found for path in self._renamed_paths if (found := read_fingerprint(path))}
         present = {one.inode: one for one in files.values()}
-        self._tails = {inode: self._tails.get(inode) or self._new(one) for inode, one in present.items()}
-        self._settled = {inode: one for inode, one in self._settled.items() if inode in present}
-        self._is_first = False
-        return [(path, one) for path, one in files.items() if self._settled.get(one.inode) != one]
+        self._tails_by_inode = {
+            inode: self._tails_by_inode.get(inode) or self._open_tail(one) for inode, one in present.items()
+        }
+        self._fully_read_files = {inode: one for inode, one in self._fully_read_files.items() if inode in present}
+        self._is_first_scan = False
+        return [(path, one) for path, one in files.items() if self._fully_read_files.get(one.inode) != one]
 
-    def _new(self, found: Print) -> Tail:
-        if not self._is_first:
-            return Tail()
-        if self._ribbon is not None and self._ribbon.is_resumed:
-            return self._ribbon.begin(found, from_start=self._watch.from_start)
-        return Tail(0 if self._watch.from_start else found.size)
+    def _open_tail(self, fingerprint: FileFingerprint) -> FileTail:
+        if not self._is_first_scan:
+            return FileTail()
+        if self._read_positions is not None and self._read_positions.is_resumed:
+            return self._read_positions.open_tail(fingerprint, from_start=self._watch.from_start)
+        return FileTail(0 if self._watch.from_start else fingerprint.size)
 
-    def _read(self, look: Look, files: Iterable[tuple[str, Print]]) -> Look:
+    def _read_files(self, result: SourceScanResult, files: Iterable[tuple[str, FileFingerprint]]) -> SourceScanResult:
         """Oldest change first; some of each, so that a long one does not hold up the others."""
-        budget = 4 * PIECE
-        self._has_more = False
+        budget = 4 * READ_CHUNK_BYTES
+        self._has_unread_data = False
         for path, found in sorted(files, key=lambda each: each[1].changed_at):
             if budget > 0:
-                budget -= self._read_file(look, path, found)
+                budget -= self._read_file(result, path, found)
             else:
-                self._has_more = True
-        look.again_in = 0.0 if self._has_more else None
-        return look
+                self._has_unread_data = True
+        result.rescan_after_s = 0.0 if self._has_unread_data else None
+        return result
 
-    def _read_file(self, look: Look, path: str, found: Print) -> int:
-        tail = self._tails[found.inode]
+    def _read_file(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint) -> int:
+        tail = self._tails_by_inode[fingerprint.inode]
         dropped = tail.dropped
         try:
-            descriptor = opened(path)
+            descriptor = open_for_reading(path)
         except OSError as error:
-            look.detail = f"cannot read {path}: {error.strerror or error}"
+            result.detail = f"cannot read {path}: {error.strerror or error}"
             return 0
         try:
-            lines = tail.read(descriptor)
-            if self._ribbon is not None:
-                self._ribbon.move(found.inode, tail, descriptor)
+            lines = tail.read_lines(descriptor)
+            if self._read_positions is not None:
+                self._read_positions.update_position(fingerprint.inode, tail, descriptor)
         finally:
             os.close(descriptor)
-        look.records += [self._record(path, line.data, line.end) for line in lines]
-        look.dropped += tail.dropped - dropped
-        self._settle(tail, found)
+        result.records += [self._build_record(path, line.data, line.end_offset) for line in lines]
+        result.dropped += tail.dropped - dropped
+        self._update_fully_read(tail, fingerprint)
         return sum(len(line.data) for line in lines)
 
-    def _settle(self, tail: Tail, found: Print) -> None:
+    def _update_fully_read(self, tail: FileTail, fingerprint: FileFingerprint) -> None:
         """A file that changed just now may change once more without its time showing it."""
-        self._has_more = self._has_more or tail.has_more
-        if tail.has_more or self._clock.now() - found.changed_at < NS:
-            self._settled.pop(found.inode, None)
+        self._has_unread_data = self._has_unread_data or tail.has_unread_data
+        if tail.has_unread_data or self._clock.now() - fingerprint.changed_at < NS:
+            self._fully_read_files.pop(fingerprint.inode, None)
         else:
-            self._settled[found.inode] = found
+            self._fully_read_files[fingerprint.inode] = fingerprint
 
-    def _record(self, path: str, data: bytes, end: int) -> Record:
-        return Record(
+    def _build_record(self, path: str, data: bytes, end: int) -> SourceRecord:
+        return SourceRecord(
             source=self._watch.source,
             text=data.decode("utf-8", "replace").removesuffix("\r"),
             at=self._clock.now(),

@@ -5,15 +5,15 @@ import os
 import msgspec
 from msgspec import Struct
 
-from termvisor.agents.sources.file_scan import opened
-from termvisor.model.agent.signal import Hint
+from termvisor.agents.sources.file_scan import open_for_reading
+from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.ids import MuxPaneId
 
-LARGEST = 1 << 20
-_VERSION = 1
+MAX_PAYLOAD_BYTES = 1 << 20
+_FORMAT_VERSION = 1
 
 
-class HookLine(Struct, frozen=True):
+class HookRecord(Struct, frozen=True):
     """The rest of the line is for the adapter."""
 
     v: int
@@ -27,52 +27,52 @@ class HookLine(Struct, frozen=True):
     """The payload stands in this file beside the spool."""
 
     @property
-    def hint(self) -> Hint:
+    def hint(self) -> ProcessHint:
         pane = MuxPaneId(self.pane) if self.pane[:1] == "%" and self.pane[1:].isdecimal() else None
-        return Hint(socket=self.tmux.partition(",")[0], mux_pane=pane, pid=max(0, self.pid))
+        return ProcessHint(socket=self.tmux.partition(",")[0], mux_pane=pane, pid=max(0, self.pid))
 
 
-def understood(data: bytes) -> HookLine | None:
+def parse_hook_record(data: bytes) -> HookRecord | None:
     """None for what no hook of ours wrote."""
     try:
-        line = msgspec.json.decode(data, type=HookLine)
+        line = msgspec.json.decode(data, type=HookRecord)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return line if line.v == _VERSION and line.agent and line.event else None
+    return line if line.v == _FORMAT_VERSION and line.agent and line.event else None
 
 
-def beside(folder: str, file: str) -> str:
+def find_payload_name(folder: str, file: str) -> str:
     """The name of a payload's file; empty when it is not one beside the spool."""
     name = os.path.basename(file)
     is_here = file in (name, f"{folder}/{name}")
     return name if is_here and name and not name.startswith(("hooks.", ".")) else ""
 
 
-def with_payload(data: bytes, path: str) -> str:
+def embed_payload(data: bytes, path: str) -> str:
     """The line with the payload in place of its file's name. OSError: it cannot be read; ValueError: it is no JSON."""
-    payload = _read(path)
+    payload = _read_payload(path)
     msgspec.json.decode(payload)
-    return _composed(data, payload)
+    return _replace_payload(data, payload)
 
 
-def without_payload(data: bytes) -> str:
-    return _composed(data, b"{}")
+def embed_empty_payload(data: bytes) -> str:
+    return _replace_payload(data, b"{}")
 
 
-def _composed(data: bytes, payload: bytes) -> str:
+def _replace_payload(data: bytes, payload: bytes) -> str:
     fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     fields.pop("file", None)
     return msgspec.json.encode(fields | {"payload": msgspec.Raw(payload)}).decode("utf-8", "replace")
 
 
-def _read(path: str) -> bytes:
-    descriptor = opened(path, may_be_link=False)
+def _read_payload(path: str) -> bytes:
+    descriptor = open_for_reading(path, follow_links=False)
     try:
         found = os.fstat(descriptor)
         if found.st_uid != os.getuid():
             raise OSError(f"{path} belongs to somebody else")
-        if found.st_size > LARGEST:
-            raise OSError(f"{path} is longer than {LARGEST:,} bytes")
-        return os.read(descriptor, LARGEST)
+        if found.st_size > MAX_PAYLOAD_BYTES:
+            raise OSError(f"{path} is longer than {MAX_PAYLOAD_BYTES:,} bytes")
+        return os.read(descriptor, MAX_PAYLOAD_BYTES)
     finally:
         os.close(descriptor)

@@ -15,204 +15,216 @@ from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.sources.file_scan import opened
-from termvisor.agents.sources.hook_record import HookLine, beside, understood, with_payload, without_payload
-from termvisor.agents.sources.reader import SOON, Look
-from termvisor.agents.sources.tail import Line, Tail
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.sources.file_scan import open_for_reading
+from termvisor.agents.sources.hook_record import (
+    HookRecord,
+    embed_empty_payload,
+    embed_payload,
+    find_payload_name,
+    parse_hook_record,
+)
+from termvisor.agents.sources.reader import RESCAN_DELAY_S, SourceScanResult
+from termvisor.agents.sources.tail import FileTail, TailLine
 from termvisor.clock import NS, Clock
 from termvisor.errors import Unavailable
-from termvisor.settings import make_private
+from termvisor.settings import make_private_folder
 
-SOURCE = "hook"
-SPOOL = "hooks.jsonl"
-FULL = 8 << 20
-_PATIENCE = 5 * NS
+HOOK_SOURCE = "hook"
+SPOOL_FILE_NAME = "hooks.jsonl"
+MAX_SPOOL_BYTES = 8 << 20
+_MAX_WRITER_WAIT_NS = 5 * NS
 """How long the new spool waits for a hook that has the old one open."""
-_LATEST = 60 * NS
+_MAX_LATE_READ_NS = 60 * NS
 """How long an old spool is read where the kernel does not tell who has it open."""
-_FORGOTTEN = 86_400 * NS
+_MAX_PAYLOAD_AGE_NS = 86_400 * NS
 """A payload of that age that is still there was left by a hook that was killed."""
-_OLD = re.compile(r"hooks\.(\d+)\.jsonl")
+_ROTATED_NAME = re.compile(r"hooks\.(\d+)\.jsonl")
 
 
-class Mark(Struct, frozen=True, order=True):
+class SpoolPosition(Struct, frozen=True, order=True):
     """How far the spool is read: `life` and `seq` of the last record that is stored."""
 
     life: int = 0
     offset: int = 0
 
 
-class Spool:
+class HookSpool:
     """``folder`` is private; it and the spool in it are made when they are missing."""
 
-    source = SOURCE
+    source = HOOK_SOURCE
 
-    def __init__(self, folder: str, mark: Mark, clock: Clock):
-        self.where = f"{folder}/{SPOOL}"
+    def __init__(self, folder: str, position: SpoolPosition, clock: Clock):
+        self.where = f"{folder}/{SPOOL_FILE_NAME}"
         self._folder, self._clock = folder, clock
-        self._path, self._base, self._tail = "", mark.life, Tail(mark.offset)
-        self._renamed_at = 0
-        self._late: dict[str, Tail] = {}
+        self._current_path, self._base_life, self._tail = "", position.life, FileTail(position.offset)
+        self._rotated_at = 0
+        self._late_tails: dict[str, FileTail] = {}
         """Old spools that somebody still has open though we went on."""
-        self._read_out: list[str] = []
+        self._finished_spools: list[str] = []
         """Old spools that go when a record behind them is stored."""
-        self._done: list[str] = []
+        self._files_to_remove: list[str] = []
         """Files that go when the records of this look are stored."""
 
-    def concerns(self, path: str) -> bool:
+    def is_relevant_path(self, path: str) -> bool:
         """Payloads come before the line that names them."""
         return os.path.basename(path).startswith("hooks.")
 
-    def look(self, paths: Collection[str] | None) -> Look:
-        make_private(self._folder)
-        if not self._path:
-            self._begin()
-        if not self._is_old:
-            _make_spool(self.where)
-        look = Look(records=[], folders=[self._folder])
-        for path in list(self._late):
-            self._read_late(look, path)
-        with _private(self._path) as descriptor:
-            self._read(look, descriptor)
-        if look.records and not self._is_old:
-            self._done, self._read_out = self._done + self._read_out, []
+    def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
+        make_private_folder(self._folder)
+        if not self._current_path:
+            self._resume()
+        if not self._is_reading_rotated:
+            _create_spool(self.where)
+        look = SourceScanResult(records=[], folders=[self._folder])
+        for path in list(self._late_tails):
+            self._read_late_spool(look, path)
+        with _open_private(self._current_path) as descriptor:
+            self._read_current(look, descriptor)
+        if look.records and not self._is_reading_rotated:
+            self._files_to_remove, self._finished_spools = self._files_to_remove + self._finished_spools, []
         return look
 
-    def delivered(self) -> None:
-        for path in self._done:
+    def confirm_stored(self) -> None:
+        for path in self._files_to_remove:
             with contextlib.suppress(OSError):
                 os.remove(path)
-        self._done = []
+        self._files_to_remove = []
 
     @property
-    def _life(self) -> int:
-        return self._base + self._tail.life
+    def _current_life(self) -> int:
+        return self._base_life + self._tail.life
 
     @property
-    def _is_old(self) -> bool:
-        return self._path != self.where
+    def _is_reading_rotated(self) -> bool:
+        return self._current_path != self.where
 
-    def _old(self, life: int) -> str:
+    def _build_rotated_path(self, life: int) -> str:
         return f"{self._folder}/hooks.{life}.jsonl"
 
-    def _begin(self) -> None:
+    def _resume(self) -> None:
         """Where an earlier reader stopped: in a spool that was renamed since, or in the one that is being written."""
         names = os.listdir(self._folder)
-        lives = sorted(int(found[1]) for name in names if (found := _OLD.fullmatch(name)))
-        self._done += [self._old(life) for life in lives if life < self._base]
-        ahead = [life for life in lives if life >= self._base]
-        if ahead and ahead[0] > self._base:
-            self._base, self._tail = ahead[0], Tail()
-        self._path = self._old(self._base) if ahead else self.where
-        self._renamed_at = self._clock.now()
+        lives = sorted(int(found[1]) for name in names if (found := _ROTATED_NAME.fullmatch(name)))
+        self._files_to_remove += [self._build_rotated_path(life) for life in lives if life < self._base_life]
+        ahead = [life for life in lives if life >= self._base_life]
+        if ahead and ahead[0] > self._base_life:
+            self._base_life, self._tail = ahead[0], FileTail()
+        self._current_path = self._build_rotated_path(self._base_life) if ahead else self.where
+        self._rotated_at = self._clock.now()
         for name in names:
-            self._sweep(f"{self._folder}/{name}")
+            self._remove_stale_payload(f"{self._folder}/{name}")
 
-    def _sweep(self, path: str) -> None:
+    def _remove_stale_payload(self, path: str) -> None:
         with contextlib.suppress(OSError):
             is_payload = not os.path.basename(path).startswith("hooks.")
-            if is_payload and self._clock.now() - os.lstat(path).st_mtime_ns > _FORGOTTEN:
+            if is_payload and self._clock.now() - os.lstat(path).st_mtime_ns > _MAX_PAYLOAD_AGE_NS:
                 os.remove(path)
 
-    def _read(self, look: Look, descriptor: int) -> None:
-        is_written = _is_written(descriptor) if self._is_old else True  # asked before what may be the last read
-        found = self._lines(look, self._tail, descriptor)
+    def _read_current(self, result: SourceScanResult, descriptor: int) -> None:
+        is_written = (
+            _has_writer(descriptor) if self._is_reading_rotated else True
+        )  # asked before what may be the last read
+        found = self._read_lines(result, self._tail, descriptor)
         for line in found:
-            self._take(look, line, Mark(self._life, line.end))
-        if found or self._tail.has_more:
-            look.again_in = 0.0 if self._tail.has_more or self._is_old or self._tail.offset >= FULL else None
-        elif self._is_old:
-            self._leave_old(look, is_written)
-        elif self._tail.offset >= FULL and not self._tail.is_torn:
-            self._rotate(look)
-        if self._late and look.again_in is None:
-            look.again_in = 1.0
+            self._add_record(result, line, SpoolPosition(self._current_life, line.end_offset))
+        if found or self._tail.has_unread_data:
+            result.rescan_after_s = (
+                0.0
+                if self._tail.has_unread_data or self._is_reading_rotated or self._tail.offset >= MAX_SPOOL_BYTES
+                else None
+            )
+        elif self._is_reading_rotated:
+            self._finish_rotated(result, is_written)
+        elif self._tail.offset >= MAX_SPOOL_BYTES and not self._tail.has_partial_line:
+            self._rotate(result)
+        if self._late_tails and result.rescan_after_s is None:
+            result.rescan_after_s = 1.0
 
-    def _rotate(self, look: Look) -> None:
-        old = self._old(self._life)
+    def _rotate(self, result: SourceScanResult) -> None:
+        old = self._build_rotated_path(self._current_life)
         os.rename(self.where, old)
-        _make_spool(self.where)
-        self._base, self._tail.life, self._path = self._life, 0, old
-        self._renamed_at = self._clock.now()
-        look.again_in = 0.0
+        _create_spool(self.where)
+        self._base_life, self._tail.life, self._current_path = self._current_life, 0, old
+        self._rotated_at = self._clock.now()
+        result.rescan_after_s = 0.0
 
-    def _leave_old(self, look: Look, is_written: bool | None) -> None:
+    def _finish_rotated(self, result: SourceScanResult, has_writer: bool | None) -> None:
         """Go on with the new spool, once nobody can append to this one or we waited long enough."""
-        if is_written is not False and self._clock.now() - self._renamed_at < _PATIENCE:
-            look.again_in = SOON
+        if has_writer is not False and self._clock.now() - self._rotated_at < _MAX_WRITER_WAIT_NS:
+            result.rescan_after_s = RESCAN_DELAY_S
             return
-        if is_written is not False:
-            self._late[self._path] = self._tail
+        if has_writer is not False:
+            self._late_tails[self._current_path] = self._tail
         else:
-            self._read_out.append(self._path)
-        self._base, self._tail, self._path = self._life + 1, Tail(), self.where
-        look.again_in = 0.0
+            self._finished_spools.append(self._current_path)
+        self._base_life, self._tail, self._current_path = self._current_life + 1, FileTail(), self.where
+        result.rescan_after_s = 0.0
 
-    def _read_late(self, look: Look, path: str) -> None:
+    def _read_late_spool(self, result: SourceScanResult, path: str) -> None:
         """What comes late is told with the mark at which we are, so that marks never go back."""
         try:
-            with _private(path) as descriptor:
-                is_written = _is_written(descriptor)
-                found = self._lines(look, self._late[path], descriptor)
+            with _open_private(path) as descriptor:
+                is_written = _has_writer(descriptor)
+                found = self._read_lines(result, self._late_tails[path], descriptor)
         except (OSError, Unavailable):
             is_written, found = False, []
         for line in found:
-            self._take(look, line, Mark(self._life, self._tail.offset))
-        is_over = self._clock.now() - self._renamed_at > _LATEST
+            self._add_record(result, line, SpoolPosition(self._current_life, self._tail.offset))
+        is_over = self._clock.now() - self._rotated_at > _MAX_LATE_READ_NS
         if not found and (is_written is False or (is_written is None and is_over)):
-            del self._late[path]
-            self._done.append(path)
+            del self._late_tails[path]
+            self._files_to_remove.append(path)
 
-    def _lines(self, look: Look, tail: Tail, descriptor: int) -> list[Line]:
+    def _read_lines(self, result: SourceScanResult, tail: FileTail, descriptor: int) -> list[TailLine]:
         before = tail.dropped
-        found = tail.read(descriptor)
-        look.dropped += tail.dropped - before
+        found = tail.read_lines(descriptor)
+        result.dropped += tail.dropped - before
         return found
 
-    def _take(self, look: Look, line: Line, mark: Mark) -> None:
-        hook = understood(line.data)
+    def _add_record(self, result: SourceScanResult, line: TailLine, position: SpoolPosition) -> None:
+        hook = parse_hook_record(line.data)
         if hook is None:
-            look.dropped += 1
-            look.detail = "there are lines in it that no hook of ours wrote"
+            result.dropped += 1
+            result.detail = "there are lines in it that no hook of ours wrote"
             return
-        record = Record(
-            source=SOURCE,
-            text=self._text(look, line.data, hook) if hook.file else line.data.decode("utf-8", "replace"),
+        record = SourceRecord(
+            source=HOOK_SOURCE,
+            text=self._read_record_text(result, line.data, hook) if hook.file else line.data.decode("utf-8", "replace"),
             at=self._clock.now(),
             path=self.where,
             hint=hook.hint,
-            event_id=f"{mark.life}@{line.end}",
-            seq=mark.offset,
-            life=mark.life,
+            event_id=f"{position.life}@{line.end_offset}",
+            seq=position.offset,
+            life=position.life,
         )
-        look.records.append(record)
+        result.records.append(record)
 
-    def _text(self, look: Look, data: bytes, hook: HookLine) -> str:
+    def _read_record_text(self, result: SourceScanResult, data: bytes, hook_record: HookRecord) -> str:
         """An event without its payload is worth more than none."""
-        name = beside(self._folder, hook.file)
+        name = find_payload_name(self._folder, hook_record.file)
         path = f"{self._folder}/{name}"
-        self._done += [path] if name else []
+        self._files_to_remove += [path] if name else []
         try:
             if not name:
-                raise OSError(f"{hook.event} names a payload that is not beside the spool")
-            return with_payload(data, path)
+                raise OSError(f"{hook_record.event} names a payload that is not beside the spool")
+            return embed_payload(data, path)
         except (OSError, ValueError) as error:
-            look.dropped += 1
-            look.detail = f"a payload is missing: {error}"
-            return without_payload(data)
+            result.dropped += 1
+            result.detail = f"a payload is missing: {error}"
+            return embed_empty_payload(data)
 
 
-def _make_spool(path: str) -> None:
+def _create_spool(path: str) -> None:
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 @contextlib.contextmanager
-def _private(path: str) -> Iterator[int]:
+def _open_private(path: str) -> Iterator[int]:
     """To read a file of our own; nobody else may read it from now on. A link, or somebody else's, is refused."""
     try:
-        descriptor = opened(path, may_be_link=False)
+        descriptor = open_for_reading(path, follow_links=False)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Unavailable(f"{path} is a link, so it is not read", hint="Remove the link.") from error
@@ -228,7 +240,7 @@ def _private(path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _is_written(descriptor: int) -> bool | None:
+def _has_writer(descriptor: int) -> bool | None:
     """Whether anybody has it open to write; None where the kernel does not tell.
 
     A read lease is granted only on a file that nobody can write to.

@@ -9,42 +9,42 @@ import msgspec
 
 from termvisor.redaction import redact
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 
-def clean(text: str) -> str:
+def redact_json_text(text: str) -> str:
     """The text itself where nothing is to be hidden."""
     try:
-        value: Json = msgspec.json.decode(text)
+        value: JsonValue = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return redact(text)
-    joined = "\n".join(_strings(value))
-    return text if redact(joined) == joined else msgspec.json.encode(_cleaned(value)).decode()
+    joined = "\n".join(_iterate_strings(value))
+    return text if redact(joined) == joined else msgspec.json.encode(_redact_value(value)).decode()
 
 
-def _strings(value: Json, name: str = "") -> Iterator[str]:
+def _iterate_strings(value: JsonValue, name: str = "") -> Iterator[str]:
     if isinstance(value, str):
         yield f"{name}={value}" if name else value
     elif isinstance(value, list):
         for item in value:
-            yield from _strings(item, name)
+            yield from _iterate_strings(item, name)
     elif isinstance(value, dict):
         for key, item in value.items():
             yield key
-            yield from _strings(item, key)
+            yield from _iterate_strings(item, key)
 
 
-def _cleaned(value: Json, name: str = "") -> Json:
+def _redact_value(value: JsonValue, name: str = "") -> JsonValue:
     if isinstance(value, str):
         shown = redact(value)
-        return shown if shown != value or not name else _by_name(value, redact(name))
+        return shown if shown != value or not name else _redact_named_value(value, redact(name))
     if isinstance(value, list):
-        return [_cleaned(item, name) for item in value]
+        return [_redact_value(item, name) for item in value]
     if isinstance(value, dict):
-        return {redact(key): _cleaned(item, key) for key, item in value.items()}
+        return {redact(key): _redact_value(item, key) for key, item in value.items()}
     return value
 
 
-def _by_name(value: str, name: str) -> str:
+def _redact_named_value(value: str, name: str) -> str:
     """A value that is a secret only because of what it is called."""
     return redact(f"{name}={value}").removeprefix(f"{name}=")

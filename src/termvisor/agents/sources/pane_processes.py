@@ -10,68 +10,71 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.system import procfs as kernel
-from termvisor.system.procfs import Entry
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.system import procfs
+from termvisor.system.procfs import ProcessEntry
 
 Pane = TypeVar("Pane", bound=Hashable)
 
 
-class Processes:
+class PaneProcessScanner:
     """``env_names`` are the variables that adapters ask for; no other is kept."""
 
     def __init__(self, env_names: Iterable[str] = ()):
-        self._names = tuple(env_names)
-        self._known: dict[Entry, Process] = {}
-        self.roots: Callable[[], Collection[int]] = tuple
+        self._env_names = tuple(env_names)
+        self._processes_by_entry: dict[ProcessEntry, ProcessInfo] = {}
+        self.get_root_pids: Callable[[], Collection[int]] = tuple
         """The first processes of all panes: what is below one belongs to that pane alone, also within another."""
 
-    async def look(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[Process, ...]]:
+    async def scan(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[ProcessInfo, ...]]:
         """For each pane, given with the pid of its first process, all that runs in it; parents before children.
 
         In a thread: the kernel may let a reader wait for a process that is being swapped in.
         """
-        return await asyncio.to_thread(self.survey, panes)
+        return await asyncio.to_thread(self.scan_sync, panes)
 
-    def survey(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[Process, ...]]:
-        tree = Tree(kernel.everyone())
-        roots = frozenset(self.roots())
+    def scan_sync(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[ProcessInfo, ...]]:
+        tree = ProcessTree(procfs.list_processes())
+        roots = frozenset(self.get_root_pids())
         found = {
-            pane: [(entry, self._described(entry)) for entry in tree.below(pid, roots)] for pane, pid in panes.items()
+            pane: [(entry, self._describe_process(entry)) for entry in tree.list_descendants(pid, roots)]
+            for pane, pid in panes.items()
         }
-        self._known = {entry: process for pairs in found.values() for entry, process in pairs}
+        self._processes_by_entry = {entry: process for pairs in found.values() for entry, process in pairs}
         return {pane: tuple(process for _, process in pairs) for pane, pairs in found.items()}
 
-    def _described(self, entry: Entry) -> Process:
-        known = self._known.get(entry)
-        return replace(known, cwd=kernel.cwd(entry.pid)) if known and known.argv else self._read(entry)
+    def _describe_process(self, entry: ProcessEntry) -> ProcessInfo:
+        known = self._processes_by_entry.get(entry)
+        return replace(known, cwd=procfs.read_cwd(entry.pid)) if known and known.argv else self._read_process(entry)
 
-    def _read(self, entry: Entry) -> Process:
+    def _read_process(self, entry: ProcessEntry) -> ProcessInfo:
         """What another life of the same pid, or another program, says of itself meanwhile is not taken."""
-        argv, cwd = kernel.argv(entry.pid), kernel.cwd(entry.pid)
-        env = kernel.variables(entry.pid, self._names)
-        bare = Process(pid=entry.pid, pid_started=entry.started, program=entry.name)
-        return replace(bare, argv=argv, cwd=cwd, env=env) if kernel.entry(entry.pid) == entry else bare
+        argv, cwd = procfs.read_argv(entry.pid), procfs.read_cwd(entry.pid)
+        env = procfs.read_environment(entry.pid, self._env_names)
+        bare = ProcessInfo(pid=entry.pid, pid_started=entry.started, program=entry.name)
+        return replace(bare, argv=argv, cwd=cwd, env=env) if procfs.read_process(entry.pid) == entry else bare
 
 
-class Tree:
-    def __init__(self, entries: Iterable[Entry]):
+class ProcessTree:
+    def __init__(self, entries: Iterable[ProcessEntry]):
         self._entries = {entry.pid: entry for entry in entries}
-        self._children: dict[int, list[Entry]] = {}
-        self._sessions: dict[int, list[Entry]] = {}
+        self._children: dict[int, list[ProcessEntry]] = {}
+        self._sessions: dict[int, list[ProcessEntry]] = {}
         for entry in self._entries.values():
-            self._children.setdefault(entry.parent, []).append(entry)
-            self._sessions.setdefault(entry.session, []).append(entry)
+            self._children.setdefault(entry.parent_pid, []).append(entry)
+            self._sessions.setdefault(entry.session_id, []).append(entry)
 
-    def below(self, pid: int, others: frozenset[int] = frozenset()) -> list[Entry]:
+    def list_descendants(self, pid: int, other_roots: frozenset[int] = frozenset()) -> list[ProcessEntry]:
         """The process itself first; empty when it is gone with all of its session. ``others`` have their own trees."""
         roots = [self._entries[pid]] if pid in self._entries else []
         members = self._sessions.get(pid, []) if pid > 0 else []
-        apart = others - {pid}
-        return list({entry.pid: entry for root in (*roots, *members) for entry in self._from(root, apart)}.values())
+        apart = other_roots - {pid}
+        return list(
+            {entry.pid: entry for root in (*roots, *members) for entry in self._walk_from(root, apart)}.values()
+        )
 
-    def _from(self, root: Entry, apart: frozenset[int]) -> Iterator[Entry]:
-        waiting, seen = [root], {root.pid, *apart}
+    def _walk_from(self, root: ProcessEntry, excluded_pids: frozenset[int]) -> Iterator[ProcessEntry]:
+        waiting, seen = [root], {root.pid, *excluded_pids}
         while waiting:
             entry = waiting.pop()
             yield entry

@@ -10,84 +10,90 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from termvisor.agents.sources.file_scan import Print
-from termvisor.agents.sources.tail import Tail
+from termvisor.agents.sources.file_scan import FileFingerprint
+from termvisor.agents.sources.tail import FileTail
 from termvisor.clock import NS
-from termvisor.model.agent.read_position import Bookmark
+from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.ids import RuntimeId
 
-_MOST = 64
-_FOOT = 64
+_MAX_FILES = 64
+_CHECKSUM_BYTES = 64
 """Bytes before a place by which it is known again."""
 
 
-class _Place(Struct, frozen=True, array_like=True):
+class _FilePosition(Struct, frozen=True, array_like=True):
     """Where a line of a file begins, and what stands before it."""
 
     offset: int
-    foot: bytes
+    checksum: bytes
 
 
-class _Places(Struct, array_like=True):
-    surveyed_at: int = 0
+class _FilePositions(Struct, array_like=True):
+    full_scan_at: int = 0
     """When all files of the place were last looked at."""
-    files: dict[int, _Place] = {}
+    files: dict[int, _FilePosition] = {}
     """By inode; the one that was read last comes last."""
 
 
-class Ribbon:
+class ReadPositions:
     """``body`` is that of the last bookmark, empty where the agent was not known before. ``keep`` stores one."""
 
-    def __init__(self, runtime: RuntimeId, watch: str, body: bytes, keep: Callable[[Bookmark], bool]):
-        self._runtime, self._watch, self._keep = runtime, watch, keep
-        self._places = _read(body)
-        self.is_resumed = self._places.surveyed_at > 0
-        self._is_moved = False
+    def __init__(
+        self, agent_process_id: RuntimeId, watch: str, body: bytes, store_position: Callable[[ReadPosition], bool]
+    ):
+        self._agent_process_id, self._watch, self._store_position = agent_process_id, watch, store_position
+        self._positions = _decode_positions(body)
+        self.is_resumed = self._positions.full_scan_at > 0
+        self._has_unsaved_changes = False
 
-    def begin(self, found: Print, *, from_start: bool) -> Tail:
+    def open_tail(self, fingerprint: FileFingerprint, *, from_start: bool) -> FileTail:
         """Where an earlier daemon stopped. A file that came or changed since, and is not known, is read whole."""
-        place = self._places.files.get(found.inode)
+        place = self._positions.files.get(fingerprint.inode)
         if place is not None:
-            return Tail(place.offset, lambda descriptor: _foot(descriptor, place.offset) == place.foot)
-        is_new = found.changed_at > self._places.surveyed_at - NS
-        return Tail(0 if from_start or is_new else found.size)
+            return FileTail(
+                place.offset, lambda descriptor: _compute_checksum(descriptor, place.offset) == place.checksum
+            )
+        is_new = fingerprint.changed_at > self._positions.full_scan_at - NS
+        return FileTail(0 if from_start or is_new else fingerprint.size)
 
-    def move(self, inode: int, tail: Tail, descriptor: int) -> None:
-        known = self._places.files.get(inode)
-        place = _Place(tail.place, _foot(descriptor, tail.place))
+    def update_position(self, inode: int, tail: FileTail, descriptor: int) -> None:
+        known = self._positions.files.get(inode)
+        place = _FilePosition(tail.line_start_offset, _compute_checksum(descriptor, tail.line_start_offset))
         if place == known:
             return
-        files = self._places.files
+        files = self._positions.files
         files.pop(inode, None)
         files[inode] = place
-        if len(files) > _MOST:
+        if len(files) > _MAX_FILES:
             del files[next(iter(files))]
-        self._is_moved = True
+        self._has_unsaved_changes = True
 
-    def surveyed(self, at: int) -> None:
-        self._is_moved = self._is_moved or not self._places.surveyed_at
-        self._places.surveyed_at = at
+    def record_full_scan(self, at: int) -> None:
+        self._has_unsaved_changes = self._has_unsaved_changes or not self._positions.full_scan_at
+        self._positions.full_scan_at = at
 
-    def taken(self) -> Bookmark | None:
+    def take_snapshot(self) -> ReadPosition | None:
         """Where we are now; None where that is stored."""
-        if not self._is_moved:
+        if not self._has_unsaved_changes:
             return None
-        self._is_moved = False
-        return Bookmark(runtime=self._runtime, watch=self._watch, body=msgspec.msgpack.encode(self._places))
+        self._has_unsaved_changes = False
+        return ReadPosition(
+            runtime=self._agent_process_id, watch=self._watch, body=msgspec.msgpack.encode(self._positions)
+        )
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Where nothing was read there is no record to store it with."""
-        if (bookmark := self.taken()) is not None:
-            self._is_moved = not self._keep(bookmark)
+        if (bookmark := self.take_snapshot()) is not None:
+            self._has_unsaved_changes = not self._store_position(bookmark)
 
 
-def _read(body: bytes) -> _Places:
+def _decode_positions(body: bytes) -> _FilePositions:
     try:
-        return msgspec.msgpack.decode(body, type=_Places) if body else _Places()
+        return msgspec.msgpack.decode(body, type=_FilePositions) if body else _FilePositions()
     except msgspec.DecodeError:  # of another version: as if we met the agent now
-        return _Places()
+        return _FilePositions()
 
 
-def _foot(descriptor: int, offset: int) -> bytes:
-    length = min(offset, _FOOT)
+def _compute_checksum(descriptor: int, offset: int) -> bytes:
+    length = min(offset, _CHECKSUM_BYTES)
     return blake2b(os.pread(descriptor, length, offset - length), digest_size=8).digest()

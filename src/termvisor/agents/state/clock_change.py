@@ -11,92 +11,104 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from termvisor.agents.state.flags import Told
-from termvisor.agents.state.hysteresis import Look, Statement
-from termvisor.agents.state.seen_signals import Memory
-from termvisor.agents.state.signal_binding import Roster, Tenant
-from termvisor.agents.state.signal_order import Position
-from termvisor.agents.state.source_slots import Ledger, Slot
-from termvisor.agents.state.subtasks import Tasks
+from termvisor.agents.state.flags import FlagReports
+from termvisor.agents.state.hysteresis import ScreenHistory, SourceStatement
+from termvisor.agents.state.seen_signals import SeenSignals
+from termvisor.agents.state.signal_binding import AgentRoster, BoundAgent
+from termvisor.agents.state.signal_order import SignalPosition
+from termvisor.agents.state.source_slots import SourceSlot, SourceSlots
+from termvisor.agents.state.subtasks import Subtasks
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import RuntimeId
 
 
-def roster(known: Roster, by: int) -> Roster:
+def shift_roster(roster: AgentRoster, offset_ns: int) -> AgentRoster:
     return replace(
-        known,
-        tenants={number: _tenant(tenant, by) for number, tenant in known.tenants.items()},
-        tombstones=tuple(replace(stone, ended_at=stone.ended_at + by) for stone in known.tombstones),
-        doubts=tuple(replace(doubt, at=_instant(doubt.at, by)) for doubt in known.doubts),
+        roster,
+        tenants={number: _shift_agent(tenant, offset_ns) for number, tenant in roster.tenants.items()},
+        tombstones=tuple(replace(stone, ended_at=stone.ended_at + offset_ns) for stone in roster.tombstones),
+        doubts=tuple(replace(doubt, at=_shift_time(doubt.at, offset_ns)) for doubt in roster.doubts),
     )
 
 
-def ledger(known: Ledger, by: int) -> Ledger:
-    slots = {name: _slot(slot, by) for name, slot in known.slots.items()}
-    return Ledger(slots=slots, missed_at=_instant(known.missed_at, by))
+def shift_source_slots(source_slots: SourceSlots, offset_ns: int) -> SourceSlots:
+    slots = {name: _shift_slot(slot, offset_ns) for name, slot in source_slots.slots.items()}
+    return SourceSlots(slots=slots, missed_at=_shift_time(source_slots.missed_at, offset_ns))
 
 
-def signal(waiting: Signal, by: int) -> Signal:
-    return replace(waiting, event_at=waiting.event_at + by, ingested_at=waiting.ingested_at + by)
+def shift_signal(pending_signal: Signal, offset_ns: int) -> Signal:
+    return replace(
+        pending_signal, event_at=pending_signal.event_at + offset_ns, ingested_at=pending_signal.ingested_at + offset_ns
+    )
 
 
-def latest(known: Roster, ledgers: Mapping[RuntimeId, Ledger]) -> int:
+def find_latest_time(roster: AgentRoster, slots_by_agent: Mapping[RuntimeId, SourceSlots]) -> int:
     """The newest instant that is known; 0 where nothing is."""
-    heard = (slot.heard_at for one in ledgers.values() for slot in one.slots.values())
-    ended = (stone.ended_at for stone in known.tombstones)
-    return max([0, *heard, *ended, *(tenant.runtime.started_at for tenant in known.tenants.values())])
+    heard = (slot.heard_at for one in slots_by_agent.values() for slot in one.slots.values())
+    ended = (stone.ended_at for stone in roster.tombstones)
+    return max([0, *heard, *ended, *(tenant.runtime.started_at for tenant in roster.tenants.values())])
 
 
-def _tenant(tenant: Tenant, by: int) -> Tenant:
-    return replace(tenant, runtime=replace(tenant.runtime, started_at=_told(tenant.runtime.started_at, by)))
+def _shift_agent(bound_agent: BoundAgent, offset_ns: int) -> BoundAgent:
+    return replace(
+        bound_agent,
+        runtime=replace(bound_agent.runtime, started_at=_shift_source_time(bound_agent.runtime.started_at, offset_ns)),
+    )
 
 
-def _slot(slot: Slot, by: int) -> Slot:
+def _shift_slot(slot: SourceSlot, offset_ns: int) -> SourceSlot:
     return replace(
         slot,
-        cursor=_position(slot.cursor, by),
-        memory=_memory(slot.memory, by),
-        heard_at=_instant(slot.heard_at, by),
-        said=_statement(slot.said, by),
-        look=_look(slot.look, by),
-        flags=_flags(slot.flags, by),
-        tasks=_tasks(slot.tasks, by),
+        cursor=_shift_position(slot.cursor, offset_ns),
+        memory=_shift_seen_signals(slot.memory, offset_ns),
+        heard_at=_shift_time(slot.heard_at, offset_ns),
+        said=_shift_statement(slot.said, offset_ns),
+        look=_shift_screen_history(slot.look, offset_ns),
+        flags=_shift_flags(slot.flags, offset_ns),
+        tasks=_shift_subtasks(slot.tasks, offset_ns),
     )
 
 
-def _instant(at: int, by: int) -> int:
+def _shift_time(at: int, offset_ns: int) -> int:
     """0 and less stand for never."""
-    return at + by if at > 0 else at
+    return at + offset_ns if at > 0 else at
 
 
-def _told(at: int, by: int) -> int:
-    return _instant(at, min(by, 0))
+def _shift_source_time(at: int, offset_ns: int) -> int:
+    return _shift_time(at, min(offset_ns, 0))
 
 
-def _position(place: Position, by: int) -> Position:
-    life, number, happened_at, heard_at, signal_id = place
-    return life, number, _told(happened_at, by), _instant(heard_at, by), signal_id
+def _shift_position(position: SignalPosition, offset_ns: int) -> SignalPosition:
+    life, number, happened_at, heard_at, signal_id = position
+    return life, number, _shift_source_time(happened_at, offset_ns), _shift_time(heard_at, offset_ns), signal_id
 
 
-def _memory(memory: Memory, by: int) -> Memory:
-    life, number, happened_at = memory.forgotten
-    seen = {key: _position(place, by) for key, place in memory.seen.items()}
-    return Memory(seen=seen, forgotten=(life, number, _told(happened_at, by)))
+def _shift_seen_signals(seen_signals: SeenSignals, offset_ns: int) -> SeenSignals:
+    life, number, happened_at = seen_signals.forgotten
+    seen = {key: _shift_position(place, offset_ns) for key, place in seen_signals.seen.items()}
+    return SeenSignals(seen=seen, forgotten=(life, number, _shift_source_time(happened_at, offset_ns)))
 
 
-def _statement(said: Statement | None, by: int) -> Statement | None:
-    return said if said is None else replace(said, since=said.since + by, at=said.at + by)
+def _shift_statement(statement: SourceStatement | None, offset_ns: int) -> SourceStatement | None:
+    return (
+        statement
+        if statement is None
+        else replace(statement, since=statement.since + offset_ns, at=statement.at + offset_ns)
+    )
 
 
-def _look(look: Look, by: int) -> Look:
-    moved_at = None if look.moved_at is None else look.moved_at + by
-    return replace(look, before=_statement(look.before, by), moved_at=moved_at)
+def _shift_screen_history(history: ScreenHistory, offset_ns: int) -> ScreenHistory:
+    moved_at = None if history.moved_at is None else history.moved_at + offset_ns
+    return replace(history, before=_shift_statement(history.before, offset_ns), moved_at=moved_at)
 
 
-def _flags(told: Told, by: int) -> Told:
-    return {name: replace(flag, since=flag.since + by) for name, flag in told.items()}
+def _shift_flags(reports: FlagReports, offset_ns: int) -> FlagReports:
+    return {name: replace(flag, since=flag.since + offset_ns) for name, flag in reports.items()}
 
 
-def _tasks(tasks: Tasks, by: int) -> Tasks:
-    told = {name: replace(one, place=_position(one.place, by), at=one.at + by) for name, one in tasks.told.items()}
-    return replace(tasks, told=told, listed_at=_position(tasks.listed_at, by))
+def _shift_subtasks(subtasks: Subtasks, offset_ns: int) -> Subtasks:
+    told = {
+        name: replace(one, place=_shift_position(one.place, offset_ns), at=one.at + offset_ns)
+        for name, one in subtasks.told.items()
+    }
+    return replace(subtasks, told=told, listed_at=_shift_position(subtasks.listed_at, offset_ns))

@@ -1,83 +1,85 @@
 """Why: the state of one agent with all its witnesses, and what would change it."""
 
-from termvisor.agents.state.published_state import published, resolved
-from termvisor.agents.state.reducer import Knowledge
-from termvisor.agents.state.resolver import Resolution
-from termvisor.agents.state.source_reading import Witness, agree
-from termvisor.agents.state.thresholds import Measure
-from termvisor.model.agent.agent_process import Runtime
-from termvisor.model.agent.explanation import Explanation, Prospect, Role, Testimony
+from termvisor.agents.state.published_state import build_state, resolve_agent
+from termvisor.agents.state.reducer import AgentKnowledge
+from termvisor.agents.state.resolver import StateResolution
+from termvisor.agents.state.source_reading import SourceReading, is_compatible_state
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.explanation import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
 from termvisor.model.ids import RuntimeId
 
-_ROLES: dict[str, Role] = {"stale": "stale", "down": "down", "gap": "gap"}
+_ROLE_BY_FRESHNESS: dict[str, EvidenceRole] = {"stale": "stale", "down": "down", "gap": "gap"}
 
 
-def explain(knowledge: Knowledge, runtime: RuntimeId, now: int, measure: Measure) -> Explanation:
-    tenant = knowledge.roster.tenants[runtime].runtime
-    resolution = resolved(knowledge, tenant, now, measure)
-    return Explanation(
-        state=published(resolution, tenant, measure),
+def explain_state(
+    knowledge: AgentKnowledge, agent_process_id: RuntimeId, now: int, thresholds: Thresholds
+) -> StateExplanation:
+    tenant = knowledge.roster.tenants[agent_process_id].runtime
+    resolution = resolve_agent(knowledge, tenant, now, thresholds)
+    return StateExplanation(
+        state=build_state(resolution, tenant, thresholds),
         age=None if resolution.since is None else max(0, now - resolution.since),
-        testimonies=tuple(_testimony(one, resolution, now) for one in resolution.witnesses),
-        would_change=tuple(_prospects(resolution, measure)),
-        doubts=tuple(_doubts(resolution, tenant)),
+        testimonies=tuple(_build_source_evidence(one, resolution, now) for one in resolution.readings),
+        would_change=tuple(_list_expected_changes(resolution, thresholds)),
+        doubts=tuple(_list_doubts(resolution, tenant)),
     )
 
 
-def _doubts(resolution: Resolution, runtime: Runtime) -> list[str]:
+def _list_doubts(resolution: StateResolution, agent_process: AgentProcess) -> list[str]:
     found = []
-    if not runtime.pid:
+    if not agent_process.pid:
         found.append("its process is on the other side of what the pane shows: only its screen says that it is there")
     if resolution.flags.ambiguous:
-        found.append(f"more than one of it worked in {runtime.cwd}: what names no process there is not believed")
+        found.append(f"more than one of it worked in {agent_process.cwd}: what names no process there is not believed")
     return found
 
 
-def _testimony(one: Witness, resolution: Resolution, now: int) -> Testimony:
-    said = one.slot.said
-    return Testimony(
-        source=one.source.name,
-        tier=one.source.tier,
-        rank=one.source.rank,
-        role=_role(one, resolution),
+def _build_source_evidence(reading: SourceReading, resolution: StateResolution, now: int) -> SourceEvidence:
+    said = reading.slot.said
+    return SourceEvidence(
+        source=reading.source.name,
+        tier=reading.source.tier,
+        rank=reading.source.rank,
+        role=_classify_role(reading, resolution),
         said=None if said is None else said.state,
         evidence=None if said is None else said.signal,
         since=None if said is None else said.since,
-        age=max(0, now - one.slot.heard_at),
+        age=max(0, now - reading.slot.heard_at),
     )
 
 
-def _role(one: Witness, resolution: Resolution) -> Role:
+def _classify_role(reading: SourceReading, resolution: StateResolution) -> EvidenceRole:
     leader = resolution.leader
-    if leader is not None and one.source == leader.source:
+    if leader is not None and reading.source == leader.source:
         return "decides"
-    if one.source.name in resolution.overtaken:
+    if reading.source.name in resolution.overtaken_sources:
         return "overtaken"
-    if one.freshness != "fresh":
-        return _ROLES[one.freshness]
-    if one.slot.said is None:
+    if reading.freshness != "fresh":
+        return _ROLE_BY_FRESHNESS[reading.freshness]
+    if reading.slot.said is None:
         return "silent"
-    if one.said != one.slot.said:
+    if reading.said != reading.slot.said:
         return "unsettled"
-    if leader is None or agree(one.state, leader.state):
+    if leader is None or is_compatible_state(reading.state, leader.state):
         return "agrees"
-    if one.state == "unknown":
+    if reading.state == "unknown":
         return "silent"
-    return "contradicts" if one.source.tier == "heuristic" else "suppressed"
+    return "contradicts" if reading.source.tier == "heuristic" else "suppressed"
 
 
-def _prospects(resolution: Resolution, measure: Measure) -> list[Prospect]:
+def _list_expected_changes(resolution: StateResolution, thresholds: Thresholds) -> list[ExpectedChange]:
     leader = resolution.leader
     if resolution.reason == "target_unreachable":
-        return [Prospect(what="the machine answers again")]
+        return [ExpectedChange(what="the machine answers again")]
     if leader is None:
-        return [Prospect(what="any source says what the agent is doing")]
-    found = [Prospect(what=f"{leader.source.name} says something else, or a source of a better rank does")]
-    found += [Prospect(what="the sub-tasks end")] * (resolution.value == "running" and leader.state != "running")
+        return [ExpectedChange(what="any source says what the agent is doing")]
+    found = [ExpectedChange(what=f"{leader.source.name} says something else, or a source of a better rank does")]
+    found += [ExpectedChange(what="the sub-tasks end")] * (resolution.value == "running" and leader.state != "running")
     if resolution.value == "completed":
-        found.append(Prospect(what="becomes idle", at=leader.since + measure.completed_for))
-    limit = measure.fresh_for if leader.source.beats else leader.source.trusted_for
-    found.append(Prospect(what=f"{leader.source.name} stays silent", at=leader.slot.heard_at + limit + 1))
+        found.append(ExpectedChange(what="becomes idle", at=leader.since + thresholds.completed_for))
+    limit = thresholds.fresh_for if leader.source.beats else leader.source.trusted_for
+    found.append(ExpectedChange(what=f"{leader.source.name} stays silent", at=leader.slot.heard_at + limit + 1))
     if resolution.flags.resets_at is not None:
-        found.append(Prospect(what="the usage limit ends", at=resolution.flags.resets_at))
+        found.append(ExpectedChange(what="the usage limit ends", at=resolution.flags.resets_at))
     return found

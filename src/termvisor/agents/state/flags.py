@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from termvisor.model.agent.signal import SILENT, FlagsTold, Signal
-from termvisor.model.agent.state import Flags, StateName
-from termvisor.model.detection.reset_time import over_at
+from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate, Signal
+from termvisor.model.agent.state import AgentFlags, StateName
+from termvisor.model.detection.reset_time import round_up_to_minute
 
-NAMES = ("usage_limited", "compacting", "auth_needed")
+FLAG_NAMES = ("usage_limited", "compacting", "auth_needed")
 
 
-class FlagTold(Struct, frozen=True):
+class FlagReport(Struct, frozen=True):
     """``since``: when it was said, or first seen."""
 
     since: int
@@ -23,64 +23,64 @@ class FlagTold(Struct, frozen=True):
     resets_at: int | None = None
 
 
-Told = dict[str, FlagTold]
+FlagReports = dict[str, FlagReport]
 
 
-def after(told: Told, signal: Signal) -> Told:
+def apply_flag_signal(reports: FlagReports, signal: Signal) -> FlagReports:
     """What a source says of flags after this signal."""
     if signal.tier == "heuristic":
-        return _shown(told, signal) if signal.kind in ("state", "no_agent") else told
+        return _keep_shown_flags(reports, signal) if signal.kind in ("state", "no_agent") else reports
     if signal.state == "completed":
-        told = dict.fromkeys(NAMES, FlagTold(signal.ingested_at, False))
-    return told if signal.flags == SILENT else {**told, **_new(signal)}
+        reports = dict.fromkeys(FLAG_NAMES, FlagReport(signal.ingested_at, False))
+    return reports if signal.flags == NO_FLAG_UPDATE else {**reports, **_build_reports(signal)}
 
 
-def _shown(told: Told, signal: Signal) -> Told:
+def _keep_shown_flags(reports: FlagReports, signal: Signal) -> FlagReports:
     """Only what is on the screen now; what was there before keeps its age."""
-    return {name: told.get(name, new) for name, new in _new(signal).items() if new.is_set}
+    return {name: reports.get(name, new) for name, new in _build_reports(signal).items() if new.is_set}
 
 
-def _new(signal: Signal) -> Told:
-    said = {name: _of(signal.flags, name) for name in NAMES}
+def _build_reports(signal: Signal) -> FlagReports:
+    said = {name: _get_flag(signal.flags, name) for name in FLAG_NAMES}
     return {
-        name: FlagTold(signal.ingested_at, is_set, signal.flags.resets_at if name == "usage_limited" else None)
+        name: FlagReport(signal.ingested_at, is_set, signal.flags.resets_at if name == "usage_limited" else None)
         for name, is_set in said.items()
         if is_set is not None
     }
 
 
-def _of(flags: FlagsTold, name: str) -> bool | None:
+def _get_flag(flags: FlagUpdate, name: str) -> bool | None:
     is_set: bool | None = getattr(flags, name)
     return is_set
 
 
-def holding(value: StateName, sources: Iterable[Told], now: int) -> Flags:
+def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) -> AgentFlags:
     """The flags beside this state, from sources that are still believed. To compact is work: else it is over.
 
     A limit that told its end is over then, whatever was said last; one that told only the minute, when that is past.
     """
-    newest: Told = {}
+    newest: FlagReports = {}
     for told in sources:
         for name, flag in told.items():
             if name not in newest or flag.since > newest[name].since:
                 newest[name] = flag
-    limit = newest.get("usage_limited", _UNSAID)
-    is_limited = limit.is_set and (limit.resets_at is None or now < over_at(limit.resets_at))
-    return Flags(
+    limit = newest.get("usage_limited", _NO_REPORT)
+    is_limited = limit.is_set and (limit.resets_at is None or now < round_up_to_minute(limit.resets_at))
+    return AgentFlags(
         usage_limited=is_limited,
         resets_at=limit.resets_at if is_limited else None,
-        compacting=value == "running" and newest.get("compacting", _UNSAID).is_set,
-        auth_needed=newest.get("auth_needed", _UNSAID).is_set,
+        compacting=value == "running" and newest.get("compacting", _NO_REPORT).is_set,
+        auth_needed=newest.get("auth_needed", _NO_REPORT).is_set,
     )
 
 
-def lasting(told: Told) -> Told:
+def keep_lasting_flags(reports: FlagReports) -> FlagReports:
     """What holds though its source fell silent: a limit that told its end."""
-    return {name: flag for name, flag in told.items() if flag.resets_at is not None}
+    return {name: flag for name, flag in reports.items() if flag.resets_at is not None}
 
 
-_UNSAID = FlagTold(0, False)
+_NO_REPORT = FlagReport(0, False)
 
 
-def deadlines(told: Told) -> list[int]:
-    return [over_at(flag.resets_at) for flag in told.values() if flag.resets_at is not None]
+def list_flag_deadlines(reports: FlagReports) -> list[int]:
+    return [round_up_to_minute(flag.resets_at) for flag in reports.values() if flag.resets_at is not None]

@@ -7,15 +7,15 @@ the pane moves.
 
 from msgspec import Struct
 
-from termvisor.agents.state.thresholds import Measure
+from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.state import StateName, UnknownReason
 from termvisor.model.ids import SignalId
 
-AT_REST: tuple[StateName, ...] = ("idle", "completed")
-WAITING: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
+REST_STATES: tuple[StateName, ...] = ("idle", "completed")
+WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
 
-class Statement(Struct, frozen=True, kw_only=True):
+class SourceStatement(Struct, frozen=True, kw_only=True):
     """What a source says, since when without a break, and when it last said so (our time)."""
 
     state: StateName
@@ -27,10 +27,10 @@ class Statement(Struct, frozen=True, kw_only=True):
     """Of a look that saw work: the pane moved at that time."""
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class ScreenHistory(Struct, frozen=True, kw_only=True):
     """What is remembered of the looks of one source."""
 
-    before: Statement | None = None
+    before: SourceStatement | None = None
     """What was last believed before the present statement."""
     moved_at: int | None = None
     interval: int = 0
@@ -38,37 +38,39 @@ class Look(Struct, frozen=True, kw_only=True):
     """The present statement was believed before: a person who types at the prompt does not make it doubtful."""
 
 
-def believed(said: Statement, look: Look, now: int, measure: Measure) -> Statement | None:
+def select_statement(
+    statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds
+) -> SourceStatement | None:
     """The statement to go by at this instant: this one, the one before it, or none."""
-    return said if is_settled(said, look, now, measure) else look.before
+    return statement if is_settled(statement, history, now, thresholds) else history.before
 
 
-def is_settled(said: Statement, look: Look, now: int, measure: Measure) -> bool:
-    if said.state == "running":
-        return said.is_moving
-    if said.state in AT_REST:
-        return look.is_confirmed or _is_resting(said, look, now, measure)
-    if said.state == "unknown" and look.before is not None and look.before.state == "running":
-        return look.moved_at is None or now - look.moved_at > measure.demoted_after
+def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
+    if statement.state == "running":
+        return statement.is_moving
+    if statement.state in REST_STATES:
+        return history.is_confirmed or _is_resting(statement, history, now, thresholds)
+    if statement.state == "unknown" and history.before is not None and history.before.state == "running":
+        return history.moved_at is None or now - history.moved_at > thresholds.demoted_after
     return True
 
 
-def _is_resting(said: Statement, look: Look, now: int, measure: Measure) -> bool:
+def _is_resting(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
     """A pane that moves on is at rest only after long: something repaints there, a clock perhaps."""
-    wanted = confirmed_after(look, measure)
-    held_for = now - said.since
-    is_quiet = look.moved_at is None or now - look.moved_at >= wanted
-    return held_for >= wanted and (is_quiet or held_for > measure.demoted_after)
+    wanted = compute_rest_delay(history, thresholds)
+    held_for = now - statement.since
+    is_quiet = history.moved_at is None or now - history.moved_at >= wanted
+    return held_for >= wanted and (is_quiet or held_for > thresholds.demoted_after)
 
 
-def confirmed_after(look: Look, measure: Measure) -> int:
-    return max(measure.idle_after, measure.looks_until_idle * look.interval)
+def compute_rest_delay(history: ScreenHistory, thresholds: Thresholds) -> int:
+    return max(thresholds.idle_after, thresholds.looks_until_idle * history.interval)
 
 
-def deadlines(said: Statement, look: Look, measure: Measure) -> list[int]:
+def list_statement_deadlines(statement: SourceStatement, history: ScreenHistory, thresholds: Thresholds) -> list[int]:
     """The instants at which time alone may change what is believed."""
-    wanted = confirmed_after(look, measure)
-    found = [said.since + wanted, said.since + measure.demoted_after + 1]
-    if look.moved_at is not None:
-        found += [look.moved_at + wanted, look.moved_at + measure.demoted_after + 1]
+    wanted = compute_rest_delay(history, thresholds)
+    found = [statement.since + wanted, statement.since + thresholds.demoted_after + 1]
+    if history.moved_at is not None:
+        found += [history.moved_at + wanted, history.moved_at + thresholds.demoted_after + 1]
     return found

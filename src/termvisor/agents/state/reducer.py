@@ -9,133 +9,144 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state import clock_change as shifting
-from termvisor.agents.state import signal_binding as binding
-from termvisor.agents.state.signal_binding import Roster, Unbound
-from termvisor.agents.state.signal_filter import refused
-from termvisor.agents.state.source_slots import Ledger, hear
-from termvisor.agents.state.thresholds import Measure
+from termvisor.agents.state import clock_change, signal_binding
+from termvisor.agents.state.signal_binding import AgentRoster, UnboundSignal
+from termvisor.agents.state.signal_filter import find_rejection_reason
+from termvisor.agents.state.source_slots import SourceSlots, apply_signal
+from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import (
+    AgentExited,
+    AgentStarted,
     ClockSet,
     Fact,
+    OutputMissed,
     PaneClosed,
-    PaneMissed,
-    RuntimeBegan,
-    RuntimeEnded,
-    TargetReached,
+    TargetReachability,
 )
-from termvisor.model.agent.signal import Dropped, Signal
+from termvisor.model.agent.signal import DropReason, Signal
 from termvisor.model.ids import PaneId, RuntimeId, TargetName
 
 
-class Knowledge(Struct, frozen=True, kw_only=True):
-    roster: Roster = Roster()
-    ledgers: dict[RuntimeId, Ledger] = {}
+class AgentKnowledge(Struct, frozen=True, kw_only=True):
+    roster: AgentRoster = AgentRoster()
+    ledgers: dict[RuntimeId, SourceSlots] = {}
     pending: tuple[Signal, ...] = ()
     """Signals whose runtime is not known yet."""
     unreachable: tuple[TargetName, ...] = ()
-    dropped: dict[Dropped, int] = {}
+    dropped: dict[DropReason, int] = {}
     """How many signals changed nothing, and why."""
 
 
-NOTHING = Ledger()
+EMPTY_SOURCE_SLOTS = SourceSlots()
 
 
-def told(knowledge: Knowledge, facts: Iterable[Fact], measure: Measure) -> Knowledge:
+def apply_facts(knowledge: AgentKnowledge, facts: Iterable[Fact], thresholds: Thresholds) -> AgentKnowledge:
     for fact in facts:
-        knowledge = tell(knowledge, fact, measure)
+        knowledge = apply_fact(knowledge, fact, thresholds)
     return knowledge
 
 
-def tell(knowledge: Knowledge, fact: Fact, measure: Measure) -> Knowledge:
+def apply_fact(knowledge: AgentKnowledge, fact: Fact, thresholds: Thresholds) -> AgentKnowledge:
     """What is known after one more fact."""
     if isinstance(fact, Signal):
-        return _heard(_expired(knowledge, fact.ingested_at, measure), fact, measure)
+        return _apply_signal(_drop_expired_signals(knowledge, fact.ingested_at, thresholds), fact, thresholds)
     if isinstance(fact, ClockSet):
-        return _by_the_new_clock(knowledge, fact.by)
-    knowledge = _expired(knowledge, fact.at, measure)
+        return _shift_clock(knowledge, fact.by)
+    knowledge = _drop_expired_signals(knowledge, fact.at, thresholds)
     match fact:
-        case RuntimeBegan():
-            begun = binding.began(knowledge.roster, fact.runtime, fact.at, measure)
-            return _tried_again(_living(knowledge, begun), measure)
-        case RuntimeEnded():
-            return _living(knowledge, binding.ended(knowledge.roster, fact.runtime, fact.at, measure))
+        case AgentStarted():
+            begun = signal_binding.add_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
+            return _retry_pending_signals(_drop_ended_agents(knowledge, begun), thresholds)
+        case AgentExited():
+            return _drop_ended_agents(
+                knowledge, signal_binding.remove_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
+            )
         case PaneClosed():
-            return _living(knowledge, binding.closed(knowledge.roster, fact.pane, fact.at, measure))
-        case PaneMissed():
-            return _missed(knowledge, fact.pane, fact.at)
-        case TargetReached():
-            return _reached(knowledge, fact)
+            return _drop_ended_agents(
+                knowledge, signal_binding.remove_pane(knowledge.roster, fact.pane, fact.at, thresholds)
+            )
+        case OutputMissed():
+            return _mark_output_missing(knowledge, fact.pane, fact.at)
+        case TargetReachability():
+            return _update_reachability(knowledge, fact)
 
 
-def latest(knowledge: Knowledge) -> int:
+def find_latest_fact_time(knowledge: AgentKnowledge) -> int:
     """The newest instant that is known; 0 where nothing is."""
-    return shifting.latest(knowledge.roster, knowledge.ledgers)
+    return clock_change.find_latest_time(knowledge.roster, knowledge.ledgers)
 
 
-def _by_the_new_clock(knowledge: Knowledge, by: int) -> Knowledge:
+def _shift_clock(knowledge: AgentKnowledge, by: int) -> AgentKnowledge:
     return replace(
         knowledge,
-        roster=shifting.roster(knowledge.roster, by),
-        ledgers={runtime: shifting.ledger(ledger, by) for runtime, ledger in knowledge.ledgers.items()},
-        pending=tuple(shifting.signal(one, by) for one in knowledge.pending),
+        roster=clock_change.shift_roster(knowledge.roster, by),
+        ledgers={runtime: clock_change.shift_source_slots(ledger, by) for runtime, ledger in knowledge.ledgers.items()},
+        pending=tuple(clock_change.shift_signal(one, by) for one in knowledge.pending),
     )
 
 
-def _heard(knowledge: Knowledge, signal: Signal, measure: Measure) -> Knowledge:
-    if (why := refused(signal, measure)) is not None:
-        return _dropped(knowledge, why)
-    owner = binding.bind(knowledge.roster, signal, measure)
-    if isinstance(owner, Unbound):
+def _apply_signal(knowledge: AgentKnowledge, signal: Signal, thresholds: Thresholds) -> AgentKnowledge:
+    if (why := find_rejection_reason(signal, thresholds)) is not None:
+        return _count_dropped(knowledge, why)
+    owner = signal_binding.bind_signal(knowledge.roster, signal, thresholds)
+    if isinstance(owner, UnboundSignal):
         if signal.hint.is_doubtful and owner.why == "binding_conflict":
-            knowledge = replace(knowledge, roster=binding.doubted(knowledge.roster, signal))
-        has_room = len(knowledge.pending) < measure.pending_at_most
+            knowledge = replace(knowledge, roster=signal_binding.add_unattributed_session(knowledge.roster, signal))
+        has_room = len(knowledge.pending) < thresholds.max_pending_signals
         waiting = replace(knowledge, pending=(*knowledge.pending, signal))
-        return waiting if has_room else _dropped(knowledge, owner.why)
-    return _dropped(knowledge, owner) if isinstance(owner, str) else _noted(knowledge, owner, signal, measure)
+        return waiting if has_room else _count_dropped(knowledge, owner.why)
+    return (
+        _count_dropped(knowledge, owner)
+        if isinstance(owner, str)
+        else _record_signal(knowledge, owner, signal, thresholds)
+    )
 
 
-def _noted(knowledge: Knowledge, runtime: RuntimeId, signal: Signal, measure: Measure) -> Knowledge:
-    ledger, why = hear(knowledge.ledgers.get(runtime, NOTHING), signal, measure)
+def _record_signal(
+    knowledge: AgentKnowledge, agent_process_id: RuntimeId, signal: Signal, thresholds: Thresholds
+) -> AgentKnowledge:
+    ledger, why = apply_signal(knowledge.ledgers.get(agent_process_id, EMPTY_SOURCE_SLOTS), signal, thresholds)
     if why is not None:
-        return _dropped(knowledge, why)
-    roster = binding.showed(knowledge.roster, runtime, signal.session)
-    known = replace(knowledge, roster=roster, ledgers={**knowledge.ledgers, runtime: ledger})
+        return _count_dropped(knowledge, why)
+    roster = signal_binding.add_session(knowledge.roster, agent_process_id, signal.session)
+    known = replace(knowledge, roster=roster, ledgers={**knowledge.ledgers, agent_process_id: ledger})
     if roster is not knowledge.roster and known.pending:
-        known = _tried_again(known, measure)
+        known = _retry_pending_signals(known, thresholds)
     if signal.kind != "exited":
         return known
-    return _living(known, binding.ended(known.roster, runtime, signal.ingested_at, measure))
+    return _drop_ended_agents(
+        known, signal_binding.remove_agent(known.roster, agent_process_id, signal.ingested_at, thresholds)
+    )
 
 
-def _living(knowledge: Knowledge, roster: Roster) -> Knowledge:
+def _drop_ended_agents(knowledge: AgentKnowledge, roster: AgentRoster) -> AgentKnowledge:
     """Of runtimes that ended nothing is kept but their tombstones."""
     ledgers = {runtime: ledger for runtime, ledger in knowledge.ledgers.items() if runtime in roster.tenants}
     return replace(knowledge, roster=roster, ledgers=ledgers)
 
 
-def _tried_again(knowledge: Knowledge, measure: Measure) -> Knowledge:
+def _retry_pending_signals(knowledge: AgentKnowledge, thresholds: Thresholds) -> AgentKnowledge:
     """Somebody new is here, or has shown a session: some who waited may be theirs."""
     waiting, known = knowledge.pending, replace(knowledge, pending=())
     for signal in waiting:
-        known = _heard(known, signal, measure)
+        known = _apply_signal(known, signal, thresholds)
     return known
 
 
-def _expired(knowledge: Knowledge, now: int, measure: Measure) -> Knowledge:
+def _drop_expired_signals(knowledge: AgentKnowledge, now: int, thresholds: Thresholds) -> AgentKnowledge:
     """Without the signals that waited too long for somebody to whom they belong."""
-    late = [one for one in knowledge.pending if now - one.ingested_at > measure.pending_for]
+    late = [one for one in knowledge.pending if now - one.ingested_at > thresholds.pending_for]
     if not late:
         return knowledge
-    waiting = tuple(one for one in knowledge.pending if now - one.ingested_at <= measure.pending_for)
+    waiting = tuple(one for one in knowledge.pending if now - one.ingested_at <= thresholds.pending_for)
     known = replace(knowledge, pending=waiting)
     for one in late:
-        owner = binding.bind(known.roster, one, measure)
-        known = _dropped(known, owner.why if isinstance(owner, Unbound) else "dropped_unbound")
+        owner = signal_binding.bind_signal(known.roster, one, thresholds)
+        known = _count_dropped(known, owner.why if isinstance(owner, UnboundSignal) else "dropped_unbound")
     return known
 
 
-def _missed(knowledge: Knowledge, pane: PaneId, at: int) -> Knowledge:
+def _mark_output_missing(knowledge: AgentKnowledge, pane: PaneId, at: int) -> AgentKnowledge:
     ledgers = {
         runtime: replace(ledger, missed_at=at) if knowledge.roster.tenants[runtime].runtime.pane == pane else ledger
         for runtime, ledger in knowledge.ledgers.items()
@@ -143,10 +154,10 @@ def _missed(knowledge: Knowledge, pane: PaneId, at: int) -> Knowledge:
     return replace(knowledge, ledgers=ledgers)
 
 
-def _reached(knowledge: Knowledge, fact: TargetReached) -> Knowledge:
+def _update_reachability(knowledge: AgentKnowledge, fact: TargetReachability) -> AgentKnowledge:
     others = tuple(name for name in knowledge.unreachable if name != fact.target)
     return replace(knowledge, unreachable=others if fact.is_reachable else (*others, fact.target))
 
 
-def _dropped(knowledge: Knowledge, why: Dropped) -> Knowledge:
-    return replace(knowledge, dropped={**knowledge.dropped, why: knowledge.dropped.get(why, 0) + 1})
+def _count_dropped(knowledge: AgentKnowledge, reason: DropReason) -> AgentKnowledge:
+    return replace(knowledge, dropped={**knowledge.dropped, reason: knowledge.dropped.get(reason, 0) + 1})

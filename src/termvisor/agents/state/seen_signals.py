@@ -5,28 +5,30 @@ Invariant: a signal that was heard once is never new again, also when its key wa
 
 from msgspec import Struct
 
-from termvisor.agents.state.signal_order import START, Position
-from termvisor.agents.state.thresholds import Measure
+from termvisor.agents.state.signal_order import START_POSITION, SignalPosition
+from termvisor.agents.state.thresholds import Thresholds
 
-Reach = tuple[int, int, int]
+PositionPrefix = tuple[int, int, int]
 """A position without our own times."""
 
 
-class Memory(Struct, frozen=True, kw_only=True):
-    seen: dict[str, Position] = {}
+class SeenSignals(Struct, frozen=True, kw_only=True):
+    seen: dict[str, SignalPosition] = {}
     """The first heard first."""
-    forgotten: Reach = START[:3]
+    forgotten: PositionPrefix = START_POSITION[:3]
 
 
-def is_forgotten(memory: Memory, place: Position) -> bool:
+def is_forgotten(seen_signals: SeenSignals, position: SignalPosition) -> bool:
     """Whether a signal that is not known is so old that it may have been."""
-    return place[:3] <= memory.forgotten
+    return position[:3] <= seen_signals.forgotten
 
 
-def remembered(memory: Memory, key: str, place: Position, measure: Measure) -> Memory:
+def remember_signal(
+    seen_signals: SeenSignals, key: str, position: SignalPosition, thresholds: Thresholds
+) -> SeenSignals:
     """With one key more, and without those that are too old or too many."""
-    seen, forgotten = {**memory.seen, key: place}, memory.forgotten
-    oldest = place[3] - measure.remembered_for
-    while (first := next(iter(seen))) != key and (len(seen) > measure.remembered or seen[first][3] < oldest):
+    seen, forgotten = {**seen_signals.seen, key: position}, seen_signals.forgotten
+    oldest = position[3] - thresholds.remembered_for
+    while (first := next(iter(seen))) != key and (len(seen) > thresholds.max_seen_signals or seen[first][3] < oldest):
         forgotten = max(forgotten, seen.pop(first)[:3])
-    return Memory(seen=seen, forgotten=forgotten)
+    return SeenSignals(seen=seen, forgotten=forgotten)

@@ -9,30 +9,30 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state.thresholds import Measure
-from termvisor.model.agent.agent_process import Place, Runtime
-from termvisor.model.agent.signal import Dropped, Hint, Signal
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
+from termvisor.model.agent.signal import DropReason, ProcessHint, Signal
 from termvisor.model.ids import PaneId, RuntimeId
 
-_DOUBTS = 64
+_MAX_UNATTRIBUTED_SESSIONS = 64
 
 
-class Tenant(Struct, frozen=True):
+class BoundAgent(Struct, frozen=True):
     """A living runtime and the sessions that it has shown."""
 
-    runtime: Runtime
+    runtime: AgentProcess
     sessions: tuple[str, ...] = ()
 
 
 class Tombstone(Struct, frozen=True, kw_only=True):
-    place: Place
+    place: PaneLocation
     runtime: RuntimeId
     pid: int
     sessions: tuple[str, ...]
     ended_at: int
 
 
-class Doubt(Struct, frozen=True):
+class UnattributedSession(Struct, frozen=True):
     """A session of somebody who works in a folder, and nobody can prove who that is."""
 
     agent: str
@@ -41,131 +41,133 @@ class Doubt(Struct, frozen=True):
     at: int = 0
     """When that was first told."""
 
-    def is_of(self, signal: Signal) -> bool:
+    def is_session_of(self, signal: Signal) -> bool:
         return (self.agent, self.cwd, self.session) == (signal.agent, signal.hint.cwd, signal.session)
 
 
-class Roster(Struct, frozen=True, kw_only=True):
+class AgentRoster(Struct, frozen=True, kw_only=True):
     """Of every pane at most one runtime is the current one."""
 
-    tenants: dict[RuntimeId, Tenant] = {}
+    tenants: dict[RuntimeId, BoundAgent] = {}
     tombstones: tuple[Tombstone, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[UnattributedSession, ...] = ()
     """They stay: that others left the folder does not prove whose it was."""
 
 
-class Unbound(Struct, frozen=True):
+class UnboundSignal(Struct, frozen=True):
     """No runtime yet: nobody fits, or more than one does."""
 
     why: Literal["dropped_unbound", "binding_conflict"]
 
 
-def began(roster: Roster, runtime: Runtime, at: int, measure: Measure) -> Roster:
+def add_agent(roster: AgentRoster, agent_process: AgentProcess, at: int, thresholds: Thresholds) -> AgentRoster:
     """A runtime that begins ends whatever was in its pane, and in its place."""
     for tenant in list(roster.tenants.values()):
         old = tenant.runtime
-        if old.id != runtime.id and (old.pane == runtime.pane or old.place == runtime.place):
-            roster = ended(roster, old.id, at, measure)
-    known = roster.tenants.get(runtime.id, Tenant(runtime))
-    return replace(roster, tenants={**roster.tenants, runtime.id: replace(known, runtime=runtime)})
+        if old.id != agent_process.id and (old.pane == agent_process.pane or old.place == agent_process.place):
+            roster = remove_agent(roster, old.id, at, thresholds)
+    known = roster.tenants.get(agent_process.id, BoundAgent(agent_process))
+    return replace(roster, tenants={**roster.tenants, agent_process.id: replace(known, runtime=agent_process)})
 
 
-def ended(roster: Roster, runtime: RuntimeId, at: int, measure: Measure) -> Roster:
-    tenant = roster.tenants.get(runtime)
+def remove_agent(roster: AgentRoster, agent_process_id: RuntimeId, at: int, thresholds: Thresholds) -> AgentRoster:
+    tenant = roster.tenants.get(agent_process_id)
     if tenant is None:
         return roster
     gone = tenant.runtime
     stone = Tombstone(place=gone.place, runtime=gone.id, pid=gone.pid, sessions=tenant.sessions, ended_at=at)
-    standing = tuple(one for one in roster.tombstones if at - one.ended_at <= measure.tombstone_for)
-    left = {id_: one for id_, one in roster.tenants.items() if id_ != runtime}
+    standing = tuple(one for one in roster.tombstones if at - one.ended_at <= thresholds.tombstone_for)
+    left = {id_: one for id_, one in roster.tenants.items() if id_ != agent_process_id}
     return replace(roster, tenants=left, tombstones=(*standing, stone))
 
 
-def closed(roster: Roster, pane: PaneId, at: int, measure: Measure) -> Roster:
+def remove_pane(roster: AgentRoster, pane: PaneId, at: int, thresholds: Thresholds) -> AgentRoster:
     """A pane is gone, and with it what ran in it."""
     for tenant in list(roster.tenants.values()):
         if tenant.runtime.pane == pane:
-            roster = ended(roster, tenant.runtime.id, at, measure)
+            roster = remove_agent(roster, tenant.runtime.id, at, thresholds)
     return roster
 
 
-def showed(roster: Roster, runtime: RuntimeId, session: str) -> Roster:
+def add_session(roster: AgentRoster, agent_process_id: RuntimeId, session: str) -> AgentRoster:
     """A signal of this runtime named its session."""
-    tenant = roster.tenants[runtime]
+    tenant = roster.tenants[agent_process_id]
     if not session or session in tenant.sessions:
         return roster
-    known = Tenant(tenant.runtime, (*tenant.sessions, session))
-    return replace(roster, tenants={**roster.tenants, runtime: known})
+    known = BoundAgent(tenant.runtime, (*tenant.sessions, session))
+    return replace(roster, tenants={**roster.tenants, agent_process_id: known})
 
 
-def doubted(roster: Roster, signal: Signal) -> Roster:
+def add_unattributed_session(roster: AgentRoster, signal: Signal) -> AgentRoster:
     """Whose session it is, nobody can prove."""
-    if not signal.session or is_doubted(roster, signal):
+    if not signal.session or is_unattributed(roster, signal):
         return roster
-    doubt = Doubt(signal.agent, signal.hint.cwd, signal.session, signal.ingested_at)
-    return replace(roster, doubts=(*roster.doubts, doubt)[-_DOUBTS:])
+    doubt = UnattributedSession(signal.agent, signal.hint.cwd, signal.session, signal.ingested_at)
+    return replace(roster, doubts=(*roster.doubts, doubt)[-_MAX_UNATTRIBUTED_SESSIONS:])
 
 
-def is_doubted(roster: Roster, signal: Signal) -> bool:
+def is_unattributed(roster: AgentRoster, signal: Signal) -> bool:
     """Whether its session was nobody's alone before."""
-    return any(doubt.is_of(signal) for doubt in roster.doubts)
+    return any(doubt.is_session_of(signal) for doubt in roster.doubts)
 
 
-def is_ambiguous(roster: Roster, runtime: Runtime) -> bool:
+def is_ambiguous(roster: AgentRoster, agent_process: AgentProcess) -> bool:
     """Whether, in its time, a session began in its folder that may be its own, and still nobody has shown it."""
     shown = {session for tenant in roster.tenants.values() for session in tenant.sessions}
     return any(
-        (one.agent, one.cwd) == (runtime.agent, runtime.cwd)
-        and one.at >= runtime.started_at
+        (one.agent, one.cwd) == (agent_process.agent, agent_process.cwd)
+        and one.at >= agent_process.started_at
         and one.session not in shown
         for one in roster.doubts
     )
 
 
-def bind(roster: Roster, signal: Signal, measure: Measure) -> RuntimeId | Unbound | Dropped:
+def bind_signal(roster: AgentRoster, signal: Signal, thresholds: Thresholds) -> RuntimeId | UnboundSignal | DropReason:
     """The runtime of a signal; that none is found yet; or why it can have none."""
     if signal.runtime is not None:
-        return _guarded(roster, signal.runtime)
-    fitting = [one for one in roster.tenants.values() if _fits(one, signal)]
-    if is_by_folder(signal.hint):
-        fitting = _in_the_folder(roster, fitting, signal, measure)
+        return _check_known(roster, signal.runtime)
+    fitting = [one for one in roster.tenants.values() if _is_match(one, signal)]
+    if is_folder_only(signal.hint):
+        fitting = _filter_folder_candidates(roster, fitting, signal, thresholds)
     if len(fitting) != 1:
-        return Unbound("binding_conflict" if fitting else "dropped_unbound")
-    return _against_the_dead(roster, fitting[0], signal, measure) or fitting[0].runtime.id
+        return UnboundSignal("binding_conflict" if fitting else "dropped_unbound")
+    return _check_tombstones(roster, fitting[0], signal, thresholds) or fitting[0].runtime.id
 
 
-def is_by_folder(hint: Hint) -> bool:
+def is_folder_only(hint: ProcessHint) -> bool:
     """Whether the folder is all that it tells."""
     return bool(hint.cwd) and not hint.mux_pane and not hint.pid
 
 
-def _in_the_folder(roster: Roster, sitting: list[Tenant], signal: Signal, measure: Measure) -> list[Tenant]:
+def _filter_folder_candidates(
+    roster: AgentRoster, candidates: list[BoundAgent], signal: Signal, thresholds: Thresholds
+) -> list[BoundAgent]:
     """Whose it may be: theirs who handed it on themselves, or showed its session; else of all, if nobody else is there.
 
     Somebody who works in no pane of ours counts as well; so does a session that was nobody's before.
     """
-    proven = [one for one in sitting if signal.hint.via == one.runtime.pid > 0] or [
-        one for one in sitting if signal.session and signal.session in one.sessions
+    proven = [one for one in candidates if signal.hint.via == one.runtime.pid > 0] or [
+        one for one in candidates if signal.session and signal.session in one.sessions
     ]
     if proven:
         return proven
-    if signal.hint.is_doubtful or is_doubted(roster, signal):
-        return [*sitting, *sitting]  # nobody's alone
-    source = measure.source(signal.agent, signal.source)
+    if signal.hint.is_doubtful or is_unattributed(roster, signal):
+        return [*candidates, *candidates]  # nobody's alone
+    source = thresholds.find_source(signal.agent, signal.source)
     is_shared = source is not None and source.is_shared
-    return [one for one in sitting if not is_shared or not one.sessions]
+    return [one for one in candidates if not is_shared or not one.sessions]
 
 
-def _guarded(roster: Roster, runtime: RuntimeId) -> RuntimeId | Dropped:
-    if runtime in roster.tenants:
-        return runtime
-    has_ended = any(stone.runtime == runtime for stone in roster.tombstones)
+def _check_known(roster: AgentRoster, agent_process_id: RuntimeId) -> RuntimeId | DropReason:
+    if agent_process_id in roster.tenants:
+        return agent_process_id
+    has_ended = any(stone.runtime == agent_process_id for stone in roster.tombstones)
     return "late_event" if has_ended else "runtime_mismatch"
 
 
-def _fits(tenant: Tenant, signal: Signal) -> bool:
+def _is_match(bound_agent: BoundAgent, signal: Signal) -> bool:
     """Whether all that was told is true of it, and enough was told to say so: a session that it has shown is enough."""
-    runtime, hint = tenant.runtime, signal.hint
+    runtime, hint = bound_agent.runtime, signal.hint
     place = runtime.place
     told = (
         (hint.mux_pane, place.mux_pane),
@@ -175,13 +177,15 @@ def _fits(tenant: Tenant, signal: Signal) -> bool:
         (hint.cwd, runtime.cwd),
     )
     is_same = (signal.agent, hint.target) == (runtime.agent, place.target)
-    says_enough = bool(hint.mux_pane or hint.pid or hint.cwd) or signal.session in tenant.sessions
+    says_enough = bool(hint.mux_pane or hint.pid or hint.cwd) or signal.session in bound_agent.sessions
     return is_same and says_enough and all(not said or said == is_ for said, is_ in told)
 
 
-def _against_the_dead(roster: Roster, tenant: Tenant, signal: Signal, measure: Measure) -> Dropped | None:
+def _check_tombstones(
+    roster: AgentRoster, bound_agent: BoundAgent, signal: Signal, thresholds: Thresholds
+) -> DropReason | None:
     """Why it is not the newcomer's, although it came from there; None if it is."""
-    runtime, at = tenant.runtime, signal.ingested_at
+    runtime, at = bound_agent.runtime, signal.ingested_at
     if signal.hint.pid and signal.hint.pid_started:
         return None
     if signal.event_at < runtime.started_at:
@@ -189,10 +193,10 @@ def _against_the_dead(roster: Roster, tenant: Tenant, signal: Signal, measure: M
     buried = [
         stone
         for stone in roster.tombstones
-        if stone.place == runtime.place and at - stone.ended_at <= measure.tombstone_for
+        if stone.place == runtime.place and at - stone.ended_at <= thresholds.tombstone_for
     ]
     is_named = signal.hint.pid or signal.hint.via == runtime.pid > 0
-    if not buried or signal.session in tenant.sessions or is_named:
+    if not buried or signal.session in bound_agent.sessions or is_named:
         return None
     was_theirs = any(signal.session in stone.sessions for stone in buried)
     return "runtime_mismatch" if was_theirs or not signal.session else None

@@ -1,22 +1,22 @@
 """Whether a signal may be heard at all, whoever it is about."""
 
-from termvisor.agents.state.thresholds import Measure
-from termvisor.model.agent.signal import Dropped, Signal
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.model.agent.signal import DropReason, Signal
 
 
-def refused(signal: Signal, measure: Measure) -> Dropped | None:
+def find_rejection_reason(signal: Signal, thresholds: Thresholds) -> DropReason | None:
     """Why it is not heard; None for one that is."""
-    source = measure.source(signal.agent, signal.source)
+    source = thresholds.find_source(signal.agent, signal.source)
     if source is None or source.tier != signal.tier:
         return "source_inadmissible"
     if source.standing != "active":
         return "source_not_active"
     if signal.event_at <= 0:
         return "missing_event_time"
-    return None if is_whole(signal) else "invalid_source_event"
+    return None if is_complete_signal(signal) else "invalid_source_event"
 
 
-def is_whole(signal: Signal) -> bool:
+def is_complete_signal(signal: Signal) -> bool:
     """Whether it says what its kind must say. A look proves neither the end of a process nor a reset time in itself."""
     if not signal.dedupe_key or not 0.0 <= signal.confidence <= 1.0:
         return False

@@ -6,11 +6,11 @@ not followed: it would shut out all that comes later. A source that numbers its 
 
 from termvisor.model.agent.signal import Signal
 
-Position = tuple[int, int, int, int, int]
-START: Position = (-1, -1, -1, -1, -1)
+SignalPosition = tuple[int, int, int, int, int]
+START_POSITION: SignalPosition = (-1, -1, -1, -1, -1)
 
 
-def position(signal: Signal) -> Position:
+def compute_position(signal: Signal) -> SignalPosition:
     """Comparable with those of the same source only."""
     number = -1 if signal.source_seq is None else signal.source_seq
     happened_at = min(signal.event_at, signal.ingested_at)

@@ -9,28 +9,28 @@ from msgspec.structs import replace
 
 from termvisor.agents.state import flags
 from termvisor.agents.state import subtasks as tasks
-from termvisor.agents.state.flags import Told
-from termvisor.agents.state.hysteresis import Look, Statement, is_settled
-from termvisor.agents.state.seen_signals import Memory, is_forgotten, remembered
-from termvisor.agents.state.signal_order import START, Position, position
-from termvisor.agents.state.subtasks import Tasks
-from termvisor.agents.state.thresholds import Measure
-from termvisor.model.agent.signal import Dropped, Signal
+from termvisor.agents.state.flags import FlagReports
+from termvisor.agents.state.hysteresis import ScreenHistory, SourceStatement, is_settled
+from termvisor.agents.state.seen_signals import SeenSignals, is_forgotten, remember_signal
+from termvisor.agents.state.signal_order import START_POSITION, SignalPosition, compute_position
+from termvisor.agents.state.subtasks import Subtasks
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.model.agent.signal import DropReason, Signal
 
 
-class Slot(Struct, frozen=True, kw_only=True):
+class SourceSlot(Struct, frozen=True, kw_only=True):
     """One source. Instants are our own."""
 
-    cursor: Position = START
-    memory: Memory = Memory()
+    cursor: SignalPosition = START_POSITION
+    memory: SeenSignals = SeenSignals()
     heard_at: int = 0
     is_down: bool = False
-    said: Statement | None = None
-    before: Statement | None = None
+    said: SourceStatement | None = None
+    before: SourceStatement | None = None
     """What it said before that; of a look, see there."""
-    look: Look = Look()
-    flags: Told = {}
-    tasks: Tasks = Tasks()
+    look: ScreenHistory = ScreenHistory()
+    flags: FlagReports = {}
+    tasks: Subtasks = Subtasks()
     title: str = ""
     misses: int = 0
     """Looks in a row that found no agent."""
@@ -38,102 +38,104 @@ class Slot(Struct, frozen=True, kw_only=True):
     """Of a look: the rule that it showed last."""
 
 
-class Ledger(Struct, frozen=True, kw_only=True):
-    slots: dict[str, Slot] = {}
+class SourceSlots(Struct, frozen=True, kw_only=True):
+    slots: dict[str, SourceSlot] = {}
     missed_at: int = 0
     """Up to when output of the pane is missing."""
 
 
-NOTHING = Slot()
+EMPTY_SLOT = SourceSlot()
 
 
-def hear(ledger: Ledger, signal: Signal, measure: Measure) -> tuple[Ledger, Dropped | None]:
+def apply_signal(
+    source_slots: SourceSlots, signal: Signal, thresholds: Thresholds
+) -> tuple[SourceSlots, DropReason | None]:
     """The ledger after a signal that was admitted and bound, or the same ledger and why it was dropped."""
-    slot = ledger.slots.get(signal.source, NOTHING)
-    place = position(signal)
+    slot = source_slots.slots.get(signal.source, EMPTY_SLOT)
+    place = compute_position(signal)
     if signal.dedupe_key in slot.memory.seen:
-        return ledger, "duplicate"
+        return source_slots, "duplicate"
     if _is_late(slot, signal, place):
-        return ledger, "late_event"
-    heard = _noted(slot, signal, place, measure)
-    return replace(ledger, slots={**ledger.slots, signal.source: heard}), None
+        return source_slots, "late_event"
+    heard = _update_slot(slot, signal, place, thresholds)
+    return replace(source_slots, slots={**source_slots.slots, signal.source: heard}), None
 
 
-def _is_late(slot: Slot, signal: Signal, place: Position) -> bool:
-    if is_forgotten(slot.memory, place):
+def _is_late(slot: SourceSlot, signal: Signal, position: SignalPosition) -> bool:
+    if is_forgotten(slot.memory, position):
         return True
-    return tasks.is_late(slot.tasks, signal.task, place) if signal.task else place <= slot.cursor
+    return tasks.is_late_report(slot.tasks, signal.task, position) if signal.task else position <= slot.cursor
 
 
-def _noted(slot: Slot, signal: Signal, place: Position, measure: Measure) -> Slot:
+def _update_slot(slot: SourceSlot, signal: Signal, position: SignalPosition, thresholds: Thresholds) -> SourceSlot:
     heard = replace(
         slot,
-        memory=remembered(slot.memory, signal.dedupe_key, place, measure),
+        memory=remember_signal(slot.memory, signal.dedupe_key, position, thresholds),
         heard_at=max(slot.heard_at, signal.ingested_at),
         is_down=signal.kind == "source_down",
     )
     if signal.task:
-        return replace(heard, tasks=tasks.one(slot.tasks, signal, place, measure))
-    said = _said(slot.said, signal, measure)
+        return replace(heard, tasks=tasks.apply_subtask_signal(slot.tasks, signal, position, thresholds))
+    said = _merge_statement(slot.said, signal, thresholds)
     is_other = said is not None and slot.said is not None and said.since != slot.said.since
     return replace(
         heard,
-        cursor=place,
+        cursor=position,
         said=said,
         before=slot.said if is_other and signal.tier == "deterministic" else slot.before,
-        look=_look(slot, signal, measure),
-        flags=flags.after(slot.flags, signal),
-        tasks=tasks.everything(slot.tasks, signal, place),
+        look=_update_screen_history(slot, signal, thresholds),
+        flags=flags.apply_flag_signal(slot.flags, signal),
+        tasks=tasks.apply_subtask_list(slot.tasks, signal, position),
         title=slot.title if signal.title is None else signal.title,
-        misses=_misses(slot, signal),
-        rule=_rule(slot, signal),
+        misses=_count_misses(slot, signal),
+        rule=_update_rule(slot, signal),
     )
 
 
-def _said(last: Statement | None, signal: Signal, measure: Measure) -> Statement | None:
+def _merge_statement(last: SourceStatement | None, signal: Signal, thresholds: Thresholds) -> SourceStatement | None:
     """A signal that says the same again makes the statement newer, not another one."""
     if signal.kind not in ("state", "no_agent"):
         return last
-    said = Statement(
+    said = SourceStatement(
         state=signal.state or "unknown",
         reason=signal.reason if signal.kind == "state" else "unknown_screen",
         since=signal.ingested_at,
         at=signal.ingested_at,
         signal=signal.id,
-        is_moving=signal.moved_at is not None and signal.ingested_at - signal.moved_at <= measure.moved_within,
+        is_moving=signal.moved_at is not None and signal.ingested_at - signal.moved_at <= thresholds.moved_within,
     )
     if last is None or (last.state, last.reason) != (said.state, said.reason):
         return said
     return replace(said, since=last.since, is_moving=said.is_moving or last.is_moving)
 
 
-def _look(slot: Slot, signal: Signal, measure: Measure) -> Look:
+def _update_screen_history(slot: SourceSlot, signal: Signal, thresholds: Thresholds) -> ScreenHistory:
     """What was believed when another statement came is gone by until that one is believed, too."""
     if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
         return slot.look
     moved = [at for at in (slot.look.moved_at, signal.moved_at) if at is not None]
     last = slot.said
     is_same = last is not None and last.state == (signal.state or "unknown")
-    return Look(
-        before=_before(slot, signal, measure),
+    return ScreenHistory(
+        before=_select_previous_statement(slot, signal, thresholds),
         moved_at=max(moved, default=None),
         interval=signal.look_interval,
-        is_confirmed=is_same and last is not None and is_settled(last, slot.look, signal.ingested_at, measure),
+        is_confirmed=is_same and last is not None and is_settled(last, slot.look, signal.ingested_at, thresholds),
     )
 
 
-def _before(slot: Slot, signal: Signal, measure: Measure) -> Statement | None:
+def _select_previous_statement(slot: SourceSlot, signal: Signal, thresholds: Thresholds) -> SourceStatement | None:
     last = slot.said
     if last is None or last.state == (signal.state or "unknown"):
         return slot.look.before
-    return last if is_settled(last, slot.look, signal.ingested_at, measure) else slot.look.before
+    return last if is_settled(last, slot.look, signal.ingested_at, thresholds) else slot.look.before
 
 
-def _rule(slot: Slot, signal: Signal) -> str:
+def _update_rule(slot: SourceSlot, signal: Signal) -> str:
     if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
         return slot.rule
     return str(signal.payload.get("rule") or "")
 
 
-def _misses(slot: Slot, signal: Signal) -> int:
+def _count_misses(slot: SourceSlot, signal: Signal) -> int:
     return slot.misses + 1 if signal.kind == "no_agent" else slot.misses * (signal.kind != "state")

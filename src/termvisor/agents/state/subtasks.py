@@ -6,46 +6,48 @@ all running tasks settles everything that was said before it.
 
 from msgspec import Struct
 
-from termvisor.agents.state.signal_order import START, Position
-from termvisor.agents.state.thresholds import Measure
+from termvisor.agents.state.signal_order import START_POSITION, SignalPosition
+from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.signal import Signal
 
 
-class TaskTold(Struct, frozen=True):
-    place: Position
+class SubtaskReport(Struct, frozen=True):
+    place: SignalPosition
     at: int
     is_open: bool
 
 
-class Tasks(Struct, frozen=True, kw_only=True):
-    told: dict[str, TaskTold] = {}
+class Subtasks(Struct, frozen=True, kw_only=True):
+    told: dict[str, SubtaskReport] = {}
     """What was last said of each, since the last list."""
-    listed_at: Position = START
+    listed_at: SignalPosition = START_POSITION
     has_spoken: bool = False
 
 
-def is_late(tasks: Tasks, task: str, place: Position) -> bool:
-    known = tasks.told.get(task)
-    return place <= tasks.listed_at or (known is not None and place <= known.place)
+def is_late_report(subtasks: Subtasks, task: str, position: SignalPosition) -> bool:
+    known = subtasks.told.get(task)
+    return position <= subtasks.listed_at or (known is not None and position <= known.place)
 
 
-def one(tasks: Tasks, signal: Signal, place: Position, measure: Measure) -> Tasks:
+def apply_subtask_signal(
+    subtasks: Subtasks, signal: Signal, position: SignalPosition, thresholds: Thresholds
+) -> Subtasks:
     """After the news of one task, which is not late."""
-    oldest = signal.ingested_at - measure.remembered_for
-    kept = {name: told for name, told in tasks.told.items() if told.is_open or told.at >= oldest}
-    kept[signal.task] = TaskTold(place, signal.ingested_at, signal.kind == "task_began")
-    return Tasks(told=kept, listed_at=tasks.listed_at, has_spoken=True)
+    oldest = signal.ingested_at - thresholds.remembered_for
+    kept = {name: told for name, told in subtasks.told.items() if told.is_open or told.at >= oldest}
+    kept[signal.task] = SubtaskReport(position, signal.ingested_at, signal.kind == "task_began")
+    return Subtasks(told=kept, listed_at=subtasks.listed_at, has_spoken=True)
 
 
-def everything(tasks: Tasks, signal: Signal, place: Position) -> Tasks:
+def apply_subtask_list(subtasks: Subtasks, signal: Signal, position: SignalPosition) -> Subtasks:
     """After a list of all that run; newer news of single tasks stand."""
-    if signal.tasks is None or place <= tasks.listed_at:
-        return tasks
-    listed = {name: TaskTold(place, signal.ingested_at, True) for name in signal.tasks}
-    newer = {name: told for name, told in tasks.told.items() if told.place > place}
-    return Tasks(told=listed | newer, listed_at=place, has_spoken=True)
+    if signal.tasks is None or position <= subtasks.listed_at:
+        return subtasks
+    listed = {name: SubtaskReport(position, signal.ingested_at, True) for name in signal.tasks}
+    newer = {name: told for name, told in subtasks.told.items() if told.place > position}
+    return Subtasks(told=listed | newer, listed_at=position, has_spoken=True)
 
 
-def running(tasks: Tasks, now: int, measure: Measure) -> int:
+def count_running(subtasks: Subtasks, now: int, thresholds: Thresholds) -> int:
     """How many run, as far as anybody still vouches for them."""
-    return sum(told.is_open and now - told.at <= measure.task_trusted_for for told in tasks.told.values())
+    return sum(told.is_open and now - told.at <= thresholds.task_trusted_for for told in subtasks.told.values())

@@ -8,15 +8,15 @@ import unicodedata
 
 from msgspec import Struct
 
-from termvisor.agents.state.source_slots import Ledger
-from termvisor.agents.state.thresholds import Measure
+from termvisor.agents.state.source_slots import SourceSlots
+from termvisor.agents.state.thresholds import Thresholds
 
-LONGEST = 80
-_LEADING = re.compile(r"^(?:[^\w\s(\[/~.#@'\"“«-]+\s+)+")
+MAX_TITLE_CHARS = 80
+_LEADING_GLYPHS = re.compile(r"^(?:[^\w\s(\[/~.#@'\"“«-]+\s+)+")
 """Spinners and status glyphs before the words."""
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class TitleCandidates(Struct, frozen=True, kw_only=True):
     """What a pane could be called after, the best first."""
 
     own_name: str = ""
@@ -26,16 +26,25 @@ class Known(Struct, frozen=True, kw_only=True):
     path: str = ""
 
 
-def title(known: Known, fallback: str) -> str:
+def select_title(title_candidates: TitleCandidates, fallback: str) -> str:
     """The agent's own name for its session, its last title, the pane's title, the folder, or else the fallback."""
-    candidates = (known.own_name, known.past_title, known.live_title, known.path)
-    return next((text for one in candidates if (text := clean(one))), fallback)
+    candidates = (
+        title_candidates.own_name,
+        title_candidates.past_title,
+        title_candidates.live_title,
+        title_candidates.path,
+    )
+    return next((text for one in candidates if (text := sanitize_title(one))), fallback)
 
 
-def known_titles(ledger: Ledger, agent: str, measure: Measure) -> tuple[str, str]:
+def find_session_titles(source_slots: SourceSlots, agent: str, thresholds: Thresholds) -> tuple[str, str]:
     """The agent's own name for its session, and the last title of its pane while it was bound."""
     ranked = sorted(
-        ((source, slot.title) for name, slot in ledger.slots.items() if (source := measure.source(agent, name))),
+        (
+            (source, slot.title)
+            for name, slot in source_slots.slots.items()
+            if (source := thresholds.find_source(agent, name))
+        ),
         key=lambda one: (one[0].rank, one[0].name),
     )
     own = next((text for source, text in ranked if text and source.tier == "deterministic"), "")
@@ -43,7 +52,7 @@ def known_titles(ledger: Ledger, agent: str, measure: Measure) -> tuple[str, str
     return own, past
 
 
-def clean(text: str) -> str:
+def sanitize_title(text: str) -> str:
     printable = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text)
-    words = _LEADING.sub("", " ".join(printable.split()) + " ").strip()
-    return words if len(words) <= LONGEST else words[: LONGEST - 1].rstrip() + "…"
+    words = _LEADING_GLYPHS.sub("", " ".join(printable.split()) + " ").strip()
+    return words if len(words) <= MAX_TITLE_CHARS else words[: MAX_TITLE_CHARS - 1].rstrip() + "…"

@@ -8,14 +8,24 @@
 What comes in is read by adapters (`agents/`), which only answer with values. What goes out was stored before.
 """
 
-from termvisor.agents.tracking.adapter_registry import Circle
-from termvisor.agents.tracking.agent_discovery import Recognition
-from termvisor.agents.tracking.agent_screen_sampler import Gaze
-from termvisor.agents.tracking.pane_info import Standing
-from termvisor.agents.tracking.printed_json import Printing
-from termvisor.agents.tracking.remote_agents import Afar
-from termvisor.agents.tracking.signal_reader import Hearing
-from termvisor.agents.tracking.tracker import Knowing
-from termvisor.agents.tracking.transition import Terms
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.agent_discovery import AgentDiscovery
+from termvisor.agents.tracking.agent_screen_sampler import AgentScreenSampler
+from termvisor.agents.tracking.pane_info import PaneInfo
+from termvisor.agents.tracking.printed_json import PrintedJsonReader
+from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
+from termvisor.agents.tracking.signal_reader import SignalReader
+from termvisor.agents.tracking.tracker import AgentTracker
+from termvisor.agents.tracking.transition import TrackingConfig
 
-__all__ = ["Afar", "Circle", "Gaze", "Hearing", "Knowing", "Printing", "Recognition", "Standing", "Terms"]
+__all__ = [
+    "AdapterRegistry",
+    "AgentDiscovery",
+    "AgentScreenSampler",
+    "AgentTracker",
+    "PaneInfo",
+    "PrintedJsonReader",
+    "RemoteAgentDetector",
+    "SignalReader",
+    "TrackingConfig",
+]

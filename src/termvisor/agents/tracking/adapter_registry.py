@@ -7,111 +7,122 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from termvisor.agents import ruled
-from termvisor.agents.adapters.adapter import TELLS_VERSION, Adapter, Process, Record, Seen, Watch
-from termvisor.agents.adapters.screen_classifier import RulesOf
-from termvisor.agents.adapters.transcript_text import Words
-from termvisor.log import logger
-from termvisor.model.agent.evidence_source import STRANGERS, Source
+from termvisor.agents import apply_screen_rules
+from termvisor.agents.adapters.adapter import (
+    VERSION_AWARE_CONTRACT,
+    Adapter,
+    ProcessInfo,
+    ScreenReading,
+    SourceRecord,
+    WatchedPath,
+)
+from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
+from termvisor.agents.adapters.transcript_text import TranscriptText
+from termvisor.log import get_logger
+from termvisor.model.agent.evidence_source import DEFAULT_SOURCES, EvidenceSource
 from termvisor.model.agent.signal import Signal
 from termvisor.model.terminal.screen import Screen
 
 T = TypeVar("T")
-log = logger("agents")
+log = get_logger("agents")
 
 
-class Circle:
-    def __init__(self, load: Callable[[], Sequence[Adapter]]):
-        self._load = load
-        self.failures: dict[str, int] = {}
+class AdapterRegistry:
+    def __init__(self, load_adapters: Callable[[], Sequence[Adapter]]):
+        self._load_adapters = load_adapters
+        self.failure_counts: dict[str, int] = {}
         """How often each adapter failed."""
 
     @cached_property
     def adapters(self) -> dict[str, Adapter]:
-        return {adapter.name: adapter for adapter in self._load()}
+        return {adapter.name: adapter for adapter in self._load_adapters()}
 
-    def use(self, rules: RulesOf) -> None:
+    def use_rules(self, rules: ScreenRuleProvider) -> None:
         """From now on these are the rules for screens."""
-        self.adapters = {name: ruled(one, rules) for name, one in self.adapters.items()}
+        self.adapters = {name: apply_screen_rules(one, rules) for name, one in self.adapters.items()}
 
     @property
-    def sources(self) -> dict[str, tuple[Source, ...]]:
+    def sources(self) -> dict[str, tuple[EvidenceSource, ...]]:
         """Where each of them speaks; under the empty name stands what holds for all others."""
-        return {"": STRANGERS} | {name: one.sources for name, one in self.adapters.items()}
+        return {"": DEFAULT_SOURCES} | {name: one.sources for name, one in self.adapters.items()}
 
     @property
     def env_names(self) -> tuple[str, ...]:
         return tuple(sorted({name for one in self.adapters.values() for name in one.env_names}))
 
     @cached_property
-    def _spoken(self) -> frozenset[tuple[str, str]]:
+    def _declared_sources(self) -> frozenset[tuple[str, str]]:
         return frozenset((name, source.name) for name, one in self.adapters.items() for source in one.sources)
 
-    def speaks(self, agent: str, source: str) -> bool:
+    def has_source(self, agent: str, source: str) -> bool:
         """Whether it declares a source of this name."""
-        return (agent, source) in self._spoken
+        return (agent, source) in self._declared_sources
 
-    def speaking(self, source: str) -> list[str]:
-        return [name for name in self.adapters if self.speaks(name, source)]
+    def list_agents_with_source(self, source: str) -> list[str]:
+        return [name for name in self.adapters if self.has_source(name, source)]
 
-    def recognise(self, agent: str, processes: Sequence[Process]) -> Process | None:
-        return self._ask(agent, lambda one: one.recognise(processes), None)
+    def find_process(self, agent: str, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
+        return self._call_adapter(agent, lambda one: one.find_process(processes), None)
 
-    def watches(self, agent: str, process: Process) -> Sequence[Watch]:
-        return self._ask(agent, lambda one: tuple(one.watches(process)), ())
+    def list_watched_paths(self, agent: str, process: ProcessInfo) -> Sequence[WatchedPath]:
+        return self._call_adapter(agent, lambda one: tuple(one.list_watched_paths(process)), ())
 
-    def read(self, agent: str, record: Record) -> Sequence[Signal]:
-        return self._ask(agent, lambda one: tuple(one.read(record)), ())
+    def read_record(self, agent: str, record: SourceRecord) -> Sequence[Signal]:
+        return self._call_adapter(agent, lambda one: tuple(one.read_record(record)), ())
 
-    def words(self, agent: str, record: Record) -> Sequence[Words]:
+    def read_transcript(self, agent: str, record: SourceRecord) -> Sequence[TranscriptText]:
         """What was said in a conversation; an adapter need not know."""
 
-        def said(one: Adapter) -> Sequence[Words]:
-            tell = getattr(one, "words", None)
+        def read_messages(one: Adapter) -> Sequence[TranscriptText]:
+            tell = getattr(one, "read_transcript", None)
             return tuple(tell(record)) if tell is not None else ()
 
-        return self._ask(agent, said, ())
+        return self._call_adapter(agent, read_messages, ())
 
-    def session(self, agent: str, process: Process) -> str:
+    def find_resumed_session(self, agent: str, process: ProcessInfo) -> str:
         """The one that its command line takes up; an adapter need not know."""
 
-        def named(one: Adapter) -> str:
-            tell = getattr(one, "session_of", None)
+        def read_session(one: Adapter) -> str:
+            tell = getattr(one, "find_resumed_session", None)
             return str(tell(process)) if tell is not None else ""
 
-        return self._ask(agent, named, "")
+        return self._call_adapter(agent, read_session, "")
 
-    def prints(self, agent: str, process: Process) -> bool:
+    def is_printing_json(self, agent: str, process: ProcessInfo) -> bool:
         """Whether what this process prints is meant for programs; an adapter need not know."""
 
-        def printing(one: Adapter) -> bool:
-            tell = getattr(one, "prints", None)
+        def check_printing(one: Adapter) -> bool:
+            tell = getattr(one, "is_printing_json", None)
             return tell is not None and bool(tell(process))
 
-        return self._ask(agent, printing, False)
+        return self._call_adapter(agent, check_printing, False)
 
-    def look(self, agent: str, screen: Screen, version: str = "") -> Seen | None:
+    def classify_screen(self, agent: str, screen: Screen, version: str = "") -> ScreenReading | None:
         """``version`` is the program's, where it is known; older adapters are not told."""
 
-        def look(one: Adapter) -> Seen:
-            return one.look(screen, version) if version and one.contract_version >= TELLS_VERSION else one.look(screen)
+        def classify(one: Adapter) -> ScreenReading:
+            return (
+                one.classify_screen(screen, version)
+                if version and one.contract_version >= VERSION_AWARE_CONTRACT
+                else one.classify_screen(screen)
+            )
 
-        return self._ask(agent, look, None)
+        return self._call_adapter(agent, classify, None)
 
-    def title_matches(self, agent: str, title: str) -> bool:
-        return self._ask(agent, lambda one: one.title_matches(title), False)
+    def is_title_match(self, agent: str, title: str) -> bool:
+        return self._call_adapter(agent, lambda one: one.title_matches(title), False)
 
-    def resume(self, agent: str, session: str) -> tuple[str, ...]:
-        return self._ask(agent, lambda one: tuple(one.resume_command(session)), ())
+    def build_resume_command(self, agent: str, session: str) -> tuple[str, ...]:
+        return self._call_adapter(agent, lambda one: tuple(one.build_resume_command(session)), ())
 
-    def _ask(self, agent: str, question: Callable[[Adapter], T], otherwise: T) -> T:
+    def _call_adapter(self, agent: str, call: Callable[[Adapter], T], fallback: T) -> T:
         adapter = self.adapters.get(agent)
         if adapter is None:
-            return otherwise
+            return fallback
         try:
-            return question(adapter)
+            return call(adapter)
         except Exception as error:  # an adapter may be anybody's, and what it is shown is anybody's too
-            if not self.failures.get(agent):
+            if not self.failure_counts.get(agent):
                 log.error("the agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
-            self.failures[agent] = self.failures.get(agent, 0) + 1
-            return otherwise
+            self.failure_counts[agent] = self.failure_counts.get(agent, 0) + 1
+            return fallback

@@ -1,23 +1,23 @@
 """What the history says of agents: that one began, what its state became and by what evidence, that it ended. Pure."""
 
-from termvisor.model.agent.agent_process import Runtime
+from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.session import EndReason
 from termvisor.model.agent.state import AgentState, StateChange
 from termvisor.model.event import Event, Scalar
 
 
-def beginning(told: StateChange, runtime: Runtime) -> Event:
-    return _event("agent_began", told, {"pid": runtime.pid})
+def build_began_event(change: StateChange, agent_process: AgentProcess) -> Event:
+    return _build_event("agent_began", change, {"pid": agent_process.pid})
 
 
-def end(told: StateChange, reason: EndReason | None) -> Event:
-    return _event("agent_ended", told, {"end_reason": reason})
+def build_ended_event(change: StateChange, reason: EndReason | None) -> Event:
+    return _build_event("agent_ended", change, {"end_reason": reason})
 
 
-def change(told: StateChange) -> Event | None:
+def build_changed_event(change: StateChange) -> Event | None:
     """None where nothing changed that is shown: another source that says the same is no news."""
-    before, after = told.before, told.after
-    if before is not None and _shown(before) == _shown(after):
+    before, after = change.before, change.after
+    if before is not None and _get_visible_fields(before) == _get_visible_fields(after):
         return None
     data: dict[str, Scalar] = {
         "before": before.value if before is not None else None,
@@ -26,21 +26,21 @@ def change(told: StateChange) -> Event | None:
         "source": after.source,
         "evidence": after.evidence,
         "confidence": after.confidence,
-        "version": told.version,
+        "version": change.version,
     }
-    return _event("state_changed", told, data | _beside(after))
+    return _build_event("state_changed", change, data | _collect_flags(after))
 
 
-def _event(kind: str, told: StateChange, data: dict[str, Scalar]) -> Event:
-    who: dict[str, Scalar] = {"runtime": told.after.runtime, "agent": told.after.agent}
-    return Event(at=told.at, kind=kind, pane=told.after.pane, data=who | data)
+def _build_event(kind: str, change: StateChange, data: dict[str, Scalar]) -> Event:
+    who: dict[str, Scalar] = {"runtime": change.after.runtime, "agent": change.after.agent}
+    return Event(at=change.at, kind=kind, pane=change.after.pane, data=who | data)
 
 
-def _shown(state: AgentState) -> tuple[object, ...]:
+def _get_visible_fields(state: AgentState) -> tuple[object, ...]:
     return state.value, state.reason, state.flags, state.presence
 
 
-def _beside(state: AgentState) -> dict[str, Scalar]:
+def _collect_flags(state: AgentState) -> dict[str, Scalar]:
     """The flags that are set, and why a state is not known."""
     flags = state.flags
     told: dict[str, Scalar] = {

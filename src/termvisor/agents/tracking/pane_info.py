@@ -2,18 +2,18 @@
 
 from msgspec import Struct
 
-from termvisor.model.agent.agent_process import Place
+from termvisor.model.agent.agent_process import PaneLocation
 from termvisor.model.ids import PaneId
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class PaneInfo(Struct, frozen=True, kw_only=True):
     pane: PaneId
     pid: int
     """Of its first process."""
     command: str
     """What has its terminal now."""
     title: str = ""
-    place: Place
+    place: PaneLocation
     generation: int = 0
     shows_ours: bool = False
     """It shows panes of a multiplexer that is watched as well: what is on its screen belongs to those."""

@@ -11,28 +11,28 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import Process, Record
-from termvisor.agents.tracking.adapter_registry import Circle
-from termvisor.agents.tracking.signal_reader import hint_of
-from termvisor.agents.tracking.tracker import Knowing
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.signal_reader import build_hint
+from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.clock import NS, Clock
-from termvisor.model.agent.agent_process import Runtime
-from termvisor.model.agent.evidence_source import PRINTED
+from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.evidence_source import PRINTED_SOURCE
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.model.terminal.output import Epoch
-from termvisor.pipeline.json_lines import Printed
+from termvisor.pipeline.json_lines import PrintedLine
 
-_EARLY = 32
-_EARLY_PANES = 32
-_EARLY_FOR = 10 * NS
+_MAX_EARLY_LINES = 32
+_MAX_EARLY_PANES = 32
+_MAX_EARLY_AGE_NS = 10 * NS
 """Its first lines come before it is recognised; so many are kept of so many panes for so long."""
-_LONGEST_EARLY = 1024
-_START_KNOWN_WITHIN = NS // 100
+_MAX_EARLY_LINE_CHARS = 1024
+_START_TIME_PRECISION_NS = NS // 100
 """The kernel tells a start only so exactly. No such program says its first word sooner."""
 
 
-class _Course(Struct):
+class _PrintedRun(Struct):
     """How far one run has come."""
 
     session: str = ""
@@ -40,7 +40,7 @@ class _Course(Struct):
     """As it was when that could last be seen."""
     is_over: bool = False
 
-    def admits(self, signal: Signal) -> bool:
+    def accept_signal(self, signal: Signal) -> bool:
         if self.is_over or (signal.session and self.session not in ("", signal.session)):
             return False
         self.session = self.session or signal.session
@@ -48,60 +48,68 @@ class _Course(Struct):
         return True
 
 
-class Printing:
-    def __init__(self, knowing: Knowing, circle: Circle, clock: Clock):
-        self._knowing, self._circle, self._clock = knowing, circle, clock
-        self.has_terminal: Callable[[Runtime], bool | None] = lambda runtime: False
+class PrintedJsonReader:
+    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, clock: Clock):
+        self._tracker, self._registry, self._clock = tracker, registry, clock
+        self.has_terminal: Callable[[AgentProcess], bool | None] = lambda runtime: False
         """Whether its process has the terminal of its pane and prints there; None when it lives no more."""
-        self._courses: dict[RuntimeId, _Course] = {}
-        self._early: dict[PaneId, deque[tuple[EpochId, Printed]]] = {}
+        self._runs_by_agent: dict[RuntimeId, _PrintedRun] = {}
+        self._early_lines: dict[PaneId, deque[tuple[EpochId, PrintedLine]]] = {}
 
-    def lines(self, epoch: Epoch, lines: Sequence[Printed]) -> None:
+    def read_lines(self, epoch: Epoch, lines: Sequence[PrintedLine]) -> None:
         """What a pane printed, in order."""
-        runtime = self._knowing.runtime_in(epoch.pane)
+        runtime = self._tracker.find_agent_in_pane(epoch.pane)
         if runtime is None:
-            self._keep(epoch, lines)
-        elif runtime.id in self._courses:
-            self._hear(runtime, self._courses[runtime.id], ((epoch.id, line) for line in lines))
+            self._buffer_lines(epoch, lines)
+        elif runtime.id in self._runs_by_agent:
+            self._submit_signals(runtime, self._runs_by_agent[runtime.id], ((epoch.id, line) for line in lines))
 
-    def follow(self, runtime: Runtime, process: Process) -> None:
+    def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
         """An agent lives: if it prints for programs, what it printed before it was recognised counts."""
-        early = self._early.pop(runtime.pane, ())
-        if runtime.id in self._courses or not self._circle.prints(runtime.agent, process):
+        early = self._early_lines.pop(agent_process.pane, ())
+        if agent_process.id in self._runs_by_agent or not self._registry.is_printing_json(agent_process.agent, process):
             return
-        course = self._courses[runtime.id] = _Course(session=self._told_before(runtime))
-        oldest = self._clock.now() - _EARLY_FOR
-        self._hear(runtime, course, (one for one in early if one[1].at >= oldest))
+        course = self._runs_by_agent[agent_process.id] = _PrintedRun(session=self._find_known_session(agent_process))
+        oldest = self._clock.now() - _MAX_EARLY_AGE_NS
+        self._submit_signals(agent_process, course, (one for one in early if one[1].at >= oldest))
 
-    def leave(self, runtime: Runtime) -> None:
-        self._courses.pop(runtime.id, None)
+    def leave(self, agent_process: AgentProcess) -> None:
+        self._runs_by_agent.pop(agent_process.id, None)
 
-    def _keep(self, epoch: Epoch, lines: Sequence[Printed]) -> None:
-        kept = self._early.pop(epoch.pane, None) or deque(maxlen=_EARLY)
-        kept.extend((epoch.id, line) for line in lines if len(line.text) <= _LONGEST_EARLY)
-        self._early[epoch.pane] = kept
-        if len(self._early) > _EARLY_PANES:
-            self._early.pop(next(iter(self._early)))
+    def _buffer_lines(self, epoch: Epoch, lines: Sequence[PrintedLine]) -> None:
+        kept = self._early_lines.pop(epoch.pane, None) or deque(maxlen=_MAX_EARLY_LINES)
+        kept.extend((epoch.id, line) for line in lines if len(line.text) <= _MAX_EARLY_LINE_CHARS)
+        self._early_lines[epoch.pane] = kept
+        if len(self._early_lines) > _MAX_EARLY_PANES:
+            self._early_lines.pop(next(iter(self._early_lines)))
 
-    def _told_before(self, runtime: Runtime) -> str:
+    def _find_known_session(self, agent_process: AgentProcess) -> str:
         """The session that it named to an earlier daemon; not one that only its command line named."""
-        session = self._knowing.session(runtime.id)
-        is_presumed = runtime.id in self._knowing.standing.story.presumed
+        session = self._tracker.get_session(agent_process.id)
+        is_presumed = agent_process.id in self._tracker.state.story.presumed
         return session.external_id if session is not None and not is_presumed else ""
 
-    def _hear(self, runtime: Runtime, course: _Course, lines: Iterable[tuple[EpochId, Printed]]) -> None:
-        found = self.has_terminal(runtime)
-        course.has_terminal = course.has_terminal if found is None else found
-        if not course.has_terminal:
+    def _submit_signals(
+        self, agent_process: AgentProcess, printed_run: _PrintedRun, lines: Iterable[tuple[EpochId, PrintedLine]]
+    ) -> None:
+        found = self.has_terminal(agent_process)
+        printed_run.has_terminal = printed_run.has_terminal if found is None else found
+        if not printed_run.has_terminal:
             return
         for epoch, line in lines:
-            if line.at >= runtime.started_at + _START_KNOWN_WITHIN:
-                signals = self._circle.read(runtime.agent, _record(runtime, epoch, line))
-                self._knowing.take(
-                    [replace(one, runtime=runtime.id, session=course.session) for one in signals if course.admits(one)]
+            if line.at >= agent_process.started_at + _START_TIME_PRECISION_NS:
+                signals = self._registry.read_record(agent_process.agent, _build_record(agent_process, epoch, line))
+                self._tracker.submit_facts(
+                    [
+                        replace(one, runtime=agent_process.id, session=printed_run.session)
+                        for one in signals
+                        if printed_run.accept_signal(one)
+                    ]
                 )
 
 
-def _record(runtime: Runtime, epoch: EpochId, line: Printed) -> Record:
-    hint = hint_of(runtime)
-    return Record(source=PRINTED.name, text=line.text, at=line.at, hint=hint, event_id=f"{epoch}@{line.end}")
+def _build_record(agent_process: AgentProcess, epoch: EpochId, line: PrintedLine) -> SourceRecord:
+    hint = build_hint(agent_process)
+    return SourceRecord(
+        source=PRINTED_SOURCE.name, text=line.text, at=line.at, hint=hint, event_id=f"{epoch}@{line.end}"
+    )

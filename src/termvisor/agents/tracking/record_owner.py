@@ -5,43 +5,48 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-from termvisor.agents.adapters.adapter import Record, Watch
-from termvisor.model.agent.agent_process import Runtime
+from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
+from termvisor.model.agent.agent_process import AgentProcess
 
-HOOK = "hook"
+HOOK_SOURCE = "hook"
 
 
-class _Hook(Struct):
+class _HookHeader(Struct):
     agent: str
 
 
-class Watched(Struct, frozen=True):
+class AgentWatch(Struct, frozen=True):
     agent: str
-    watch: Watch
+    watch: WatchedPath
 
 
-def origin(record: Record, speaking: Sequence[str], watched: Iterable[Watched], living: Iterable[Runtime]) -> str:
+def find_record_owner(
+    record: SourceRecord,
+    agents_with_source: Sequence[str],
+    watched: Iterable[AgentWatch],
+    agent_processes: Iterable[AgentProcess],
+) -> str:
     """Among those who have such a source: the one that the hook names, that asked for the file, or whose process it is.
 
     Empty where nobody can be named.
     """
-    if record.source == HOOK:
-        return _named(record.text)
-    if len(speaking) == 1:
-        return speaking[0]
-    asked = {one.agent for one in watched if _is_of(record, one.watch)}
+    if record.source == HOOK_SOURCE:
+        return _parse_hook_agent(record.text)
+    if len(agents_with_source) == 1:
+        return agents_with_source[0]
+    asked = {one.agent for one in watched if _is_under_watch(record, one.watch)}
     if not asked and record.hint.pid:
-        asked = {one.agent for one in living if one.pid == record.hint.pid}
-    found = asked.intersection(speaking)
+        asked = {one.agent for one in agent_processes if one.pid == record.hint.pid}
+    found = asked.intersection(agents_with_source)
     return found.pop() if len(found) == 1 else ""
 
 
-def _named(text: str) -> str:
+def _parse_hook_agent(text: str) -> str:
     try:
-        return msgspec.json.decode(text, type=_Hook).agent
+        return msgspec.json.decode(text, type=_HookHeader).agent
     except msgspec.DecodeError:
         return ""
 
 
-def _is_of(record: Record, watch: Watch) -> bool:
+def _is_under_watch(record: SourceRecord, watch: WatchedPath) -> bool:
     return record.source == watch.source and record.path.startswith(f"{watch.folder.rstrip('/')}/")

@@ -7,79 +7,83 @@ another multiplexer which we watch, too, has no agent of its own: the inner pane
 
 from msgspec import Struct
 
-from termvisor.agents.state.identification import recognise
-from termvisor.agents.tracking.adapter_registry import Circle
-from termvisor.agents.tracking.pane_info import Standing
-from termvisor.agents.tracking.tracker import Knowing
+from termvisor.agents.state.identification import identify_agent
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.pane_info import PaneInfo
+from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.clock import Clock
-from termvisor.model.agent.agent_process import Runtime, RuntimeBegan, RuntimeEnded
+from termvisor.model.agent.agent_process import AgentExited, AgentProcess, AgentStarted
 from termvisor.model.agent.identification import SignatureInputs
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 
-CARRIERS = frozenset((
+CARRIER_PROGRAMS = frozenset((
     "ssh", "autossh", "mosh", "mosh-client", "et", "docker", "podman", "nerdctl", "kubectl", "lxc", "incus",
     "machinectl", "distrobox", "toolbox", "tmux", "screen", "zellij", "dtach", "abduco", "wsl",
 ))  # fmt: skip
 """Programs that show what runs elsewhere."""
-_SURE = 0.7
-_APART = 2.0
+_MIN_CONFIDENCE = 0.7
+_MIN_SCAN_INTERVAL_S = 2.0
 
 
-class _Suspect(Struct):
+class _RemoteCandidate(Struct):
     agent: str
     seen_at: float
 
 
-class Afar:
-    def __init__(self, knowing: Knowing, circle: Circle, clock: Clock):
-        self._knowing, self._circle, self._clock = knowing, circle, clock
-        self._suspects: dict[PaneId, _Suspect] = {}
+class RemoteAgentDetector:
+    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, clock: Clock):
+        self._tracker, self._registry, self._clock = tracker, registry, clock
+        self._candidates: dict[PaneId, _RemoteCandidate] = {}
 
-    def is_due(self, one: Standing) -> bool:
+    def is_due(self, pane_info: PaneInfo) -> bool:
         """Whether a look at this pane would tell anything new."""
-        last = self._suspects.get(one.pane)
-        if carrier(one.command) and not one.shows_ours:
-            return last is None or self._clock.monotonic() >= last.seen_at + _APART
-        self._suspects.pop(one.pane, None)
+        last = self._candidates.get(pane_info.pane)
+        if is_carrier(pane_info.command) and not pane_info.shows_ours:
+            return last is None or self._clock.monotonic() >= last.seen_at + _MIN_SCAN_INTERVAL_S
+        self._candidates.pop(pane_info.pane, None)
         return False
 
-    def look(self, one: Standing, screen: Screen) -> None:
+    def scan_screen(self, pane_info: PaneInfo, screen: Screen) -> None:
         """At a pane without an agent."""
-        before = self._suspects.get(one.pane)
-        agent = self._named(one, screen)
-        self._suspects[one.pane] = _Suspect(agent, self._clock.monotonic())
+        before = self._candidates.get(pane_info.pane)
+        agent = self._identify_agent(pane_info, screen)
+        self._candidates[pane_info.pane] = _RemoteCandidate(agent, self._clock.monotonic())
         if agent and before is not None and before.agent == agent:
             now = self._clock.now()
-            runtime = Runtime(
-                id=self._knowing.new_runtime(),
-                pane=one.pane,
-                place=one.place,
-                generation=one.generation,
+            runtime = AgentProcess(
+                id=self._tracker.allocate_agent_process_id(),
+                pane=pane_info.pane,
+                place=pane_info.place,
+                generation=pane_info.generation,
                 agent=agent,
                 started_at=now,
             )
-            self._knowing.take([RuntimeBegan(at=now, runtime=runtime)])
+            self._tracker.submit_facts([AgentStarted(at=now, runtime=runtime)])
 
-    def end(self, one: Standing) -> None:
+    def end_if_gone(self, pane_info: PaneInfo) -> None:
         """The agent that was seen here is gone when nothing carries it any more, or looks no longer find it."""
-        runtime = self._knowing.runtime_in(one.pane)
+        runtime = self._tracker.find_agent_in_pane(pane_info.pane)
         if runtime is None or runtime.pid:
             return
-        told = self._knowing.projection(runtime.id)
+        told = self._tracker.get_projection(runtime.id)
         is_lost = told is not None and told.state.presence == "unmanaged"
-        if is_lost or one.shows_ours or not carrier(one.command):
-            self._suspects.pop(one.pane, None)
-            self._knowing.take([RuntimeEnded(at=self._clock.now(), runtime=runtime.id)])
+        if is_lost or pane_info.shows_ours or not is_carrier(pane_info.command):
+            self._candidates.pop(pane_info.pane, None)
+            self._tracker.submit_facts([AgentExited(at=self._clock.now(), runtime=runtime.id)])
 
-    def _named(self, one: Standing, screen: Screen) -> str:
-        seen = {agent: found for agent in self._circle.adapters if (found := self._circle.look(agent, screen))}
+    def _identify_agent(self, pane_info: PaneInfo, screen: Screen) -> str:
+        seen = {
+            agent: found
+            for agent in self._registry.adapters
+            if (found := self._registry.classify_screen(agent, screen))
+        }
         sure = {agent: found.confidence for agent, found in seen.items() if found.rule and found.state != "unknown"}
         best = max(sure, key=lambda agent: sure[agent], default="")
-        title = next((agent for agent in seen if self._circle.title_matches(agent, one.title)), "")
-        poller = best if best and (sure[best] >= _SURE or best == title) else ""
-        return recognise(SignatureInputs(poller_match=poller, title_match=title), one.command).agent
+        title = next((agent for agent in seen if self._registry.is_title_match(agent, pane_info.title)), "")
+        poller = best if best and (sure[best] >= _MIN_CONFIDENCE or best == title) else ""
+        return identify_agent(SignatureInputs(poller_match=poller, title_match=title), pane_info.command).agent
 
 
-def carrier(command: str) -> bool:
-    return command.rsplit("/", 1)[-1] in CARRIERS
+def is_carrier(command: str) -> bool:
+    return command.rsplit("/", 1)[-1] in CARRIER_PROGRAMS

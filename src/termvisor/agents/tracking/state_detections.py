@@ -8,24 +8,24 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from termvisor.clock import iso
-from termvisor.model.agent.agent_process import Runtime
+from termvisor.clock import format_timestamp
+from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.session import AgentSession, EndReason
 from termvisor.model.agent.signal import Signal
-from termvisor.model.agent.state import Flags, StateChange
+from termvisor.model.agent.state import AgentFlags, StateChange
 from termvisor.model.detection.detection import Detection
 from termvisor.model.detection.rule import Rule, Severity
 from termvisor.model.event import Scalar
-from termvisor.model.event_types import key_of
+from termvisor.model.event_types import build_detection_key
 from termvisor.model.ids import RuntimeId
 
-Rules = Callable[[str], Rule | None]
+RuleLookup = Callable[[str], Rule | None]
 """A rule in force, by its id."""
-_CONTEXT = 500
-_NO_FLAGS = Flags()
+_MAX_CONTEXT_CHARS = 500
+_NO_FLAGS = AgentFlags()
 
 
-class Notice(Struct, frozen=True, kw_only=True):
+class SignalRule(Struct, frozen=True, kw_only=True):
     """What the agent's own word is called as a rule, and what it means."""
 
     rule: str
@@ -33,53 +33,55 @@ class Notice(Struct, frozen=True, kw_only=True):
     severity: Severity
 
 
-_LIMITED = Notice(rule="signal.usage_limited", type="usage.reached", severity="error")
-_COMPACTED = Notice(rule="signal.compacting", type="session.compaction", severity="warning")
-_LOGIN = Notice(rule="signal.auth_needed", type="auth.required", severity="error")
-_ENDED = Notice(rule="signal.session_ended", type="session.summary", severity="info")
-NOTICES = (_LIMITED, _COMPACTED, _LOGIN, _ENDED)
+_USAGE_LIMITED = SignalRule(rule="signal.usage_limited", type="usage.reached", severity="error")
+_COMPACTED = SignalRule(rule="signal.compacting", type="session.compaction", severity="warning")
+_AUTH_NEEDED = SignalRule(rule="signal.auth_needed", type="auth.required", severity="error")
+_SESSION_ENDED = SignalRule(rule="signal.session_ended", type="session.summary", severity="info")
+SIGNAL_RULES = (_USAGE_LIMITED, _COMPACTED, _AUTH_NEEDED, _SESSION_ENDED)
 
 
-def of_flags(change: StateChange) -> Iterator[Detection]:
+def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
     """Of an agent that goes on."""
     before = change.before.flags if change.before is not None else _NO_FLAGS
     now = change.after.flags
     evidence: dict[str, Scalar] = {"signal": change.after.evidence, "source": change.after.source}
     if now.usage_limited and not before.usage_limited:
-        ends = {} if now.resets_at is None else {"resets_at": iso(now.resets_at)}
-        yield _told(_LIMITED, change, ends, {**evidence, "resets_at": now.resets_at})
+        ends = {} if now.resets_at is None else {"resets_at": format_timestamp(now.resets_at)}
+        yield _build_detection(_USAGE_LIMITED, change, ends, {**evidence, "resets_at": now.resets_at})
     if before.compacting and not now.compacting:
-        yield _told(_COMPACTED, change, {}, evidence)
+        yield _build_detection(_COMPACTED, change, {}, evidence)
     if now.auth_needed and not before.auth_needed:
-        yield _told(_LOGIN, change, {}, evidence)
+        yield _build_detection(_AUTH_NEEDED, change, {}, evidence)
 
 
-def of_session(session: AgentSession, why: EndReason | None) -> Detection:
+def detect_session_end(session: AgentSession, end_reason: EndReason | None) -> Detection:
     """One that is over, with what it used, and why it ended where somebody has said so."""
     usage = session.usage
     counts = {name: getattr(usage, name) for name in ("total", "input", "cached", "output", "reasoning", "cost")}
-    told = {"session_id": session.external_id, "end_reason": why, "model": session.model, **counts}
+    told = {"session_id": session.external_id, "end_reason": end_reason, "model": session.model, **counts}
     captures = {name: str(value) for name, value in told.items() if value not in (None, "")}
     return Detection(
         at=session.ended_at or session.started_at,
-        type=_ENDED.type,
-        rule=_ENDED.rule,
+        type=_SESSION_ENDED.type,
+        rule=_SESSION_ENDED.rule,
         pane=session.pane,
         runtime=session.runtime,
         agent=session.agent,
-        severity=_ENDED.severity,
+        severity=_SESSION_ENDED.severity,
         captures=captures,
         source="signal",
         evidence={"session": session.id},
-        context=session.title[:_CONTEXT],
-        key=key_of(_ENDED.type, session.agent, session.runtime, captures),
+        context=session.title[:_MAX_CONTEXT_CHARS],
+        key=build_detection_key(_SESSION_ENDED.type, session.agent, session.runtime, captures),
     )
 
 
-def of_look(runtime: Runtime, signal: Signal, before: str, rules: Rules) -> Detection | None:
+def detect_screen_rule(
+    agent_process: AgentProcess, signal: Signal, previous_rule: str, find_rule: RuleLookup
+) -> Detection | None:
     """Of a screen that shows what it did not show before."""
     name = signal.payload.get("rule")
-    rule = rules(name) if isinstance(name, str) and name != before else None
+    rule = find_rule(name) if isinstance(name, str) and name != previous_rule else None
     if rule is None or not rule.event:
         return None
     said = {key: value for key, value in signal.payload.items() if key != "rule" and value not in (None, "")}
@@ -91,33 +93,35 @@ def of_look(runtime: Runtime, signal: Signal, before: str, rules: Rules) -> Dete
         at=signal.ingested_at,
         type=rule.event,
         rule=rule.id,
-        pane=runtime.pane,
-        runtime=runtime.id,
-        agent=runtime.agent,
+        pane=agent_process.pane,
+        runtime=agent_process.id,
+        agent=agent_process.agent,
         severity=rule.severity,
         captures=captures,
         source="screen",
         evidence=evidence,
-        context="\n".join(captures.values())[:_CONTEXT],
+        context="\n".join(captures.values())[:_MAX_CONTEXT_CHARS],
         confidence=signal.confidence,
         cooldown=rule.cooldown,
-        key=key_of(rule.event, runtime.agent, runtime.id, captures),
+        key=build_detection_key(rule.event, agent_process.agent, agent_process.id, captures),
     )
 
 
-def _told(notice: Notice, change: StateChange, captures: dict[str, str], evidence: dict[str, Scalar]) -> Detection:
+def _build_detection(
+    signal_rule: SignalRule, change: StateChange, captures: dict[str, str], evidence: dict[str, Scalar]
+) -> Detection:
     state = change.after
     runtime: RuntimeId = state.runtime
     return Detection(
         at=change.at,
-        type=notice.type,
-        rule=notice.rule,
+        type=signal_rule.type,
+        rule=signal_rule.rule,
         pane=state.pane,
         runtime=runtime,
         agent=state.agent,
-        severity=notice.severity,
+        severity=signal_rule.severity,
         captures=captures,
         source="signal",
         evidence={name: value for name, value in evidence.items() if value is not None},
-        key=key_of(notice.type, state.agent, runtime, captures),
+        key=build_detection_key(signal_rule.type, state.agent, runtime, captures),
     )

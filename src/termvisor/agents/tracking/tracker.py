@@ -12,272 +12,296 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.agents.state.reducer import Knowledge, latest, told
-from termvisor.agents.tracking.clock_jump import Reckoning
-from termvisor.agents.tracking.fact_redaction import clean
-from termvisor.agents.tracking.sessions import Story
-from termvisor.agents.tracking.transition import Outcome, Standing, Terms, look_again, take_turn
+from termvisor.agents.state.reducer import AgentKnowledge, apply_facts, find_latest_fact_time
+from termvisor.agents.tracking.clock_jump import ClockJumpDetector
+from termvisor.agents.tracking.fact_redaction import redact_fact
+from termvisor.agents.tracking.sessions import AgentSessions
+from termvisor.agents.tracking.transition import (
+    TrackerState,
+    TrackingConfig,
+    TrackingOutcome,
+    compute_transition,
+    reconcile_state,
+)
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.errors import StorageError
-from termvisor.log import logger
-from termvisor.model.agent.agent_process import ClockSet, Fact, Runtime
-from termvisor.model.agent.read_position import Bookmark
+from termvisor.log import get_logger
+from termvisor.model.agent.agent_process import AgentProcess, ClockSet, Fact
+from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.state import Projection, StateChange
+from termvisor.model.agent.state import StateChange, StateProjection
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.pipeline.agent_presence import Stay
+from termvisor.pipeline.agent_presence import AgentPresence
 from termvisor.store import Store
-from termvisor.store.tables.agent_facts import Copy, Kept, Mark, Published
+from termvisor.store.tables.agent_facts import FactCheckpoint, PublishedState, SourcePosition, StoredAgentState
 
-_WAITING = 10_000
+_MAX_PENDING_FACTS = 10_000
 """Facts that may wait to be stored; while there are so many, further ones are refused."""
-_TOGETHER = 256
-_COPY_AFTER = 1000
-_AGAIN_FOR = 2.0
-_ALONE_FOR = 60.0
+_MAX_FACTS_PER_BATCH = 256
+_FACTS_PER_SNAPSHOT = 1000
+_RETRY_DELAY_S = 2.0
+_MAX_WAIT_S = 60.0
 """Seconds after which deadlines are reckoned anew: the machine's clock may have been set."""
-_AHEAD = 10 * NS
+_MAX_FUTURE_NS = 10 * NS
 """How far ahead of the clock something known may be before the clock is doubted."""
-_Reached = dict[str | tuple[RuntimeId, str], Mark | Bookmark]
-log = logger("knowing")
+_ReadMarks = dict[str | tuple[RuntimeId, str], SourcePosition | ReadPosition]
+log = get_logger("knowing")
 
 
-class Knowing:
-    def __init__(self, store: Store, events: Bus[Event], clock: Clock, terms: Terms):
+class AgentTracker:
+    def __init__(self, store: Store, events: Bus[Event], clock: Clock, config: TrackingConfig):
         self._store, self._events, self._clock = store, events, clock
-        self.terms = terms
-        self.news: Bus[StateChange] = Bus()
-        self.turns: Bus[Outcome] = Bus()
+        self.config = config
+        self.state_changes: Bus[StateChange] = Bus()
+        self.outcomes: Bus[TrackingOutcome] = Bus()
         """Everything that was stored, for those who count it."""
-        self.standing = Standing()
-        self.marks: dict[str, Mark] = {}
+        self.state = TrackerState()
+        self.source_positions: dict[str, SourcePosition] = {}
         """How far sources are read whose facts are stored."""
-        self._bookmarks: dict[tuple[RuntimeId, str], bytes] = {}
-        self.next_runtime = 1
-        self.refused = 0
-        self.trouble = ""
+        self._read_positions: dict[tuple[RuntimeId, str], bytes] = {}
+        self.next_agent_process_id = 1
+        self.refused_fact_count = 0
+        self.storage_problem = ""
         """What keeps facts from being stored right now, for a person to read."""
-        self._waiting: deque[Fact] = deque()
-        self._reached: _Reached = {}
-        self._copied = 0
-        self._is_ending = False
-        self._wake, self._is_done = asyncio.Event(), asyncio.Event()
-        self._is_done.set()
-        self.arrived: Callable[[PaneId], None] = lambda pane: None
+        self._pending_facts: deque[Fact] = deque()
+        self._pending_marks: _ReadMarks = {}
+        self._snapshot_fact = 0
+        self._is_stopping = False
+        self._wake_event, self._all_stored = asyncio.Event(), asyncio.Event()
+        self._all_stored.set()
+        self.on_agent_arrived: Callable[[PaneId], None] = lambda pane: None
         """Told of every pane in which an agent is known from now on."""
-        self._here: dict[PaneId, Runtime] = {}
-        self._left: dict[PaneId, Stay] = {}
+        self._agents_by_pane: dict[PaneId, AgentProcess] = {}
+        self._last_agents_by_pane: dict[PaneId, AgentPresence] = {}
         """Who was in a pane last."""
-        self._reckoning = Reckoning(clock.now(), clock.monotonic())
+        self._clock_jump_detector = ClockJumpDetector(clock.now(), clock.monotonic())
 
-    async def open(self) -> None:
+    async def restore(self) -> None:
         """Take up what an earlier daemon knew."""
-        kept = await self._store.facts.kept()
-        knowledge, self._copied = _copy(kept), kept.copied
+        kept = await self._store.agent_facts.load_state()
+        knowledge, self._snapshot_fact = _decode_snapshot(kept), kept.checkpoint_fact
         if knowledge is None:
-            knowledge, self._copied = Knowledge(), 0
-        last = self._copied
-        while facts := await self._store.facts.after(last):
-            knowledge, last = told(knowledge, (fact for _, fact in facts), self.terms.measure), facts[-1][0]
-        story = Story(going_on={one.runtime: one for one in await self._store.sessions.open()}, last=kept.last_session)
+            knowledge, self._snapshot_fact = AgentKnowledge(), 0
+        last = self._snapshot_fact
+        while facts := await self._store.agent_facts.list_after(last):
+            knowledge, last = apply_facts(knowledge, (fact for _, fact in facts), self.config.thresholds), facts[-1][0]
+        story = AgentSessions(
+            going_on={one.runtime: one for one in await self._store.sessions.list_open()}, last=kept.last_session
+        )
         projections = {one.state.runtime: one for one in kept.states}
-        self.next_runtime, self.marks = kept.last_runtime + 1, dict(kept.marks)
-        self._bookmarks = {(one.runtime, one.watch): one.body for one in kept.bookmarks}
-        self._left = {one.projection.state.pane: _stay(one) for one in reversed(kept.left)}
-        self._adopt(Standing(knowledge=knowledge, projections=projections, story=story, last_fact=kept.last_fact))
-        self._set_back(latest(knowledge))
+        self.next_agent_process_id, self.source_positions = kept.last_runtime + 1, dict(kept.marks)
+        self._read_positions = {(one.runtime, one.watch): one.body for one in kept.bookmarks}
+        self._last_agents_by_pane = {
+            one.projection.state.pane: _build_past_presence(one) for one in reversed(kept.exited)
+        }
+        self._set_state(
+            TrackerState(knowledge=knowledge, projections=projections, story=story, last_fact=kept.last_fact)
+        )
+        self._correct_future_times(find_latest_fact_time(knowledge))
 
-    def _set_back(self, last: int) -> None:
+    def _correct_future_times(self, latest_at: int) -> None:
         """What is known cannot be of the future: the clock was set back while nobody watched, at least so far."""
         now = self._clock.now()
-        if last > now + _AHEAD:
-            self.take([ClockSet(at=now, by=now - last)])
+        if latest_at > now + _MAX_FUTURE_NS:
+            self.submit_facts([ClockSet(at=now, by=now - latest_at)])
 
-    def take(self, facts: Iterable[Fact], *, reached: tuple[str, Mark] | Bookmark | None = None) -> bool:
+    def submit_facts(
+        self, facts: Iterable[Fact], *, position: tuple[str, SourcePosition] | ReadPosition | None = None
+    ) -> bool:
         """They are stored soon, in this order; False when too many wait already, and then none is taken.
 
         ``reached``: how far a source, or a place of an agent, is read once these are stored.
         """
-        new = [clean(fact) for fact in facts]
-        if len(self._waiting) + len(new) > _WAITING:
-            self.refused += len(new)
+        new = [redact_fact(fact) for fact in facts]
+        if len(self._pending_facts) + len(new) > _MAX_PENDING_FACTS:
+            self.refused_fact_count += len(new)
             return False
-        self._waiting.extend(new)
-        if isinstance(reached, Bookmark):
-            self._reached[reached.runtime, reached.watch] = reached
-        elif reached:
-            self._reached[reached[0]] = reached[1]
-        if new or reached:
-            self._is_done.clear()
-            self._wake.set()
+        self._pending_facts.extend(new)
+        if isinstance(position, ReadPosition):
+            self._pending_marks[position.runtime, position.watch] = position
+        elif position:
+            self._pending_marks[position[0]] = position[1]
+        if new or position:
+            self._all_stored.clear()
+            self._wake_event.set()
         return True
 
-    def bookmark(self, runtime: RuntimeId, watch: str) -> bytes:
+    def take_read_position(self, agent_process_id: RuntimeId, watch: str) -> bytes:
         """How far an earlier daemon had read a place of this agent. It is told once: whoever asked reads on from it."""
-        return self._bookmarks.pop((runtime, watch), b"")
+        return self._read_positions.pop((agent_process_id, watch), b"")
 
-    def runtime_in(self, pane: PaneId) -> Runtime | None:
+    def find_agent_in_pane(self, pane: PaneId) -> AgentProcess | None:
         """The agent that lives in a pane."""
-        return self._here.get(pane)
+        return self._agents_by_pane.get(pane)
 
     @property
-    def living(self) -> dict[PaneId, Runtime]:
-        return self._here
+    def agents_by_pane(self) -> dict[PaneId, AgentProcess]:
+        return self._agents_by_pane
 
-    def stays(self, pane: PaneId) -> list[Stay]:
+    def list_presences(self, pane: PaneId) -> list[AgentPresence]:
         """The agent in a pane, and the one that was there before it."""
-        here, left = self._here.get(pane), self._left.get(pane)
-        return ([left] if left is not None else []) + ([self._staying(here)] if here is not None else [])
+        here, left = self._agents_by_pane.get(pane), self._last_agents_by_pane.get(pane)
+        return ([left] if left is not None else []) + ([self._build_presence(here)] if here is not None else [])
 
-    def _staying(self, runtime: Runtime) -> Stay:
-        session = self.session(runtime.id)
-        return Stay(
-            runtime=runtime.id,
-            agent=runtime.agent,
+    def _build_presence(self, agent_process: AgentProcess) -> AgentPresence:
+        session = self.get_session(agent_process.id)
+        return AgentPresence(
+            agent_process=agent_process.id,
+            agent=agent_process.agent,
             version=session.version if session is not None else "",
-            began_at=runtime.started_at,
-            has_process=bool(runtime.pid),
+            began_at=agent_process.started_at,
+            has_process=bool(agent_process.pid),
         )
 
-    def new_runtime(self) -> RuntimeId:
+    def allocate_agent_process_id(self) -> RuntimeId:
         """A number that no agent had before."""
-        self.next_runtime += 1
-        return RuntimeId(self.next_runtime - 1)
+        self.next_agent_process_id += 1
+        return RuntimeId(self.next_agent_process_id - 1)
 
-    def projection(self, runtime: RuntimeId) -> Projection | None:
-        return self.standing.projections.get(runtime)
+    def get_projection(self, agent_process_id: RuntimeId) -> StateProjection | None:
+        return self.state.projections.get(agent_process_id)
 
-    def session(self, runtime: RuntimeId) -> AgentSession | None:
-        return self.standing.story.going_on.get(runtime)
+    def get_session(self, agent_process_id: RuntimeId) -> AgentSession | None:
+        return self.state.story.going_on.get(agent_process_id)
 
-    async def stored(self) -> None:
+    async def wait_stored(self) -> None:
         """Wait until all that was taken up to now is stored and told."""
-        await self._is_done.wait()
+        await self._all_stored.wait()
 
     async def run(self) -> None:
         """Until `end`. It is not cancelled: what is being stored has its numbers already."""
-        await self._look_again()
-        while not self._is_ending or self._waiting or self._reached:
-            await self._wait()
-            await self._turn()
-        await self._leave()
+        await self._reconcile()
+        while not self._is_stopping or self._pending_facts or self._pending_marks:
+            await self._wait_for_facts()
+            await self._process_batch()
+        await self._store_snapshot()
 
-    async def _look_again(self) -> None:
+    async def _reconcile(self) -> None:
         """What time did while nobody watched."""
-        while not self._is_ending:
+        while not self._is_stopping:
             try:
-                await self._conclude(look_again(self.standing, self._clock.now(), self.terms), {})
+                await self._store_outcome(reconcile_state(self.state, self._clock.now(), self.config), {})
             except StorageError as error:
-                await self._troubled(error)
+                await self._handle_storage_error(error)
             else:
                 return
 
-    def end(self) -> None:
-        self._is_ending = True
-        self._wake.set()
+    def stop(self) -> None:
+        self._is_stopping = True
+        self._wake_event.set()
 
-    async def _leave(self) -> None:
+    async def _store_snapshot(self) -> None:
         """Store a copy of all that is known, so that the next daemon has little to fold."""
-        if self._copied < self.standing.last_fact:
+        if self._snapshot_fact < self.state.last_fact:
             with suppress(StorageError):
-                await self._conclude(take_turn(self.standing, (), self._clock.now(), self.terms), {}, is_copied=True)
+                await self._store_outcome(
+                    compute_transition(self.state, (), self._clock.now(), self.config), {}, with_snapshot=True
+                )
 
-    async def _wait(self) -> None:
-        due = min(self.standing.deadlines.values(), default=None)
-        seconds = _ALONE_FOR if due is None else max(0.0, (due - self._clock.now()) / NS)
+    async def _wait_for_facts(self) -> None:
+        due = min(self.state.deadlines.values(), default=None)
+        seconds = _MAX_WAIT_S if due is None else max(0.0, (due - self._clock.now()) / NS)
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, _ALONE_FOR)):
-                await self._wake.wait()
-        self._wake.clear()
+            async with asyncio.timeout(min(seconds, _MAX_WAIT_S)):
+                await self._wake_event.wait()
+        self._wake_event.clear()
 
-    async def _turn(self) -> None:
-        if by := self._reckoning.jump(self._clock.now(), self._clock.monotonic()):
+    async def _process_batch(self) -> None:
+        if by := self._clock_jump_detector.detect_jump(self._clock.now(), self._clock.monotonic()):
             log.warning("the machine's clock was set by %.1f s", by / NS)
-            self._waiting.appendleft(ClockSet(at=self._clock.now(), by=by))
-        facts = [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
-        reached, self._reached = ({}, self._reached) if self._waiting else (self._reached, {})
+            self._pending_facts.appendleft(ClockSet(at=self._clock.now(), by=by))
+        facts = [self._pending_facts.popleft() for _ in range(min(_MAX_FACTS_PER_BATCH, len(self._pending_facts)))]
+        reached, self._pending_marks = ({}, self._pending_marks) if self._pending_facts else (self._pending_marks, {})
         try:
-            await self._conclude(take_turn(self.standing, facts, self._clock.now(), self.terms), reached)
+            await self._store_outcome(compute_transition(self.state, facts, self._clock.now(), self.config), reached)
         except StorageError as error:
-            self._waiting.extendleft(reversed(facts))
-            self._reached = reached | self._reached
-            await self._troubled(error)
+            self._pending_facts.extendleft(reversed(facts))
+            self._pending_marks = reached | self._pending_marks
+            await self._handle_storage_error(error)
         else:
-            self.trouble = ""
-        if self._waiting or self._reached:
-            self._wake.set()
+            self.storage_problem = ""
+        if self._pending_facts or self._pending_marks:
+            self._wake_event.set()
         else:
-            self._is_done.set()
+            self._all_stored.set()
 
-    async def _troubled(self, error: StorageError) -> None:
+    async def _handle_storage_error(self, error: StorageError) -> None:
         """What is not stored waits; a daemon that is to end leaves it."""
-        if not self.trouble:
+        if not self.storage_problem:
             log.error("what agents do cannot be stored: %s", error)
-        self.trouble = f"what agents do cannot be stored: {error}"
-        if self._is_ending:
-            self._waiting.clear()
-            self._reached.clear()
+        self.storage_problem = f"what agents do cannot be stored: {error}"
+        if self._is_stopping:
+            self._pending_facts.clear()
+            self._pending_marks.clear()
         else:
-            await self._clock.sleep(_AGAIN_FOR)
+            await self._clock.sleep(_RETRY_DELAY_S)
 
-    async def _conclude(self, outcome: Outcome, reached: _Reached, *, is_copied: bool = False) -> None:
+    async def _store_outcome(
+        self, outcome: TrackingOutcome, read_marks: _ReadMarks, *, with_snapshot: bool = False
+    ) -> None:
         """Store, then tell."""
-        standing, turn = outcome.standing, outcome.turn
-        if is_copied or standing.last_fact - self._copied >= _COPY_AFTER:
-            turn = replace(turn, copy=Copy(fact=standing.last_fact, at=self._clock.now(), value=standing.knowledge))
-        marks = _of_sources(reached)
+        standing, turn = outcome.state, outcome.turn
+        if with_snapshot or standing.last_fact - self._snapshot_fact >= _FACTS_PER_SNAPSHOT:
+            turn = replace(
+                turn, copy=FactCheckpoint(fact=standing.last_fact, at=self._clock.now(), value=standing.knowledge)
+            )
+        marks = _select_source_positions(read_marks)
         events: list[Event] = []
-        if turn.facts or turn.states or turn.copy or reached:
-            events = await self._store.facts.add(replace(turn, marks=marks, bookmarks=_of_living(reached, standing)))
-        self._copied = turn.copy.fact if turn.copy else self._copied
-        self.marks |= marks
-        self._adopt(standing)
-        self._tell(outcome, events)
+        if turn.facts or turn.states or turn.copy or read_marks:
+            events = await self._store.agent_facts.add(
+                replace(turn, marks=marks, bookmarks=_select_read_positions(read_marks, standing))
+            )
+        self._snapshot_fact = turn.copy.fact if turn.copy else self._snapshot_fact
+        self.source_positions |= marks
+        self._set_state(standing)
+        self._publish_outcome(outcome, events)
 
-    def _tell(self, outcome: Outcome, events: list[Event]) -> None:
-        self.turns.publish(outcome)
+    def _publish_outcome(self, outcome: TrackingOutcome, events: list[Event]) -> None:
+        self.outcomes.publish(outcome)
         for event in events:
             self._events.publish(event)
         for change in outcome.changes:
-            self.news.publish(change)
+            self.state_changes.publish(change)
 
-    def _adopt(self, standing: Standing) -> None:
+    def _set_state(self, tracker_state: TrackerState) -> None:
         new: list[PaneId] = []
-        if standing.knowledge.roster.tenants is not self.standing.knowledge.roster.tenants:
-            tenants = standing.knowledge.roster.tenants.values()
+        if tracker_state.knowledge.roster.tenants is not self.state.knowledge.roster.tenants:
+            tenants = tracker_state.knowledge.roster.tenants.values()
             here = {tenant.runtime.pane: tenant.runtime for tenant in tenants}
-            for pane in [pane for pane, runtime in self._here.items() if runtime != here.get(pane)]:
-                self._left[pane] = replace(self._staying(self._here[pane]), ended_at=self._clock.now())
-            new = [pane for pane, runtime in here.items() if runtime != self._here.get(pane)]
-            self._here = here
-        self.standing = standing
+            for pane in [pane for pane, runtime in self._agents_by_pane.items() if runtime != here.get(pane)]:
+                self._last_agents_by_pane[pane] = replace(
+                    self._build_presence(self._agents_by_pane[pane]), ended_at=self._clock.now()
+                )
+            new = [pane for pane, runtime in here.items() if runtime != self._agents_by_pane.get(pane)]
+            self._agents_by_pane = here
+        self.state = tracker_state
         for pane in new:
-            self.arrived(pane)
+            self.on_agent_arrived(pane)
 
 
-def _of_sources(reached: _Reached) -> dict[str, Mark]:
-    return {str(name): mark for name, mark in reached.items() if not isinstance(mark, Bookmark)}
+def _select_source_positions(read_marks: _ReadMarks) -> dict[str, SourcePosition]:
+    return {str(name): mark for name, mark in read_marks.items() if not isinstance(mark, ReadPosition)}
 
 
-def _of_living(reached: _Reached, standing: Standing) -> list[Bookmark]:
+def _select_read_positions(read_marks: _ReadMarks, tracker_state: TrackerState) -> list[ReadPosition]:
     """Those of others went when they ended."""
-    living = standing.knowledge.roster.tenants
-    return [one for one in reached.values() if isinstance(one, Bookmark) and one.runtime in living]
+    living = tracker_state.knowledge.roster.tenants
+    return [one for one in read_marks.values() if isinstance(one, ReadPosition) and one.runtime in living]
 
 
-def _stay(one: Published) -> Stay:
+def _build_past_presence(one: PublishedState) -> AgentPresence:
     state = one.projection.state
-    return Stay(runtime=state.runtime, agent=state.agent, began_at=one.began_at, ended_at=one.ended_at)
+    return AgentPresence(agent_process=state.runtime, agent=state.agent, began_at=one.began_at, ended_at=one.ended_at)
 
 
-def _copy(kept: Kept) -> Knowledge | None:
+def _decode_snapshot(kept: StoredAgentState) -> AgentKnowledge | None:
     """None where there is none, or one of another version: then all facts that are kept are folded."""
-    if not kept.copied:
+    if not kept.checkpoint_fact:
         return None
     try:
-        return msgspec.msgpack.decode(kept.copy, type=Knowledge)
+        return msgspec.msgpack.decode(kept.copy, type=AgentKnowledge)
     except msgspec.DecodeError as error:
         log.warning("what was known is folded anew: %s", error)
         return None

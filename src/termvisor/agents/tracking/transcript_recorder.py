@@ -7,80 +7,82 @@ that no agent in a pane has shown are a stranger's, who only shares a folder, an
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.transcript_text import Words
-from termvisor.agents.tracking.adapter_registry import Circle
-from termvisor.agents.tracking.tracker import Knowing
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.transcript_text import TranscriptText
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.errors import StorageError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.transcript_message import Utterance
+from termvisor.model.agent.transcript_message import TranscriptMessage
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.redaction import redact
 
-LONGEST = 16_000
+MAX_MESSAGE_CHARS = 16_000
 """Characters of one utterance that are kept."""
-log = logger("scribe")
+log = get_logger("scribe")
 
 
-class Shelf(Protocol):
-    async def add(self, said: list[Utterance]) -> int: ...
+class TranscriptStore(Protocol):
+    async def add(self, messages: Sequence[TranscriptMessage]) -> int: ...
 
-    async def add_found(self, said: list[tuple[Utterance, Sequence[Detection]]]) -> tuple[int, list[Event]]: ...
+    async def add_with_detections(
+        self, messages: Sequence[tuple[TranscriptMessage, Sequence[Detection]]]
+    ) -> tuple[int, list[Event]]: ...
 
 
-class Scribe:
-    def __init__(self, knowing: Knowing, circle: Circle, shelf: Shelf):
-        self._knowing, self._circle, self._shelf = knowing, circle, shelf
-        self.is_asked = True
+class TranscriptRecorder:
+    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, transcript_store: TranscriptStore):
+        self._tracker, self._registry, self._transcript_store = tracker, registry, transcript_store
+        self.is_enabled = True
         """Whether anything is to be written down."""
-        self.written = 0
-        self.spot: Callable[[Utterance], Sequence[Detection]] = lambda said: ()
+        self.stored_count = 0
+        self.find_detections: Callable[[TranscriptMessage], Sequence[Detection]] = lambda said: ()
         """What rules find in it; stored with it, so each once."""
-        self.tell: Callable[[Event], None] = lambda event: None
+        self.publish_event: Callable[[Event], None] = lambda event: None
 
-    async def take(self, heard: Iterable[tuple[str, Record]]) -> None:
+    async def record_messages(self, records: Iterable[tuple[str, SourceRecord]]) -> None:
         """What these records hold of words. What cannot be stored is told in the log: the transcript still has it."""
-        if not self.is_asked:
+        if not self.is_enabled:
             return
-        said = [one for agent, record in heard for one in self._said(agent, record)]
+        said = [one for agent, record in records for one in self._read_messages(agent, record)]
         if not said:
             return
         try:
-            await self._write([(one, self.spot(one)) for one in said])
+            await self._store_messages([(one, self.find_detections(one)) for one in said])
         except StorageError as error:
             log.warning("%d utterances were not stored: %s", len(said), error)
 
-    async def _write(self, said: list[tuple[Utterance, Sequence[Detection]]]) -> None:
-        if not any(found for _, found in said):
-            self.written += await self._shelf.add([one for one, _ in said])
+    async def _store_messages(self, messages: list[tuple[TranscriptMessage, Sequence[Detection]]]) -> None:
+        if not any(found for _, found in messages):
+            self.stored_count += await self._transcript_store.add([one for one, _ in messages])
             return
-        count, events = await self._shelf.add_found(said)
-        self.written += count
+        count, events = await self._transcript_store.add_with_detections(messages)
+        self.stored_count += count
         for event in events:
-            self.tell(event)
+            self.publish_event(event)
 
-    def _said(self, agent: str, record: Record) -> Iterator[Utterance]:
-        for words in self._circle.words(agent, record):
-            session = self._session(agent, words.session)
+    def _read_messages(self, agent: str, record: SourceRecord) -> Iterator[TranscriptMessage]:
+        for words in self._registry.read_transcript(agent, record):
+            session = self._find_session(agent, words.session)
             if session is not None:
-                yield _utterance(words, session, record)
+                yield _build_message(words, session, record)
 
-    def _session(self, agent: str, name: str) -> AgentSession | None:
-        going_on = self._knowing.standing.story.going_on.values()
+    def _find_session(self, agent: str, name: str) -> AgentSession | None:
+        going_on = self._tracker.state.story.going_on.values()
         return next((one for one in going_on if (one.agent, one.external_id) == (agent, name)), None)
 
 
-def _utterance(words: Words, session: AgentSession, record: Record) -> Utterance:
-    at = min(words.at, record.at) if words.at > 0 else record.at
-    return Utterance(
+def _build_message(transcript_text: TranscriptText, session: AgentSession, record: SourceRecord) -> TranscriptMessage:
+    at = min(transcript_text.at, record.at) if transcript_text.at > 0 else record.at
+    return TranscriptMessage(
         pane=session.pane,
         runtime=session.runtime,
         agent=session.agent,
-        session=words.session[:200],
-        role=words.role,
-        key=words.key[:200],
+        session=transcript_text.session[:200],
+        role=transcript_text.role,
+        key=transcript_text.key[:200],
         at=at,
-        text=redact(words.text[:LONGEST]),
+        text=redact(transcript_text.text[:MAX_MESSAGE_CHARS]),
     )

@@ -8,163 +8,169 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state.published_state import advance, state_of
-from termvisor.agents.state.reducer import NOTHING, Knowledge, tell
-from termvisor.agents.state.resolver import next_change_at
-from termvisor.agents.state.thresholds import Measure
-from termvisor.agents.tracking import agent_events as telling
-from termvisor.agents.tracking import sessions as session_story
-from termvisor.agents.tracking import state_detections as noticing
-from termvisor.agents.tracking.sessions import Resume, Story
-from termvisor.agents.tracking.state_detections import Rules
-from termvisor.model.agent.agent_process import Fact, PaneClosed, Runtime
+from termvisor.agents.state.published_state import compute_change, compute_state
+from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS, AgentKnowledge, apply_fact
+from termvisor.agents.state.resolver import find_next_change
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.agents.tracking import agent_events, sessions, state_detections
+from termvisor.agents.tracking.sessions import AgentSessions, ResumeCommandBuilder
+from termvisor.agents.tracking.state_detections import RuleLookup
+from termvisor.model.agent.agent_process import AgentProcess, Fact, PaneClosed
 from termvisor.model.agent.session import AgentSession, EndReason
 from termvisor.model.agent.signal import Signal
-from termvisor.model.agent.state import AgentState, Flags, Projection, StateChange
+from termvisor.model.agent.state import AgentFlags, AgentState, StateChange, StateProjection
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SignalId
-from termvisor.store.tables.agent_facts import Published, Turn, instant
+from termvisor.store.tables.agent_facts import FactBatch, PublishedState, get_fact_time
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class TrackingConfig(Struct, frozen=True, kw_only=True):
     """What evidence is measured by, and how sessions are taken up again."""
 
-    measure: Measure
-    resume: Resume = lambda agent, session: ()
-    rules: Rules = lambda name: None
+    thresholds: Thresholds
+    build_resume_command: ResumeCommandBuilder = lambda agent, session: ()
+    rules: RuleLookup = lambda name: None
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class TrackerState(Struct, frozen=True, kw_only=True):
     """All that is known and was told."""
 
-    knowledge: Knowledge = Knowledge()
-    projections: dict[RuntimeId, Projection] = {}
+    knowledge: AgentKnowledge = AgentKnowledge()
+    projections: dict[RuntimeId, StateProjection] = {}
     """As they were last published, of runtimes that live."""
     deadlines: dict[RuntimeId, int] = {}
     """When each state may change by itself."""
-    story: Story = Story()
+    story: AgentSessions = AgentSessions()
     last_fact: int = 0
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
-    standing: Standing
-    turn: Turn
+class TrackingOutcome(Struct, frozen=True, kw_only=True):
+    state: TrackerState
+    turn: FactBatch
     changes: tuple[StateChange, ...] = ()
-    bound: tuple[tuple[RuntimeId, Signal], ...] = ()
+    bound_signals: tuple[tuple[RuntimeId, Signal], ...] = ()
     """The signals that counted, and for whom."""
 
 
-class _Course(Struct):
+class _Transition(Struct):
     """What happens within one turn."""
 
-    standing: Standing
-    terms: Terms
-    numbered: list[tuple[int, Fact]] = []
-    sessions: dict[int, AgentSession] = {}
-    lives: dict[RuntimeId, Runtime] = {}
+    state: TrackerState
+    config: TrackingConfig
+    numbered_facts: list[tuple[int, Fact]] = []
+    changed_sessions: dict[int, AgentSession] = {}
+    agents: dict[RuntimeId, AgentProcess] = {}
     """Every runtime that lived during the turn."""
-    ended: dict[RuntimeId, int] = {}
-    touched: set[RuntimeId] = set()
-    bound: list[tuple[RuntimeId, Signal]] = []
-    shown: list[Detection] = []
+    ended_agents: dict[RuntimeId, int] = {}
+    changed_agents: set[RuntimeId] = set()
+    bound_signals: list[tuple[RuntimeId, Signal]] = []
+    screen_detections: list[Detection] = []
     """What screens show that they did not show before."""
 
-    def tell(self, fact: Fact) -> None:
-        number = self.standing.last_fact + 1
+    def add_fact(self, fact: Fact) -> None:
+        number = self.state.last_fact + 1
         known = replace(fact, id=SignalId(number)) if isinstance(fact, Signal) else fact
-        before = self.standing.knowledge
-        after = tell(before, known, self.terms.measure)
-        self.numbered.append((number, known))
-        self.standing = replace(self.standing, knowledge=after, last_fact=number)
-        self._note_lives(before, after)
-        self._note_signals(before, after, known)
-        self._note_ends(before, after, known)
+        before = self.state.knowledge
+        after = apply_fact(before, known, self.config.thresholds)
+        self.numbered_facts.append((number, known))
+        self.state = replace(self.state, knowledge=after, last_fact=number)
+        self._record_started(before, after)
+        self._record_signals(before, after, known)
+        self._record_ended(before, after, known)
         if isinstance(fact, PaneClosed):
-            self.tell_story(session_story.pane_closed(self.standing.story, fact.pane, fact.at))
+            self.update_sessions(sessions.mark_pane_closed(self.state.story, fact.pane, fact.at))
         if before.unreachable != after.unreachable or before.roster.doubts is not after.roster.doubts:
-            self.touched.update(after.roster.tenants)
+            self.changed_agents.update(after.roster.tenants)
 
-    def _note_lives(self, before: Knowledge, after: Knowledge) -> None:
+    def _record_started(self, before: AgentKnowledge, after: AgentKnowledge) -> None:
         if before.roster.tenants is after.roster.tenants:
             return
         for number, tenant in after.roster.tenants.items():
             if number not in before.roster.tenants:
-                self.lives[number] = tenant.runtime
-                self.touched.add(number)
-                self.tell_story(session_story.began(self.standing.story, tenant.runtime))
+                self.agents[number] = tenant.runtime
+                self.changed_agents.add(number)
+                self.update_sessions(sessions.start_session(self.state.story, tenant.runtime))
 
-    def _note_signals(self, before: Knowledge, after: Knowledge, fact: Fact) -> None:
+    def _record_signals(self, before: AgentKnowledge, after: AgentKnowledge, fact: Fact) -> None:
         """Who waited for a runtime may have found it now."""
         if before.ledgers is after.ledgers:
             return
         changed = [number for number, one in after.ledgers.items() if before.ledgers.get(number) is not one]
-        self.touched.update(changed)
+        self.changed_agents.update(changed)
         heard = [*(one for one in before.pending if one not in after.pending), fact]
         for number in changed:
             for signal in heard:
-                if isinstance(signal, Signal) and _counted(before, after, number, signal):
-                    self.bound.append((number, signal))
-                    self._note_look(before, number, signal)
-                    told = session_story.heard(self.standing.story, number, signal, self.terms.resume)
-                    self.tell_story(told)
+                if isinstance(signal, Signal) and _is_signal_applied(before, after, number, signal):
+                    self.bound_signals.append((number, signal))
+                    self._record_screen_rule(before, number, signal)
+                    told = sessions.apply_session_signal(
+                        self.state.story, number, signal, self.config.build_resume_command
+                    )
+                    self.update_sessions(told)
 
-    def _note_look(self, before: Knowledge, runtime: RuntimeId, signal: Signal) -> None:
-        if "rule" not in signal.payload or runtime not in self.lives:
+    def _record_screen_rule(self, before: AgentKnowledge, agent_process_id: RuntimeId, signal: Signal) -> None:
+        if "rule" not in signal.payload or agent_process_id not in self.agents:
             return
-        slot = before.ledgers.get(runtime, NOTHING).slots.get(signal.source)
+        slot = before.ledgers.get(agent_process_id, EMPTY_SOURCE_SLOTS).slots.get(signal.source)
         last = slot.rule if slot is not None else ""
-        if (found := noticing.of_look(self.lives[runtime], signal, last, self.terms.rules)) is not None:
-            self.shown.append(found)
+        if (
+            found := state_detections.detect_screen_rule(self.agents[agent_process_id], signal, last, self.config.rules)
+        ) is not None:
+            self.screen_detections.append(found)
 
-    def _note_ends(self, before: Knowledge, after: Knowledge, fact: Fact) -> None:
+    def _record_ended(self, before: AgentKnowledge, after: AgentKnowledge, fact: Fact) -> None:
         for number in before.roster.tenants.keys() - after.roster.tenants.keys():
-            at = instant(fact)
-            last = state_of(before, number, at, self.terms.measure)
-            why = session_story.why_ended(last, is_pane_gone=isinstance(fact, PaneClosed))
-            self.ended[number] = at
-            self.tell_story(session_story.ended(self.standing.story, number, at, why))
+            at = get_fact_time(fact)
+            last = compute_state(before, number, at, self.config.thresholds)
+            why = sessions.derive_end_reason(last, is_pane_gone=isinstance(fact, PaneClosed))
+            self.ended_agents[number] = at
+            self.update_sessions(sessions.end_session(self.state.story, number, at, why))
 
-    def tell_story(self, told: session_story.Told) -> None:
-        story, changed = told
-        self.standing = replace(self.standing, story=story)
-        self.sessions.update((one.id, one) for one in changed)
+    def update_sessions(self, update: sessions.SessionUpdate) -> None:
+        story, changed = update
+        self.state = replace(self.state, story=story)
+        self.changed_sessions.update((one.id, one) for one in changed)
 
 
-def take_turn(standing: Standing, facts: Iterable[Fact], now: int, terms: Terms) -> Outcome:
+def compute_transition(
+    tracker_state: TrackerState, facts: Iterable[Fact], now: int, config: TrackingConfig
+) -> TrackingOutcome:
     """What follows from these facts, and from time alone, at this instant."""
-    lives = {number: tenant.runtime for number, tenant in standing.knowledge.roster.tenants.items()}
-    course = _Course(standing=standing, terms=terms, lives=lives)
+    lives = {number: tenant.runtime for number, tenant in tracker_state.knowledge.roster.tenants.items()}
+    course = _Transition(state=tracker_state, config=config, agents=lives)
     for fact in facts:
-        course.tell(fact)
-    due = {number for number, at in standing.deadlines.items() if at <= now}
-    return _concluded(course, due, now)
+        course.add_fact(fact)
+    due = {number for number, at in tracker_state.deadlines.items() if at <= now}
+    return _build_outcome(course, due, now)
 
 
-def look_again(standing: Standing, now: int, terms: Terms) -> Outcome:
+def reconcile_state(tracker_state: TrackerState, now: int, config: TrackingConfig) -> TrackingOutcome:
     """Everything anew: what time did while nobody watched, and runtimes of which nothing is known any more."""
-    lives = {number: tenant.runtime for number, tenant in standing.knowledge.roster.tenants.items()}
-    course = _Course(standing=standing, terms=terms, lives=lives)
-    course.ended = dict.fromkeys(standing.projections.keys() - lives.keys(), now)
-    for number in sorted(standing.story.going_on.keys() - lives.keys()):
-        course.tell_story(session_story.ended(course.standing.story, number, now, "manual"))
-    return _concluded(course, set(lives), now)
+    lives = {number: tenant.runtime for number, tenant in tracker_state.knowledge.roster.tenants.items()}
+    course = _Transition(state=tracker_state, config=config, agents=lives)
+    course.ended_agents = dict.fromkeys(tracker_state.projections.keys() - lives.keys(), now)
+    for number in sorted(tracker_state.story.going_on.keys() - lives.keys()):
+        course.update_sessions(sessions.end_session(course.state.story, number, now, "manual"))
+    return _build_outcome(course, set(lives), now)
 
 
-def _concluded(course: _Course, due: set[RuntimeId], now: int) -> Outcome:
-    standing, terms = course.standing, course.terms
-    living = sorted((course.touched | due) & standing.knowledge.roster.tenants.keys())
-    changes = [change for number in living if (change := _change(standing, number, now, terms.measure))]
-    changes += [_end(standing, number, course, at) for number, at in sorted(course.ended.items())]
-    projections = {**standing.projections, **{one.after.runtime: _projected(one) for one in changes}}
-    deadlines = {**standing.deadlines, **{number: _deadline(standing, number, now, terms) for number in living}}
-    events = [event for change in changes if (event := _event(change, course))]
-    turn = Turn(
-        facts=course.numbered,
-        states=[_published(one, course) for one in changes],
-        sessions=list(course.sessions.values()),
+def _build_outcome(transition: _Transition, due: set[RuntimeId], now: int) -> TrackingOutcome:
+    standing, terms = transition.state, transition.config
+    living = sorted((transition.changed_agents | due) & standing.knowledge.roster.tenants.keys())
+    changes = [change for number in living if (change := _compute_change(standing, number, now, terms.thresholds))]
+    changes += [
+        _build_end_change(standing, number, transition, at) for number, at in sorted(transition.ended_agents.items())
+    ]
+    projections = {**standing.projections, **{one.after.runtime: _build_projection(one) for one in changes}}
+    deadlines = {**standing.deadlines, **{number: _find_deadline(standing, number, now, terms) for number in living}}
+    events = [event for change in changes if (event := _build_event(change, transition))]
+    turn = FactBatch(
+        facts=transition.numbered_facts,
+        states=[_build_published_row(one, transition) for one in changes],
+        sessions=list(transition.changed_sessions.values()),
         events=events,
-        detections=_noticed(course, changes),
+        detections=_collect_detections(transition, changes),
     )
     alive = standing.knowledge.roster.tenants
     known = replace(
@@ -172,27 +178,37 @@ def _concluded(course: _Course, due: set[RuntimeId], now: int) -> Outcome:
         projections={number: one for number, one in projections.items() if number in alive},
         deadlines={number: at for number, at in deadlines.items() if number in alive and at},
     )
-    return Outcome(standing=known, turn=turn, changes=tuple(changes), bound=tuple(course.bound))
+    return TrackingOutcome(
+        state=known, turn=turn, changes=tuple(changes), bound_signals=tuple(transition.bound_signals)
+    )
 
 
-def _noticed(course: _Course, changes: Sequence[StateChange]) -> list[Detection]:
-    going_on = (change for change in changes if change.after.runtime not in course.ended)
-    told = [found for change in going_on for found in noticing.of_flags(change)]
-    story = course.standing.story
-    over = (one for one in course.sessions.values() if one.ended_at is not None)
-    return [*course.shown, *told, *(noticing.of_session(one, _proven_end(one, story)) for one in over)]
+def _collect_detections(transition: _Transition, changes: Sequence[StateChange]) -> list[Detection]:
+    going_on = (change for change in changes if change.after.runtime not in transition.ended_agents)
+    told = [found for change in going_on for found in state_detections.detect_flag_changes(change)]
+    story = transition.state.story
+    over = (one for one in transition.changed_sessions.values() if one.ended_at is not None)
+    return [
+        *transition.screen_detections,
+        *told,
+        *(state_detections.detect_session_end(one, _find_proven_end_reason(one, story)) for one in over),
+    ]
 
 
-def _change(standing: Standing, runtime: RuntimeId, now: int, measure: Measure) -> StateChange | None:
-    current = standing.projections.get(runtime)
-    state = state_of(standing.knowledge, runtime, now, measure)
-    return advance(current, current.version if current is not None else 0, state, now)
+def _compute_change(
+    tracker_state: TrackerState, agent_process_id: RuntimeId, now: int, thresholds: Thresholds
+) -> StateChange | None:
+    current = tracker_state.projections.get(agent_process_id)
+    state = compute_state(tracker_state.knowledge, agent_process_id, now, thresholds)
+    return compute_change(current, current.version if current is not None else 0, state, now)
 
 
-def _end(standing: Standing, runtime: RuntimeId, course: _Course, at: int) -> StateChange:
+def _build_end_change(
+    tracker_state: TrackerState, agent_process_id: RuntimeId, transition: _Transition, at: int
+) -> StateChange:
     """The last word on a runtime: there is no agent any more."""
-    current = standing.projections.get(runtime)
-    last = current.state if current is not None else _unheard(course.lives[runtime])
+    current = tracker_state.projections.get(agent_process_id)
+    last = current.state if current is not None else _build_unheard_state(transition.agents[agent_process_id])
     over = replace(
         last,
         value="unknown",
@@ -201,7 +217,7 @@ def _end(standing: Standing, runtime: RuntimeId, course: _Course, at: int) -> St
         source="",
         evidence=None,
         since=at,
-        flags=Flags(),
+        flags=AgentFlags(),
         confidence="low",
         presence="unmanaged",
         binding="unmanaged",
@@ -210,49 +226,53 @@ def _end(standing: Standing, runtime: RuntimeId, course: _Course, at: int) -> St
     return StateChange(at=at, version=version, before=current.state if current is not None else None, after=over)
 
 
-def _unheard(runtime: Runtime) -> AgentState:
-    return AgentState(runtime=runtime.id, pane=runtime.pane, agent=runtime.agent, reason="no_signal")
+def _build_unheard_state(agent_process: AgentProcess) -> AgentState:
+    return AgentState(runtime=agent_process.id, pane=agent_process.pane, agent=agent_process.agent, reason="no_signal")
 
 
-def _deadline(standing: Standing, runtime: RuntimeId, now: int, terms: Terms) -> int:
+def _find_deadline(tracker_state: TrackerState, agent_process_id: RuntimeId, now: int, config: TrackingConfig) -> int:
     """0 where time alone changes nothing."""
-    ledger = standing.knowledge.ledgers.get(runtime, NOTHING)
-    agent = standing.knowledge.roster.tenants[runtime].runtime.agent
-    return next_change_at(ledger, agent, now, terms.measure) or 0
+    ledger = tracker_state.knowledge.ledgers.get(agent_process_id, EMPTY_SOURCE_SLOTS)
+    agent = tracker_state.knowledge.roster.tenants[agent_process_id].runtime.agent
+    return find_next_change(ledger, agent, now, config.thresholds) or 0
 
 
-def _projected(change: StateChange) -> Projection:
-    return Projection(version=change.version, state=change.after)
+def _build_projection(change: StateChange) -> StateProjection:
+    return StateProjection(version=change.version, state=change.after)
 
 
-def _published(change: StateChange, course: _Course) -> Published:
-    runtime = course.lives.get(change.after.runtime)
-    return Published(
-        projection=_projected(change),
+def _build_published_row(change: StateChange, transition: _Transition) -> PublishedState:
+    runtime = transition.agents.get(change.after.runtime)
+    return PublishedState(
+        projection=_build_projection(change),
         began_at=runtime.started_at if runtime is not None else change.at,
-        ended_at=course.ended.get(change.after.runtime),
+        ended_at=transition.ended_agents.get(change.after.runtime),
     )
 
 
-def _event(change: StateChange, course: _Course) -> Event | None:
+def _build_event(change: StateChange, transition: _Transition) -> Event | None:
     number = change.after.runtime
-    if number in course.ended:
-        over = [one for one in course.sessions.values() if one.runtime == number and one.ended_at]
-        return telling.end(change, _proven_end(over[-1], course.standing.story) if over else None)
+    if number in transition.ended_agents:
+        over = [one for one in transition.changed_sessions.values() if one.runtime == number and one.ended_at]
+        return agent_events.build_ended_event(
+            change, _find_proven_end_reason(over[-1], transition.state.story) if over else None
+        )
     if change.before is None:
-        return telling.beginning(change, course.lives[number])
-    return telling.change(change)
+        return agent_events.build_began_event(change, transition.agents[number])
+    return agent_events.build_changed_event(change)
 
 
-def _proven_end(over: AgentSession, story: Story) -> EndReason | None:
+def _find_proven_end_reason(ended_session: AgentSession, agent_sessions: AgentSessions) -> EndReason | None:
     """None where nobody has said why it broke off: perhaps its pane is about to go, too. The session tells it then."""
-    broken_off = story.broken_off.get(over.pane)
-    return None if broken_off is not None and broken_off.id == over.id else over.end_reason
+    broken_off = agent_sessions.broken_off.get(ended_session.pane)
+    return None if broken_off is not None and broken_off.id == ended_session.id else ended_session.end_reason
 
 
-def _counted(before: Knowledge, after: Knowledge, runtime: RuntimeId, signal: Signal) -> bool:
+def _is_signal_applied(
+    before: AgentKnowledge, after: AgentKnowledge, agent_process_id: RuntimeId, signal: Signal
+) -> bool:
     """Whether this runtime's ledger has heard the signal just now."""
-    old, now = before.ledgers.get(runtime, NOTHING), after.ledgers[runtime]
+    old, now = before.ledgers.get(agent_process_id, EMPTY_SOURCE_SLOTS), after.ledgers[agent_process_id]
     had, has = old.slots.get(signal.source), now.slots.get(signal.source)
     is_new = had is None or signal.dedupe_key not in had.memory.seen
     return has is not None and has is not had and is_new and signal.dedupe_key in has.memory.seen

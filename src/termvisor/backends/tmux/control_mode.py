@@ -12,34 +12,34 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-_OUTPUT = re.compile(rb"%(?:output (%\d+) |extended-output (%\d+) \d+[^:]*: )(.*)", re.DOTALL)
-_OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
+_OUTPUT_LINE = re.compile(rb"%(?:output (%\d+) |extended-output (%\d+) \d+[^:]*: )(.*)", re.DOTALL)
+_OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 
 
-class Notice(Struct, frozen=True):
+class ControlNotice(Struct, frozen=True):
     """A notification such as ``sessions-changed``, with its words."""
 
     name: str
-    words: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
-class Output(Struct, frozen=True):
+class ControlOutput(Struct, frozen=True):
     """Bytes that a pane printed, exactly as its program wrote them."""
 
     pane: str
     data: bytes
 
 
-class Reply(Struct, frozen=True):
+class ControlReply(Struct, frozen=True):
     """The answer to one request: what the trusted commands printed, the body, the first error."""
 
     token: str
-    printed: tuple[bytes, ...] = ()
+    output_lines: tuple[bytes, ...] = ()
     body: tuple[bytes, ...] = ()
     error: str = ""
 
 
-Item = Notice | Output | Reply
+ControlItem = ControlNotice | ControlOutput | ControlReply
 
 
 def unescape(data: bytes) -> bytes:
@@ -48,16 +48,16 @@ def unescape(data: bytes) -> bytes:
     What tmux would never write is left as it is.
     """
     try:
-        return _decode(data)
+        return _unescape_fast(data)
     except (ValueError, Warning):
-        return _by_pattern(data)
+        return _unescape_by_pattern(data)
 
 
-def _by_pattern(data: bytes) -> bytes:
-    return _OCTAL.sub(lambda found: bytes([int(found[1], 8)]), data)
+def _unescape_by_pattern(data: bytes) -> bytes:
+    return _OCTAL_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), data)
 
 
-def _fastest() -> Callable[[bytes], bytes]:
+def _choose_unescape() -> Callable[[bytes], bytes]:
     """`codecs.escape_decode` is 20 times faster but undocumented: use it only where it proves itself."""
     sample = bytes(range(0x20)) + b"\\ plain \xff"
     escaped = b"".join(b"\\%03o" % byte if byte < 0x20 or byte == 0x5C else bytes([byte]) for byte in sample)
@@ -66,77 +66,77 @@ def _fastest() -> Callable[[bytes], bytes]:
             return lambda data: codecs.escape_decode(data)[0]
     except (AttributeError, ValueError):
         pass
-    return _by_pattern
+    return _unescape_by_pattern
 
 
-_decode = _fastest()
+_unescape_fast = _choose_unescape()
 
 
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-")
-_ESCAPED = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _PLAIN}
+_UNESCAPED_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-")
+_ESCAPES_BY_BYTE = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _UNESCAPED_BYTES}
 
 
-def quote(text: str) -> str:
+def quote_word(text: str) -> str:
     """A tmux word that means exactly this text; formats inside it are still expanded by the command that takes it."""
-    return '"' + text.encode().decode("latin-1").translate(_ESCAPED) + '"'
+    return '"' + text.encode().decode("latin-1").translate(_ESCAPES_BY_BYTE) + '"'
 
 
 class ControlParser:
     """Feed it what the control client prints; tell it beforehand which tokens will come."""
 
     def __init__(self) -> None:
-        self._rest = b""
-        self._tokens: deque[str] = deque()
-        self._collected: list[bytes] = []
-        self._is_closing = False
-        self._skipping: bytes | None = None
+        self._partial_line = b""
+        self._expected_tokens: deque[str] = deque()
+        self._reply_lines: list[bytes] = []
+        self._is_reply_closing = False
+        self._skipped_block: bytes | None = None
 
-    def expect(self, token: str) -> None:
+    def expect_reply(self, token: str) -> None:
         """Call before the request is written."""
-        self._tokens.append(token)
+        self._expected_tokens.append(token)
 
-    def feed(self, data: bytes) -> Iterator[Item]:
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
+    def feed(self, data: bytes) -> Iterator[ControlItem]:
+        lines = (self._partial_line + data).split(b"\n")
+        self._partial_line = lines.pop()
         for line in lines:
-            yield from self._line(line.removesuffix(b"\r"))
+            yield from self._parse_line(line.removesuffix(b"\r"))
 
-    def _line(self, line: bytes) -> Iterator[Item]:
-        if self._collected:
-            yield from self._collect(line)
-        elif self._skipping is not None:
-            if line in (b"%end " + self._skipping, b"%error " + self._skipping):
-                self._skipping = None
+    def _parse_line(self, line: bytes) -> Iterator[ControlItem]:
+        if self._reply_lines:
+            yield from self._collect_reply_line(line)
+        elif self._skipped_block is not None:
+            if line in (b"%end " + self._skipped_block, b"%error " + self._skipped_block):
+                self._skipped_block = None
         elif line.startswith(b"%begin "):
-            if self._tokens:
-                self._collected.append(line)
+            if self._expected_tokens:
+                self._reply_lines.append(line)
             else:
-                self._skipping = line[len(b"%begin ") :]
+                self._skipped_block = line[len(b"%begin ") :]
         else:
-            yield from _outside(line)
+            yield from _parse_notification(line)
 
-    def _collect(self, line: bytes) -> Iterator[Item]:
-        self._collected.append(line)
-        if self._is_closing:
-            lines, self._collected, self._is_closing = self._collected, [], False
-            yield from _resolve(lines, self._tokens.popleft())
-        elif line == self._tokens[0].encode():
-            self._is_closing = True
+    def _collect_reply_line(self, line: bytes) -> Iterator[ControlItem]:
+        self._reply_lines.append(line)
+        if self._is_reply_closing:
+            lines, self._reply_lines, self._is_reply_closing = self._reply_lines, [], False
+            yield from _parse_reply(lines, self._expected_tokens.popleft())
+        elif line == self._expected_tokens[0].encode():
+            self._is_reply_closing = True
 
 
-def _outside(line: bytes) -> Iterator[Notice | Output]:
-    if found := _OUTPUT.fullmatch(line):
-        yield Output((found[1] or found[2]).decode(), unescape(found[3]))
+def _parse_notification(line: bytes) -> Iterator[ControlNotice | ControlOutput]:
+    if found := _OUTPUT_LINE.fullmatch(line):
+        yield ControlOutput((found[1] or found[2]).decode(), unescape(found[3]))
     elif line.startswith(b"%"):
         name, *words = line[1:].decode("utf-8", "replace").split(" ")
-        yield Notice(name, tuple(words))
+        yield ControlNotice(name, tuple(words))
 
 
-def _resolve(lines: list[bytes], token: str) -> Iterator[Item]:
+def _parse_reply(lines: list[bytes], token: str) -> Iterator[ControlItem]:
     """Split what came between the first ``%begin`` and the token; what stands outside blocks keeps its place."""
     mark = f"{token}:body".encode()
-    before: list[Item] = []
-    after: list[Item] = []
+    before: list[ControlItem] = []
+    after: list[ControlItem] = []
     printed: list[bytes] = []
     body: tuple[bytes, ...] | None = None
     error = ""
@@ -144,11 +144,11 @@ def _resolve(lines: list[bytes], token: str) -> Iterator[Item]:
     while at < end:
         begin = lines[at].removeprefix(b"%begin ")
         if begin == lines[at]:
-            (before if body is None else after).extend(_outside(lines[at]))
+            (before if body is None else after).extend(_parse_notification(lines[at]))
             at += 1
             continue
         is_body = body is None and printed[-1:] == [mark]
-        close = _close(lines, range(at + 1, end), begin, is_last=is_body)
+        close = _find_block_end(lines, range(at + 1, end), begin, is_last=is_body)
         inside = lines[at + 1 : close]
         if lines[close].startswith(b"%error"):
             error = error or b" ".join(inside).decode("utf-8", "replace")
@@ -158,10 +158,10 @@ def _resolve(lines: list[bytes], token: str) -> Iterator[Item]:
             printed.extend(inside)
         at = close + 1
     yield from before
-    yield Reply(token, tuple(text for text in printed if text != mark), body or (), error)
+    yield ControlReply(token, tuple(text for text in printed if text != mark), body or (), error)
     yield from after
 
 
-def _close(lines: list[bytes], where: range, triple: bytes, *, is_last: bool) -> int:
-    ends = (b"%end " + triple, b"%error " + triple)
+def _find_block_end(lines: list[bytes], where: range, block_id: bytes, *, is_last: bool) -> int:
+    ends = (b"%end " + block_id, b"%error " + block_id)
     return next((at for at in (reversed(where) if is_last else where) if lines[at] in ends), where.stop)

@@ -5,138 +5,151 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import Capture, Refusal, Thin
-from termvisor.backends.tmux import list_formats as listing
-from termvisor.backends.tmux.client import PRIVATE_SESSION, Client
-from termvisor.backends.tmux.control_mode import Reply, quote
+from termvisor.backends.pane_source import PaneCapture, PaneStatus, PipeRefusal
+from termvisor.backends.tmux import list_formats
+from termvisor.backends.tmux.client import PRIVATE_SESSION, TmuxClient
+from termvisor.backends.tmux.control_mode import ControlReply, quote_word
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import LOCAL
-from termvisor.system.process_start import started
+from termvisor.system.process_start import read_start_time
 
-IS_PRIVATE = f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
-_NO_OTHERS = f"#{{==:#{{S:#{{?{IS_PRIVATE},,x}}}},}}"
+PRIVATE_SESSION_CONDITION = (
+    f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
+)
+_NO_OTHER_SESSIONS_CONDITION = f"#{{==:#{{S:#{{?{PRIVATE_SESSION_CONDITION},,x}}}},}}"
 """True when only sessions of ours, or of another Termvisor, are left."""
 
-_ABOVE = 4
+_ROWS_ABOVE = 4
 """Rows above the screen that tell how its first row begins."""
-_GEOMETRY = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"'
+_GEOMETRY_FORMAT = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"'
 
 
 class TmuxServer:
-    def __init__(self, client: Client, instance: ServerInstance, *, version: str, exits_unattached: bool):
+    def __init__(self, client: TmuxClient, instance: ServerInstance, *, version: str, exits_unattached: bool):
         self.client, self.instance = client, instance
         self.version, self.exits_unattached = version, exits_unattached
-        self.home = PRIVATE_SESSION
+        self.home_session = PRIVATE_SESSION
         """The name of the session that our control client lives on."""
-        self._hidden: frozenset[str] = frozenset()
+        self._private_panes: frozenset[str] = frozenset()
 
-    async def thin(self) -> Mapping[MuxPaneId, Thin]:
-        return listing.parse_thin((await self._ask("", listing.THIN)), self._hidden)
+    async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
+        return list_formats.parse_pane_statuses(
+            (await self._request_body("", list_formats.LIST_STATUSES_COMMAND)), self._private_panes
+        )
 
-    async def facts(self) -> list[PaneFacts]:
-        found = listing.parse_full(await self._ask("", listing.FULL))
-        self._hidden = frozenset(facts.mux_id for facts in found if is_private(facts.session_name))
-        return [_with_start(facts) for facts in found if facts.mux_id not in self._hidden]
+    async def list_pane_facts(self) -> list[PaneFacts]:
+        found = list_formats.parse_pane_facts(await self._request_body("", list_formats.LIST_PANES_COMMAND))
+        self._private_panes = frozenset(facts.mux_id for facts in found if is_private_session(facts.session_name))
+        return [_add_start_time(facts) for facts in found if facts.mux_id not in self._private_panes]
 
-    async def open_pipe(self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False) -> Capture | Refusal:
+    async def open_pipe(
+        self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
+    ) -> PaneCapture | PipeRefusal:
         here = f"#{{==:#{{pane_id}},{pane}}}"
         free = "1" if replace else "#{==:#{pane_pipe},0}"
         guard = f"#{{&&:{here},#{{&&:{free},#{{==:#{{pane_dead}},0}}}}}}"
-        do = f"pipe-pane -O -t {pane} {quote(command)} ; display-message -p -t {pane} {_GEOMETRY} ; {{body}}"
+        do = (
+            f"pipe-pane -O -t {pane} {quote_word(command)} ; display-message -p -t {pane} {_GEOMETRY_FORMAT} ; {{body}}"
+        )
         why = f"display-message -p -t {pane} 'refused #{{pane_id}} #{{pane_pipe}} #{{pane_dead}}'"
         reply = await self.client.request(
-            f"if-shell -F -t {pane} '{guard}' {{ {do} }} {{ {why} }}", _capture_command(pane, lines)
+            f"if-shell -F -t {pane} '{guard}' {{ {do} }} {{ {why} }}", _build_capture_command(pane, lines)
         )
-        words = _words(reply)
-        if is_refused(reply):
-            return _refusal(words, pane)
+        words = _split_reply(reply)
+        if is_refusal(reply):
+            return _parse_refusal(words, pane)
         if len(words) != 6 or reply.error:
             raise MuxError(f"tmux could not pipe {pane}: {reply.error or 'no answer'}")
-        return _captured(words, reply.body)
+        return _parse_capture(words, reply.body)
 
     async def close_pipe(self, pane: MuxPaneId) -> None:
         await self.client.request(f"if-shell -F -t {pane} '#{{==:#{{pane_id}},{pane}}}' 'pipe-pane -t {pane}'")
 
-    async def capture(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> Capture:
+    async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         # Both are on their way before the first answer comes, so that nothing scrolls between them.
-        seen, above = await asyncio.gather(self._capture(pane, lines, escapes=escapes), self._above(pane))
+        seen, above = await asyncio.gather(
+            self._request_capture(pane, lines, escapes=escapes), self._capture_rows_above(pane)
+        )
         if seen is None:
             raise MuxError(f"pane {pane} is gone")
-        return seen if lines else replace(seen, above=above)
+        return seen if lines else replace(seen, rows_above=above)
 
-    async def _above(self, pane: MuxPaneId) -> tuple[str, ...]:
+    async def _capture_rows_above(self, pane: MuxPaneId) -> tuple[str, ...]:
         has_some = f"#{{&&:#{{==:#{{pane_id}},{pane}}},#{{?alternate_on,0,#{{history_size}}}}}}"
         reply = await self.client.request(
-            f"if-shell -F -t {pane} '{has_some}' {{ {{body}} }}", f"capture-pane -p -J -S -{_ABOVE} -E -1 -t {pane}"
+            f"if-shell -F -t {pane} '{has_some}' {{ {{body}} }}",
+            f"capture-pane -p -J -S -{_ROWS_ABOVE} -E -1 -t {pane}",
         )
         return tuple(row.decode("utf-8", "replace") for row in reply.body)
 
-    async def looks(self, panes: Sequence[MuxPaneId]) -> list[Capture | None]:
+    async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
         """All requests are on their way before the first answer comes; each has a token of its own."""
         if self.client.kind != "control":
             return [None] * len(panes)
-        return await asyncio.gather(*(self._capture(pane) for pane in panes))
+        return await asyncio.gather(*(self._request_capture(pane) for pane in panes))
 
-    async def _capture(self, pane: MuxPaneId, lines: int = 0, *, escapes: bool = False) -> Capture | None:
+    async def _request_capture(self, pane: MuxPaneId, lines: int = 0, *, escapes: bool = False) -> PaneCapture | None:
         guard = f"#{{==:#{{pane_id}},{pane}}}"
-        do = f"display-message -p -t {pane} {_GEOMETRY} ; {{body}}"
+        do = f"display-message -p -t {pane} {_GEOMETRY_FORMAT} ; {{body}}"
         reply = await self.client.request(
-            f"if-shell -F -t {pane} '{guard}' {{ {do} }}", _capture_command(pane, lines, escapes=escapes)
+            f"if-shell -F -t {pane} '{guard}' {{ {do} }}", _build_capture_command(pane, lines, escapes=escapes)
         )
-        words = _words(reply)
-        return _captured(words, reply.body) if len(words) == 6 else None
+        words = _split_reply(reply)
+        return _parse_capture(words, reply.body) if len(words) == 6 else None
 
     async def leave_if_last(self) -> None:
         """End our session when no other is left, so that the server ends when it would have ended without us."""
-        await self.client.request(f"if-shell -F '{_NO_OTHERS}' 'kill-session -t ={self.home}'")
+        await self.client.request(
+            f"if-shell -F '{_NO_OTHER_SESSIONS_CONDITION}' 'kill-session -t ={self.home_session}'"
+        )
 
-    async def free_home(self, pid: int) -> str:
+    async def choose_home_session(self, pid: int) -> str:
         """A name for our session that nobody has."""
-        reply = await self.client.request(f'display-message -p "#{{S:#{{?{IS_PRIVATE},taken ,}}}}"')
-        return f"{PRIVATE_SESSION}-{pid}" if any(b"taken" in line for line in reply.printed) else PRIVATE_SESSION
+        reply = await self.client.request(f'display-message -p "#{{S:#{{?{PRIVATE_SESSION_CONDITION},taken ,}}}}"')
+        return f"{PRIVATE_SESSION}-{pid}" if any(b"taken" in line for line in reply.output_lines) else PRIVATE_SESSION
 
-    async def _ask(self, commands: str, body: str) -> tuple[bytes, ...]:
+    async def _request_body(self, commands: str, body: str) -> tuple[bytes, ...]:
         reply = await self.client.request(commands, body)
         if reply.error:
             raise MuxError(f"tmux said: {reply.error}")
         return reply.body
 
 
-async def identify(client: Client, socket: str, target: TargetName = LOCAL.name) -> TmuxServer:
+async def identify_server(client: TmuxClient, socket: str, target: TargetName = LOCAL.name) -> TmuxServer:
     """Ask a server who it is."""
-    reply = await client.request("", listing.SERVER)
-    who = listing.parse_server(reply.body)
+    reply = await client.request("", list_formats.SERVER_INFO_COMMAND)
+    who = list_formats.parse_server_info(reply.body)
     if not who.get("pid", "").isdecimal():
         raise MuxError(f"{socket} did not say who it is: {reply.error}")
     pid = int(who["pid"])
-    instance = ServerInstance(target, socket, pid, started(pid))
+    instance = ServerInstance(target, socket, pid, read_start_time(pid))
     return TmuxServer(client, instance, version=who["version"], exits_unattached=who["exit-unattached"] in ("1", "on"))
 
 
-def is_private(session_name: str) -> bool:
+def is_private_session(session_name: str) -> bool:
     """Whether a session is a Termvisor's own."""
     return session_name == PRIVATE_SESSION or session_name.startswith(f"{PRIVATE_SESSION}-")
 
 
-def is_refused(reply: Reply) -> bool:
+def is_refusal(reply: ControlReply) -> bool:
     """Whether a guarded command found its pane not as expected and did nothing."""
-    return _words(reply)[:1] == ["refused"]
+    return _split_reply(reply)[:1] == ["refused"]
 
 
-def _words(reply: Reply) -> list[str]:
-    return reply.printed[0].decode("ascii", "replace").split() if reply.printed else []
+def _split_reply(reply: ControlReply) -> list[str]:
+    return reply.output_lines[0].decode("ascii", "replace").split() if reply.output_lines else []
 
 
-def _capture_command(pane: MuxPaneId, lines: int, *, escapes: bool = False) -> str:
+def _build_capture_command(pane: MuxPaneId, lines: int, *, escapes: bool = False) -> str:
     return f"capture-pane -p -J {'-e ' if escapes else ''}{f'-S -{lines} ' if lines else ''}-t {pane}"
 
 
-def _captured(words: list[str], body: tuple[bytes, ...]) -> Capture:
+def _parse_capture(words: list[str], body: tuple[bytes, ...]) -> PaneCapture:
     width, height, x, y, alternate, shown = (int(word or 0) for word in words)
     rows = tuple(row.decode("utf-8", "replace") for row in body)
-    return Capture(
+    return PaneCapture(
         rows=rows,
         width=width,
         height=height,
@@ -147,12 +160,12 @@ def _captured(words: list[str], body: tuple[bytes, ...]) -> Capture:
     )
 
 
-def _refusal(words: list[str], pane: MuxPaneId) -> Refusal:
+def _parse_refusal(words: list[str], pane: MuxPaneId) -> PipeRefusal:
     _, found, piped, dead = [*words, "", "", ""][:4]
     if found != pane:
         return "gone"
     return "dead" if dead == "1" else "piped" if piped == "1" else "gone"
 
 
-def _with_start(facts: PaneFacts) -> PaneFacts:
-    return replace(facts, pid_started=started(facts.pid))
+def _add_start_time(facts: PaneFacts) -> PaneFacts:
+    return replace(facts, pid_started=read_start_time(facts.pid))

@@ -16,81 +16,83 @@ import tty
 
 from msgspec import Struct
 
-from termvisor.backends.pane_source import Capture
+from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.tmux.client import ControlClient
-from termvisor.backends.tmux.control_mode import Reply, quote
+from termvisor.backends.tmux.control_mode import ControlReply, quote_word
 from termvisor.errors import MuxError
 
-_PIECE = 1 << 18
-_DRAWN_WITHIN = 20.0
-_PIPE_BYTES = 1 << 20
-_LARGEST = 1000
-_GEOMETRY = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{history_size}"'
-_ABOVE = 4
+_WRITE_BYTES = 1 << 18
+_RENDER_TIMEOUT_S = 20.0
+_PIPE_BUFFER_BYTES = 1 << 20
+_MAX_DIMENSION = 1000
+_GEOMETRY_FORMAT = (
+    '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{history_size}"'
+)
+_ROWS_ABOVE = 4
 """Rows above the screen that tell how its first row begins, where that may be the rest of a longer one."""
-_MAY_GO_ON = re.compile(r"(?:\x1b\[[0-9;:]*m)*[^\s\x1b]{4}")
+_MAY_CONTINUE_ROW_ABOVE = re.compile(r"(?:\x1b\[[0-9;:]*m)*[^\s\x1b]{4}")
 
 
-class Size(Struct, frozen=True):
+class PaneSize(Struct, frozen=True):
     """Columns and rows; tmux is not asked for a screen without room or for one that nobody has."""
 
     width: int
     height: int
 
     @property
-    def words(self) -> str:
-        return f"-x {max(1, min(self.width, _LARGEST))} -y {max(1, min(self.height, _LARGEST))}"
+    def tmux_arguments(self) -> str:
+        return f"-x {max(1, min(self.width, _MAX_DIMENSION))} -y {max(1, min(self.height, _MAX_DIMENSION))}"
 
 
-class Easel:
-    def __init__(self, client: ControlClient, pane: str, path: str):
-        self._client, self._pane, self._path = client, pane, path
+class ReplayPane:
+    def __init__(self, client: ControlClient, pane: str, fifo_path: str):
+        self._client, self._pane, self._fifo_path = client, pane, fifo_path
         self._loop = asyncio.get_running_loop()
-        self._fed = self._drawn = 0
-        self._moved, self._is_over = asyncio.Event(), False
-        self._terminal = self._pipe = -1
+        self._written_bytes = self._rendered_bytes = 0
+        self._progressed, self._has_ended = asyncio.Event(), False
+        self._terminal_fd = self._fifo_fd = -1
 
     @classmethod
-    async def set_up(cls, client: ControlClient, path: str, size: Size) -> "Easel":
+    async def create(cls, client: ControlClient, fifo_path: str, size: PaneSize) -> "ReplayPane":
         """``path`` is where the pane's pipe may stand."""
-        make = f'new-session -d {size.words} -P -F "#{{pane_id}} #{{pane_tty}}" sleep 100000000'
+        make = f'new-session -d {size.tmux_arguments} -P -F "#{{pane_id}} #{{pane_tty}}" sleep 100000000'
         reply = await client.request(make)
-        pane, _, terminal = (reply.printed[0] if reply.printed else b"").decode().partition(" ")
+        pane, _, terminal = (reply.output_lines[0] if reply.output_lines else b"").decode().partition(" ")
         if not terminal:
             raise MuxError(f"tmux made no pane to draw on: {reply.error or 'no answer'}")
-        easel = cls(client, pane, path)
+        easel = cls(client, pane, fifo_path)
         try:
-            await easel._open(terminal)
+            await easel._open_terminal(terminal)
         except OSError as error:
-            await easel.take_down()
+            await easel.close()
             raise MuxError(f"nothing can be drawn on {terminal}: {error.strerror}") from error
         except BaseException:
-            await easel.take_down()
+            await easel.close()
             raise
         return easel
 
     async def feed(self, data: bytes) -> None:
         """Draw these bytes; they are drawn when this returns."""
-        for start in range(0, len(data), _PIECE):
+        for start in range(0, len(data), _WRITE_BYTES):
             try:
-                async with asyncio.timeout(_DRAWN_WITHIN):
-                    await self._draw(data[start : start + _PIECE])
+                async with asyncio.timeout(_RENDER_TIMEOUT_S):
+                    await self._render(data[start : start + _WRITE_BYTES])
             except TimeoutError as error:
-                raise MuxError(f"tmux did not draw {_PIECE} bytes within {_DRAWN_WITHIN:.0f} s") from error
+                raise MuxError(f"tmux did not draw {_WRITE_BYTES} bytes within {_RENDER_TIMEOUT_S:.0f} s") from error
 
-    async def look(self) -> Capture:
+    async def capture_pane(self) -> PaneCapture:
         """What the pane shows now, with escapes; rows that tmux wrapped are not joined."""
-        do = f"display-message -p -t {self._pane} {_GEOMETRY}"
+        do = f"display-message -p -t {self._pane} {_GEOMETRY_FORMAT}"
         reply = await self._client.request(do, f"capture-pane -p -e -N -t {self._pane}")
-        words = reply.printed[0].split() if reply.printed else []
+        words = reply.output_lines[0].split() if reply.output_lines else []
         if reply.error or len(words) != 7:
             raise MuxError(f"the pane that was drawn on is gone: {reply.error or 'no answer'}")
         width, height, x, y, alternate, cursor, history = map(int, words)
-        rows = _texts(reply)
-        has_above = history and not alternate and _MAY_GO_ON.match(rows[0] if rows else "")
-        return Capture(
+        rows = _decode_rows(reply)
+        has_above = history and not alternate and _MAY_CONTINUE_ROW_ABOVE.match(rows[0] if rows else "")
+        return PaneCapture(
             rows=rows,
-            above=await self._above() if has_above else (),
+            rows_above=await self._capture_rows_above() if has_above else (),
             width=width,
             height=height,
             cursor_x=x,
@@ -99,90 +101,92 @@ class Easel:
             has_cursor=bool(cursor),
         )
 
-    async def _above(self) -> tuple[str, ...]:
-        return _texts(await self._client.request("", f"capture-pane -p -N -S -{_ABOVE} -E -1 -t {self._pane}"))
+    async def _capture_rows_above(self) -> tuple[str, ...]:
+        return _decode_rows(
+            await self._client.request("", f"capture-pane -p -N -S -{_ROWS_ABOVE} -E -1 -t {self._pane}")
+        )
 
-    async def resize(self, size: Size) -> None:
-        await self._client.request(f"resize-window -t {self._pane} {size.words}")
+    async def resize(self, size: PaneSize) -> None:
+        await self._client.request(f"resize-window -t {self._pane} {size.tmux_arguments}")
 
-    async def take_down(self) -> None:
-        self._end()
-        for descriptor in (self._pipe, self._terminal):
+    async def close(self) -> None:
+        self._mark_ended()
+        for descriptor in (self._fifo_fd, self._terminal_fd):
             if descriptor >= 0:
                 self._loop.remove_reader(descriptor)
                 os.close(descriptor)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path)
+            os.unlink(self._fifo_path)
         with contextlib.suppress(MuxError):
             await self._client.request(f"kill-pane -t {self._pane}")
 
-    async def _open(self, terminal: str) -> None:
-        self._terminal = _raw(terminal)
-        self._pipe = _pipe(self._path)
+    async def _open_terminal(self, terminal: str) -> None:
+        self._terminal_fd = _open_raw_terminal(terminal)
+        self._fifo_fd = _open_fifo(self._fifo_path)
         # tmux expands strftime, then formats; it would leave `##[` alone, so the quote is closed and opened between.
-        command = f"exec cat >{shlex.quote(self._path)}".replace("%", "%%").replace("#", "##''")
-        reply = await self._client.request(f"pipe-pane -O -t {self._pane} {quote(command)}")
+        command = f"exec cat >{shlex.quote(self._fifo_path)}".replace("%", "%%").replace("#", "##''")
+        reply = await self._client.request(f"pipe-pane -O -t {self._pane} {quote_word(command)}")
         if reply.error:
             raise MuxError(f"tmux could not pipe {self._pane}: {reply.error}")
-        self._loop.add_reader(self._pipe, self._count)
-        self._loop.add_reader(self._terminal, self._throw_away)
+        self._loop.add_reader(self._fifo_fd, self._count_rendered)
+        self._loop.add_reader(self._terminal_fd, self._discard_terminal_replies)
 
-    async def _draw(self, data: bytes) -> None:
-        self._fed += len(data)
+    async def _render(self, data: bytes) -> None:
+        self._written_bytes += len(data)
         rest = memoryview(data)
-        while rest and not self._is_over:
+        while rest and not self._has_ended:
             try:
-                rest = rest[os.write(self._terminal, rest) :]
+                rest = rest[os.write(self._terminal_fd, rest) :]
             except BlockingIOError:
-                await self._writable()
+                await self._wait_until_writable()
             except OSError:
-                self._end()
-        while self._drawn < self._fed and not self._is_over:
-            self._moved.clear()
-            await self._moved.wait()
-        if self._is_over:
+                self._mark_ended()
+        while self._rendered_bytes < self._written_bytes and not self._has_ended:
+            self._progressed.clear()
+            await self._progressed.wait()
+        if self._has_ended:
             raise MuxError("the pane that was drawn on ended")
 
-    async def _writable(self) -> None:
-        self._moved.clear()
-        self._loop.add_writer(self._terminal, self._moved.set)
+    async def _wait_until_writable(self) -> None:
+        self._progressed.clear()
+        self._loop.add_writer(self._terminal_fd, self._progressed.set)
         try:
-            await self._moved.wait()
+            await self._progressed.wait()
         finally:
-            self._loop.remove_writer(self._terminal)
+            self._loop.remove_writer(self._terminal_fd)
 
-    def _count(self) -> None:
+    def _count_rendered(self) -> None:
         try:
-            data = os.read(self._pipe, 1 << 16)
+            data = os.read(self._fifo_fd, 1 << 16)
         except BlockingIOError:
             return
         if not data:
-            self._loop.remove_reader(self._pipe)
-            self._end()
-        self._drawn += len(data)
-        self._moved.set()
+            self._loop.remove_reader(self._fifo_fd)
+            self._mark_ended()
+        self._rendered_bytes += len(data)
+        self._progressed.set()
 
-    def _throw_away(self) -> None:
+    def _discard_terminal_replies(self) -> None:
         try:
-            if os.read(self._terminal, 1 << 16):
+            if os.read(self._terminal_fd, 1 << 16):
                 return
         except BlockingIOError:
             return
         except OSError:
             pass
-        self._loop.remove_reader(self._terminal)
-        self._end()
+        self._loop.remove_reader(self._terminal_fd)
+        self._mark_ended()
 
-    def _end(self) -> None:
-        self._is_over = True
-        self._moved.set()
+    def _mark_ended(self) -> None:
+        self._has_ended = True
+        self._progressed.set()
 
 
-def _texts(reply: Reply) -> tuple[str, ...]:
+def _decode_rows(reply: ControlReply) -> tuple[str, ...]:
     return tuple(row.decode("utf-8", "replace") for row in reply.body)
 
 
-def _raw(terminal: str) -> int:
+def _open_raw_terminal(terminal: str) -> int:
     """The pane's terminal, open so that bytes pass through it as they are."""
     descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -193,11 +197,11 @@ def _raw(terminal: str) -> int:
     return descriptor
 
 
-def _pipe(path: str) -> int:
+def _open_fifo(path: str) -> int:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     os.mkfifo(path, 0o600)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with contextlib.suppress(OSError, AttributeError):
-        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BUFFER_BYTES)
     return descriptor

@@ -13,17 +13,17 @@ from itertools import count
 
 from msgspec import Struct
 
-from termvisor.backends.tmux.client import ControlClient, control_argv
-from termvisor.backends.tmux.replay_pane import Easel, Size
-from termvisor.backends.tmux.server_sockets import answers
+from termvisor.backends.tmux.client import ControlClient, build_control_argv
+from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
+from termvisor.backends.tmux.server_sockets import is_server_listening
 from termvisor.errors import Conflict, MuxError
-from termvisor.system.subprocesses import Child, tied
+from termvisor.system.subprocesses import ChildProcess, start_tied
 
-_STARTS_WITHIN = 10.0
-_MOST = 8
+_START_TIMEOUT_S = 10.0
+_MAX_PANES = 8
 """So many recordings may be drawn at once."""
 
-_OPTIONS = " ; ".join(
+_SET_OPTIONS_COMMAND = " ; ".join(
     f"set -{flags} {option}"
     for flags, option in (
         ("sq", "set-clipboard off"),
@@ -39,12 +39,12 @@ _OPTIONS = " ; ".join(
 )
 
 
-class _Server(Struct):
-    child: Child
+class _RunningTmux(Struct):
+    child: ChildProcess
     client: ControlClient
-    panes: int = 0
+    pane_count: int = 0
 
-    async def answers(self) -> bool:
+    async def is_answering(self) -> bool:
         """One that was just killed may look alive until it is asked."""
         try:
             await self.client.request("display-message -p here")
@@ -58,42 +58,44 @@ class _Server(Struct):
         self.child.wait()
 
 
-class Studio:
+class ReplayServer:
     def __init__(self, program: str, socket: str):
         self._program, self._socket = program, socket
-        self._server: _Server | None = None
-        self._starting = asyncio.Lock()
-        self._numbers = count(1)
+        self._server: _RunningTmux | None = None
+        self._start_lock = asyncio.Lock()
+        self._pane_numbers = count(1)
 
     @property
     def is_open(self) -> bool:
         return self._server is not None
 
     @asynccontextmanager
-    async def easel(self, size: Size) -> AsyncIterator[Easel]:
+    async def open_pane(self, size: PaneSize) -> AsyncIterator[ReplayPane]:
         """An empty pane to draw on. ``MuxError`` when tmux fails; with the next one it is started anew."""
-        server = await self._enter()
+        server = await self._acquire_server()
         try:
-            easel = await Easel.set_up(server.client, f"{self._socket}.{next(self._numbers)}", size)
+            easel = await ReplayPane.create(server.client, f"{self._socket}.{next(self._pane_numbers)}", size)
             try:
                 yield easel
             finally:
-                await easel.take_down()
+                await easel.close()
         finally:
-            self._leave(server)
+            self._release_server(server)
 
-    async def _enter(self) -> _Server:
-        async with self._starting:
-            if self._server is None or not await self._server.answers():
-                self._server = await self._start()
-            if self._server.panes >= _MOST:
-                raise Conflict(f"{_MOST} recordings are being drawn already", hint="Wait until one of them has ended.")
-            self._server.panes += 1
+    async def _acquire_server(self) -> _RunningTmux:
+        async with self._start_lock:
+            if self._server is None or not await self._server.is_answering():
+                self._server = await self._start_server()
+            if self._server.pane_count >= _MAX_PANES:
+                raise Conflict(
+                    f"{_MAX_PANES} recordings are being drawn already", hint="Wait until one of them has ended."
+                )
+            self._server.pane_count += 1
             return self._server
 
-    def _leave(self, server: _Server) -> None:
-        server.panes -= 1
-        if server.panes:
+    def _release_server(self, server: _RunningTmux) -> None:
+        server.pane_count -= 1
+        if server.pane_count:
             return
         server.close()
         if self._server is server:
@@ -101,14 +103,14 @@ class Studio:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._socket)
 
-    async def _start(self) -> _Server:
-        child = self._spawn()
+    async def _start_server(self) -> _RunningTmux:
+        child = self._spawn_tmux()
         try:
-            await self._answering(child)
-            client = ControlClient(control_argv(self._program, self._socket), notice=lambda _: None)
+            await self._wait_until_listening(child)
+            client = ControlClient(build_control_argv(self._program, self._socket), on_notice=lambda _: None)
             try:
-                await client.attached()
-                await client.request(_OPTIONS)
+                await client.wait_until_attached()
+                await client.request(_SET_OPTIONS_COMMAND)
             except BaseException:
                 client.close()
                 raise
@@ -116,25 +118,27 @@ class Studio:
             child.kill()
             child.wait()
             raise
-        return _Server(child, client)
+        return _RunningTmux(child, client)
 
-    def _spawn(self) -> Child:
+    def _spawn_tmux(self) -> ChildProcess:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._socket)
         nothing = os.open(os.devnull, os.O_RDWR)
         try:
-            return tied([self._program, "-D", "-f", os.devnull, "-S", self._socket], stdin=nothing, stdout=nothing)
+            return start_tied(
+                [self._program, "-D", "-f", os.devnull, "-S", self._socket], stdin=nothing, stdout=nothing
+            )
         except OSError as error:
             raise MuxError(f"tmux could not be started: {error.strerror}") from error
         finally:
             os.close(nothing)
 
-    async def _answering(self, child: Child) -> None:
+    async def _wait_until_listening(self, child: ChildProcess) -> None:
         try:
-            async with asyncio.timeout(_STARTS_WITHIN):
-                while not answers(self._socket):
+            async with asyncio.timeout(_START_TIMEOUT_S):
+                while not is_server_listening(self._socket):
                     if child.poll() is not None:
                         raise MuxError("tmux ended before it drew anything")
                     await asyncio.sleep(0.005)
         except TimeoutError as error:
-            raise MuxError(f"tmux did not start within {_STARTS_WITHIN:.0f} s") from error
+            raise MuxError(f"tmux did not start within {_START_TIMEOUT_S:.0f} s") from error

@@ -7,23 +7,27 @@ import os
 import socket
 import stat
 
-from termvisor.settings import Places, Settings, tmux_folder
+from termvisor.settings import Paths, Settings, get_tmux_socket_folder
 
 
-def candidates(places: Places, settings: Settings, folder: str | None = None) -> list[str]:
+def list_candidate_sockets(paths: Paths, settings: Settings, folder: str | None = None) -> list[str]:
     """Socket paths to watch, the demo's among them, never our own; whether anybody listens is another question."""
-    where = tmux_folder() if folder is None else folder
-    found = [f"{where}/default", *_sockets_in(where)] if settings.tmux_sockets is None else named(settings, where)
-    return [path for path in dict.fromkeys([*found, places.demo_socket]) if path != places.render_socket]
+    where = get_tmux_socket_folder() if folder is None else folder
+    found = (
+        [f"{where}/default", *_list_sockets(where)]
+        if settings.tmux_sockets is None
+        else list_configured_sockets(settings, where)
+    )
+    return [path for path in dict.fromkeys([*found, paths.demo_socket]) if path != paths.render_socket]
 
 
-def named(settings: Settings, folder: str | None = None) -> list[str]:
+def list_configured_sockets(settings: Settings, folder: str | None = None) -> list[str]:
     """The paths of the sockets that the settings name."""
-    where = tmux_folder() if folder is None else folder
+    where = get_tmux_socket_folder() if folder is None else folder
     return [name if "/" in name else f"{where}/{name}" for name in settings.tmux_sockets or ()]
 
 
-def answers(path: str) -> bool:
+def is_server_listening(path: str) -> bool:
     """Whether a server of this user listens there."""
     try:
         found = os.stat(path)
@@ -37,7 +41,7 @@ def answers(path: str) -> bool:
     return True
 
 
-def _sockets_in(folder: str) -> list[str]:
+def _list_sockets(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entry.path for entry in entries if stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode))

@@ -10,50 +10,55 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from termvisor.bus import Bus
 from termvisor.errors import VisorError
-from termvisor.log import logger
-from termvisor.model.action.action import Actor, Notify, Way
+from termvisor.log import get_logger
+from termvisor.model.action.action import Actor, NotificationWay, Notify
 from termvisor.model.action.approval import Approval
 
-_FEW = 3
-log = logger("questions")
+_MAX_SINGLE_NOTICES = 3
+log = get_logger("questions")
 
-Tell = Callable[[Notify, str], Awaitable[object]]
+SendNotification = Callable[[Notify, str], Awaitable[object]]
 
 
-def myself() -> Actor:
+def build_actor() -> Actor:
     """As whom the daemon speaks: what holds back programs, such as quiet hours, holds it back too."""
     return Actor(kind="workflow", name="inbox", uid=os.getuid(), pid=os.getpid())
 
 
-async def tell_of_questions(
-    questions: Bus[Approval], ways: Callable[[], Sequence[Way]], tell: Tell, left: Sequence[Approval] = ()
+async def notify_approvals(
+    approval_bus: Bus[Approval],
+    get_channels: Callable[[], Sequence[NotificationWay]],
+    send: SendNotification,
+    open_approvals: Sequence[Approval] = (),
 ) -> None:
     """Runs until it is cancelled. A way that hangs keeps no other question waiting."""
-    with questions.subscribe() as news:
+    with approval_bus.subscribe() as news:
         async with asyncio.TaskGroup() as group:
-            for notice, key in left_open(left, ways()):
-                group.create_task(_told(tell, notice, key))
+            for notice, key in build_open_notices(open_approvals, get_channels()):
+                group.create_task(_send_logged(send, notice, key))
             while True:
                 asked = await news.get()
-                for notice in notices(asked, ways()):
-                    group.create_task(_told(tell, notice, key_of(asked)))
+                for notice in build_notices(asked, get_channels()):
+                    group.create_task(_send_logged(send, notice, build_correlation(asked)))
 
 
-def left_open(left: Sequence[Approval], ways: Sequence[Way]) -> list[tuple[Notify, str]]:
+def build_open_notices(
+    open_approvals: Sequence[Approval], channels: Sequence[NotificationWay]
+) -> list[tuple[Notify, str]]:
     """A few are told one by one, many by their number."""
-    told = [(notice, key_of(one)) for one in left for notice in notices(one, ways)]
+    told = [(notice, build_correlation(one)) for one in open_approvals for notice in build_notices(one, channels)]
     count = len({key for _, key in told})
-    if count <= _FEW:
+    if count <= _MAX_SINGLE_NOTICES:
         return told
     title = f"Somebody must answer {count} questions: visor inbox"
-    return [(Notify(title=title, text="", way=way), os.urandom(8).hex()) for way in dict.fromkeys(ways)]
+    return [(Notify(title=title, text="", way=way), os.urandom(8).hex()) for way in dict.fromkeys(channels)]
 
 
-def key_of(asked: Approval) -> str:
-    return f"question.{asked.id}.{asked.correlation}"
+def build_correlation(approval: Approval) -> str:
+    return f"question.{approval.id}.{approval.correlation}"
 
 
-def notices(approval: Approval, ways: Sequence[Way]) -> list[Notify]:
+def build_notices(approval: Approval, channels: Sequence[NotificationWay]) -> list[Notify]:
     """What is said of a question: nothing once somebody answered, or when the one person it needs is at it anyway.
 
     The notice names no pane. Who has the pane before them does not see the question there, and must be told too.
@@ -65,11 +70,11 @@ def notices(approval: Approval, ways: Sequence[Way]) -> list[Notify]:
     where = f" in {approval.place}" if approval.place else ""
     text = f"{approval.actor.kind}{name} asks for {approval.kind}{where}; risk: {approval.risk}"
     title = f"Somebody must answer: visor approve {approval.id}"
-    return [Notify(title=title, text=text, way=way) for way in dict.fromkeys(ways)]
+    return [Notify(title=title, text=text, way=way) for way in dict.fromkeys(channels)]
 
 
-async def _told(tell: Tell, notice: Notify, key: str) -> None:
+async def _send_logged(send: SendNotification, notice: Notify, key: str) -> None:
     try:
-        await tell(notice, key)
+        await send(notice, key)
     except VisorError as error:
         log.warning("nobody was told by %s that a question waits: %s", notice.way, error.message)

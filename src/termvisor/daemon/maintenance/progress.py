@@ -3,31 +3,31 @@
 from collections.abc import Mapping
 
 from termvisor.clock import Clock
-from termvisor.model.maintenance import Maintenance
+from termvisor.model.maintenance import MaintenanceRun
 
 
-class Tally:
+class MaintenanceProgress:
     def __init__(self, operation: str, clock: Clock):
         self._operation, self._clock = operation, clock
-        self._started_at, self._began = clock.now(), clock.monotonic()
+        self._started_at, self._started_monotonic = clock.now(), clock.monotonic()
         self.rows = self.bytes = 0
         self.counts: dict[str, int] = {}
 
-    def add(self, name: str, number: int) -> None:
+    def add_rows(self, name: str, number: int) -> None:
         self.rows += number
         self.counts[name] = self.counts.get(name, 0) + number
 
-    def step(self, detail: str = "") -> Maintenance:
-        return self._told(detail, is_done=False)
+    def build_step(self, detail: str = "") -> MaintenanceRun:
+        return self._build_report(detail, is_done=False)
 
-    def done(self, detail: str = "") -> Maintenance:
-        return self._told(detail, is_done=True)
+    def build_result(self, detail: str = "") -> MaintenanceRun:
+        return self._build_report(detail, is_done=True)
 
-    def _told(self, detail: str, *, is_done: bool) -> Maintenance:
-        return Maintenance(
+    def _build_report(self, detail: str, *, is_done: bool) -> MaintenanceRun:
+        return MaintenanceRun(
             operation=self._operation,
             started_at=self._started_at,
-            duration=self._clock.monotonic() - self._began,
+            duration=self._clock.monotonic() - self._started_monotonic,
             rows=self.rows,
             bytes=self.bytes,
             detail=detail,
@@ -35,5 +35,5 @@ class Tally:
         )
 
 
-def listed(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts.items() if number)

@@ -10,126 +10,128 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from termvisor.capture import raw_log
 from termvisor.capture.raw_log import StoredSegment
-from termvisor.capture.sealing import remove
+from termvisor.capture.sealing import delete_segment
 from termvisor.clock import NS, Clock
-from termvisor.daemon.maintenance.progress import Tally, listed
-from termvisor.daemon.maintenance.segment_inventory import Survey, progress, surveyed
-from termvisor.model.maintenance import Maintenance
-from termvisor.ops.render.text import counted
+from termvisor.daemon.maintenance.progress import MaintenanceProgress, format_counts
+from termvisor.daemon.maintenance.segment_inventory import SegmentInventory, load_epoch_progress, take_inventory
+from termvisor.model.maintenance import MaintenanceRun
+from termvisor.ops.render.text import pluralize
 from termvisor.settings import Settings
 from termvisor.store import Store
-from termvisor.store.maintenance.retention import DEEDS, HISTORY, SIGNALS, Aged
+from termvisor.store.maintenance.retention import ACTION_TABLES, HISTORY_TABLES, SIGNAL_TABLES, RetainedTable
 
-REST = 0.02
-_DAY = 86_400 * NS
-_DEEDS_DAYS = 1.0
+STEP_PAUSE_S = 0.02
+_DAY_NS = 86_400 * NS
+_MIN_ACTION_DAYS = 1.0
 """Sends, questions, permits and reservations are kept at least so long after their end."""
-_STEPS = 20
+_MAX_SHRINK_STEPS = 20
 """In how many steps the age of the oldest text is shortened, while the database alone is too large."""
 
 
-class Pruning:
+class RetentionPruner:
     """``settings`` is asked anew each time."""
 
     def __init__(self, store: Store, raw_dir: str, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._raw_dir, self._clock, self._settings = store, raw_dir, clock, settings
 
-    async def foretell(self) -> AsyncIterator[Maintenance]:
+    async def preview(self) -> AsyncIterator[MaintenanceRun]:
         """What would be deleted now."""
-        doomed = await self._doomed(await surveyed(self._store, self._raw_dir))
-        raw = Tally("delete_raw", self._clock)
-        raw.rows, raw.bytes = len(doomed), sum(segment.room for segment in doomed)
-        yield raw.done(_spread(doomed))
-        rows = Tally("delete_rows", self._clock)
-        for before, tables in self._aged():
-            for table, number in (await self._store.keeping.count_older(before, tables)).items():
-                rows.add(table, number)
-        yield rows.done(listed(rows.counts))
+        doomed = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
+        raw = MaintenanceProgress("delete_raw", self._clock)
+        raw.rows, raw.bytes = len(doomed), sum(segment.disk_bytes for segment in doomed)
+        yield raw.build_result(_describe_segments(doomed))
+        rows = MaintenanceProgress("delete_rows", self._clock)
+        for before, tables in self._list_cutoffs():
+            for table, number in (await self._store.maintenance.count_older_rows(before, tables)).items():
+                rows.add_rows(table, number)
+        yield rows.build_result(format_counts(rows.counts))
 
-    async def raw(self) -> AsyncIterator[Maintenance]:
-        tally = Tally("delete_raw", self._clock)
-        doomed = await self._doomed(await surveyed(self._store, self._raw_dir))
+    async def delete_raw(self) -> AsyncIterator[MaintenanceRun]:
+        tally = MaintenanceProgress("delete_raw", self._clock)
+        doomed = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
         for segment in doomed:
-            tally.bytes += await asyncio.to_thread(remove, segment.folder, segment.start)
+            tally.bytes += await asyncio.to_thread(delete_segment, segment.folder, segment.start)
             tally.rows += 1
-            yield tally.step(f"{tally.rows} of {len(doomed)} segments")
-        yield tally.done(_spread(doomed))
+            yield tally.build_step(f"{tally.rows} of {len(doomed)} segments")
+        yield tally.build_result(_describe_segments(doomed))
 
-    async def rows(self) -> AsyncIterator[Maintenance]:
-        tally = Tally("delete_rows", self._clock)
-        for before, tables in self._aged():
-            async for step in self._older(tally, before, tables):
+    async def delete_rows(self) -> AsyncIterator[MaintenanceRun]:
+        tally = MaintenanceProgress("delete_rows", self._clock)
+        for before, tables in self._list_cutoffs():
+            async for step in self._delete_older(tally, before, tables):
                 yield step
-        before = self._before()
-        while before := await self._too_much_before(before):
-            async for step in self._older(tally, before, HISTORY):
+        before = self._get_text_cutoff()
+        while before := await self._find_size_cutoff(before):
+            async for step in self._delete_older(tally, before, HISTORY_TABLES):
                 yield step
-            async for _ in self._store.keeping.merge_indexes():
-                await self._clock.sleep(REST)
-        async for pages, left in self._store.keeping.give_back():
-            yield tally.step(f"{pages} pages given back, {left} to go")
-            await self._clock.sleep(REST)
-        yield tally.done(listed(tally.counts))
+            async for _ in self._store.maintenance.merge_indexes():
+                await self._clock.sleep(STEP_PAUSE_S)
+        async for pages, left in self._store.maintenance.release_free_pages():
+            yield tally.build_step(f"{pages} pages given back, {left} to go")
+            await self._clock.sleep(STEP_PAUSE_S)
+        yield tally.build_result(format_counts(tally.counts))
 
-    async def panes(self) -> AsyncIterator[Maintenance]:
+    async def forget_panes(self) -> AsyncIterator[MaintenanceRun]:
         """Forget panes that are gone and of which nothing is left, and remove empty folders."""
-        tally = Tally("forget_panes", self._clock)
-        folders = raw_log.folders(self._raw_dir)
-        raw_log.remove_empty(folders, await progress(self._store))
-        on_disk = raw_log.panes_on_disk(self._raw_dir)
-        while panes := await self._store.keeping.forget_panes(self._before(), on_disk):
+        tally = MaintenanceProgress("forget_panes", self._clock)
+        folders = raw_log.list_epoch_folders(self._raw_dir)
+        raw_log.remove_empty_folders(folders, await load_epoch_progress(self._store))
+        on_disk = raw_log.list_panes_on_disk(self._raw_dir)
+        while panes := await self._store.maintenance.delete_empty_panes(self._get_text_cutoff(), on_disk):
             raw_log.remove_pane_folders(self._raw_dir, panes)
             tally.rows += len(panes)
-            yield tally.step()
-        yield tally.done()
+            yield tally.build_step()
+        yield tally.build_result()
 
-    async def _doomed(self, found: Survey) -> list[StoredSegment]:
-        settings, over = self._settings(), found.over()
+    async def _select_expired_segments(self, inventory: SegmentInventory) -> list[StoredSegment]:
+        settings, over = self._settings(), inventory.list_consumed()
         days = settings.retention if settings.raw_retention is None else settings.raw_retention
-        doomed = dict.fromkeys(raw_log.older_than(over, self._days_ago(days)))
+        doomed = dict.fromkeys(raw_log.select_older_than(over, self._compute_cutoff(days)))
         if settings.pane_bytes:
-            beyond = raw_log.beyond_pane(found.segments, settings.pane_bytes)
+            beyond = raw_log.select_beyond_pane_limit(inventory.segments, settings.pane_bytes)
             doomed |= dict.fromkeys(segment for segment in over if segment in beyond)
         if settings.total_bytes:
-            kept = [segment for segment in found.segments if segment not in doomed]
-            used = await self._store.keeping.used() + sum(segment.room for segment in kept)
+            kept = [segment for segment in inventory.segments if segment not in doomed]
+            used = await self._store.maintenance.count_used_bytes() + sum(segment.disk_bytes for segment in kept)
             may_go = [segment for segment in over if segment not in doomed]
-            doomed |= dict.fromkeys(raw_log.oldest(may_go, used - settings.total_bytes))
+            doomed |= dict.fromkeys(raw_log.select_oldest(may_go, used - settings.total_bytes))
         return list(doomed)
 
-    async def _older(self, tally: Tally, before: int, tables: Sequence[Aged]) -> AsyncIterator[Maintenance]:
-        async for table, deleted in self._store.keeping.delete_older(before, tables):
-            tally.add(table, deleted)
-            yield tally.step(listed(tally.counts))
-            await self._clock.sleep(REST if deleted else 0)
+    async def _delete_older(
+        self, progress: MaintenanceProgress, before: int, tables: Sequence[RetainedTable]
+    ) -> AsyncIterator[MaintenanceRun]:
+        async for table, deleted in self._store.maintenance.delete_older_rows(before, tables):
+            progress.add_rows(table, deleted)
+            yield progress.build_step(format_counts(progress.counts))
+            await self._clock.sleep(STEP_PAUSE_S if deleted else 0)
 
-    async def _too_much_before(self, before: int) -> int:
+    async def _find_size_cutoff(self, before: int) -> int:
         """The instant before which text must go too, because the database alone takes more than all may; else 0."""
         limit = self._settings().total_bytes
-        oldest = await self._store.keeping.oldest_text_at() if limit else None
-        if oldest is None or await self._store.keeping.used() <= limit:
+        oldest = await self._store.maintenance.find_oldest_text_time() if limit else None
+        if oldest is None or await self._store.maintenance.count_used_bytes() <= limit:
             return 0
         now, reached = self._clock.now(), max(before, oldest)
-        return min(reached + max(NS, (now - oldest) // _STEPS), now) if reached < now else 0
+        return min(reached + max(NS, (now - oldest) // _MAX_SHRINK_STEPS), now) if reached < now else 0
 
-    def _aged(self) -> tuple[tuple[int, Sequence[Aged]], ...]:
+    def _list_cutoffs(self) -> tuple[tuple[int, Sequence[RetainedTable]], ...]:
         """What is too old by the settings: in each table what ended before its instant."""
         settings = self._settings()
         days, signals = settings.retention, settings.agent_retention
         return (
-            (self._days_ago(days), HISTORY),
-            (self._days_ago(days and max(days, _DEEDS_DAYS)), DEEDS),
-            (self._days_ago(signals), SIGNALS),
+            (self._compute_cutoff(days), HISTORY_TABLES),
+            (self._compute_cutoff(days and max(days, _MIN_ACTION_DAYS)), ACTION_TABLES),
+            (self._compute_cutoff(signals), SIGNAL_TABLES),
         )
 
-    def _before(self) -> int:
-        return self._days_ago(self._settings().retention)
+    def _get_text_cutoff(self) -> int:
+        return self._compute_cutoff(self._settings().retention)
 
-    def _days_ago(self, days: float) -> int:
+    def _compute_cutoff(self, days: float) -> int:
         """What ended before this instant is too old; 0 where everything is kept."""
-        return self._clock.now() - int(days * _DAY) if days else 0
+        return self._clock.now() - int(days * _DAY_NS) if days else 0
 
 
-def _spread(segments: list[StoredSegment]) -> str:
+def _describe_segments(segments: list[StoredSegment]) -> str:
     panes = {segment.pane for segment in segments}
-    return f"{counted(len(segments), 'segment')} of {counted(len(panes), 'pane')}" if panes else ""
+    return f"{pluralize(len(segments), 'segment')} of {pluralize(len(panes), 'pane')}" if panes else ""

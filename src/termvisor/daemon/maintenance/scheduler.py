@@ -7,130 +7,137 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from termvisor.clock import Clock
-from termvisor.daemon.maintenance.progress import Tally
-from termvisor.daemon.maintenance.retention import REST, Pruning
-from termvisor.daemon.maintenance.sealer import Sealer
+from termvisor.daemon.maintenance.progress import MaintenanceProgress
+from termvisor.daemon.maintenance.retention import STEP_PAUSE_S, RetentionPruner
+from termvisor.daemon.maintenance.sealer import SegmentSealer
 from termvisor.errors import StorageError
-from termvisor.log import logger
-from termvisor.model.maintenance import Backup, Checked, Maintenance
-from termvisor.settings import Places, Settings
+from termvisor.log import get_logger
+from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
+from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 
-_LOOK_EVERY = 60.0
+_SNAPSHOT_POLL_INTERVAL_S = 60.0
 """Seconds after which a changed interval of snapshots is noticed."""
-log = logger("upkeep")
+log = get_logger("upkeep")
 
 
-class Caretaker:
+class MaintenanceScheduler:
     """``settings`` is asked anew in every round."""
 
-    def __init__(self, store: Store, places: Places, clock: Clock, settings: Callable[[], Settings]):
-        self._store, self._places, self._clock, self._settings = store, places, clock, settings
-        self._pruning = Pruning(store, places.raw_dir, clock, settings)
-        self._sealer = Sealer(store, places, clock, settings)
-        self._busy = asyncio.Lock()
-        self._failed = ""
+    def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
+        self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
+        self._pruner = RetentionPruner(store, paths.raw_dir, clock, settings)
+        self._sealer = SegmentSealer(store, paths, clock, settings)
+        self._round_lock = asyncio.Lock()
+        self._last_error = ""
         self._snapshot_at = clock.monotonic()
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """What could not be done in the last round, for a person to read."""
-        return self._failed or self._sealer.trouble
+        return self._last_error or self._sealer.problem
 
     async def run(self) -> None:
         while True:
             await self._clock.sleep(self._settings().maintenance_interval)
-            await self._attempt(self._whole_round)
+            await self._run_logged(self._run_whole_round)
 
     async def run_snapshots(self) -> None:
         while True:
-            await self._clock.sleep(min(self._snapshot_every() or _LOOK_EVERY, _LOOK_EVERY))
-            every = self._snapshot_every()
+            await self._clock.sleep(
+                min(self._get_snapshot_interval() or _SNAPSHOT_POLL_INTERVAL_S, _SNAPSHOT_POLL_INTERVAL_S)
+            )
+            every = self._get_snapshot_interval()
             if every and self._clock.monotonic() - self._snapshot_at >= every:
-                await self._attempt(self.snapshot)
+                await self._run_logged(self.make_snapshot)
 
-    async def leave(self) -> None:
+    async def make_final_snapshot(self) -> None:
         """The daemon ends; the last snapshot is made."""
         if self._settings().snapshot_interval:
-            await self._attempt(self.snapshot)
+            await self._run_logged(self.make_snapshot)
 
-    async def round(self) -> AsyncIterator[Maintenance]:
+    async def run_round(self) -> AsyncIterator[MaintenanceRun]:
         """One round of everything; what was done is noted."""
-        async with self._busy:
-            for work in (self._pruning.raw, self._pruning.rows, self._sealer.seal, self._pruning.panes):
+        async with self._round_lock:
+            for work in (
+                self._pruner.delete_raw,
+                self._pruner.delete_rows,
+                self._sealer.seal_segments,
+                self._pruner.forget_panes,
+            ):
                 async for step in work():
                     if step.is_done and (step.rows or step.bytes):
-                        await self._store.keeping.note(step)
+                        await self._store.maintenance.record_run(step)
                     yield step
 
-    async def foretell(self) -> AsyncIterator[Maintenance]:
+    async def preview_round(self) -> AsyncIterator[MaintenanceRun]:
         """What a round would do now."""
-        async for step in self._pruning.foretell():
+        async for step in self._pruner.preview():
             yield step
-        yield await self._sealer.waiting()
+        yield await self._sealer.preview()
 
-    async def vacuum(self) -> AsyncIterator[Maintenance]:
+    async def vacuum(self) -> AsyncIterator[MaintenanceRun]:
         """Make the indexes small, then give free pages back to the disk."""
-        async with self._busy:
-            tally = Tally("vacuum", self._clock)
-            before = (await self._store.sizes())[0]
-            async for table, steps in self._store.keeping.merge_indexes():
-                yield tally.step(f"index of {table}s: {steps} steps")
-                await self._clock.sleep(REST)
-            async for pages, left in self._store.keeping.give_back():
+        async with self._round_lock:
+            tally = MaintenanceProgress("vacuum", self._clock)
+            before = (await self._store.measure_sizes())[0]
+            async for table, steps in self._store.maintenance.merge_indexes():
+                yield tally.build_step(f"index of {table}s: {steps} steps")
+                await self._clock.sleep(STEP_PAUSE_S)
+            async for pages, left in self._store.maintenance.release_free_pages():
                 tally.rows = pages
-                yield tally.step(f"{pages} pages given back, {left} to go")
-                await self._clock.sleep(REST)
+                yield tally.build_step(f"{pages} pages given back, {left} to go")
+                await self._clock.sleep(STEP_PAUSE_S)
             await self._store.checkpoint()
-            tally.bytes = max(0, before - (await self._store.sizes())[0])
-            yield await self._noted(tally.done(f"{tally.rows} pages given back"))
+            tally.bytes = max(0, before - (await self._store.measure_sizes())[0])
+            yield await self._store_result(tally.build_result(f"{tally.rows} pages given back"))
 
-    async def reindex(self) -> AsyncIterator[Maintenance]:
+    async def reindex(self) -> AsyncIterator[MaintenanceRun]:
         """Make the search indexes anew from the text that is stored."""
-        async with self._busy:
-            tally = Tally("reindex", self._clock)
-            async for table in self._store.keeping.rebuild_indexes():
+        async with self._round_lock:
+            tally = MaintenanceProgress("reindex", self._clock)
+            async for table in self._store.maintenance.rebuild_indexes():
                 tally.rows += 1
-                yield tally.step(f"index of {table}s")
-            yield await self._noted(tally.done(f"{tally.rows} indexes made anew"))
+                yield tally.build_step(f"index of {table}s")
+            yield await self._store_result(tally.build_result(f"{tally.rows} indexes made anew"))
 
-    async def backup(self, path: str) -> Backup:
-        tally = Tally("backup", self._clock)
+    async def backup_database(self, path: str) -> DatabaseBackup:
+        tally = MaintenanceProgress("backup", self._clock)
         taken_at = self._clock.now()
-        tally.bytes, contents = await self._store.keeping.copy(path)
-        await self._noted(tally.done(path))
-        return Backup(path=path, bytes=tally.bytes, taken_at=taken_at, contents=contents)
+        tally.bytes, contents = await self._store.maintenance.write_backup(path)
+        await self._store_result(tally.build_result(path))
+        return DatabaseBackup(path=path, bytes=tally.bytes, taken_at=taken_at, contents=contents)
 
-    async def snapshot(self) -> None:
-        tally = Tally("snapshot", self._clock)
+    async def make_snapshot(self) -> None:
+        tally = MaintenanceProgress("snapshot", self._clock)
         self._snapshot_at = self._clock.monotonic()
-        tally.bytes = await self._store.keeping.snapshot(self._places.snapshot_file)
-        await self._noted(tally.done(self._places.snapshot_file))
+        tally.bytes = await self._store.maintenance.write_snapshot(self._paths.snapshot_file)
+        await self._store_result(tally.build_result(self._paths.snapshot_file))
 
-    async def check(self, *, thorough: bool) -> Checked:
-        tally = Tally("check", self._clock)
-        found = await self._store.check(thorough=thorough)
-        run = await self._noted(tally.done(found))
+    async def check_database(self, *, thorough: bool) -> IntegrityReport:
+        tally = MaintenanceProgress("check", self._clock)
+        found = await self._store.check_integrity(thorough=thorough)
+        run = await self._store_result(tally.build_result(found))
         wrong = "" if found == "ok" else found
-        return Checked(path=self._places.database, is_thorough=thorough, wrong=wrong, duration=run.duration)
+        return IntegrityReport(path=self._paths.database, is_thorough=thorough, wrong=wrong, duration=run.duration)
 
-    def _snapshot_every(self) -> float:
+    def _get_snapshot_interval(self) -> float:
         return self._settings().snapshot_interval * 60
 
-    async def _whole_round(self) -> None:
-        async for _ in self.round():
+    async def _run_whole_round(self) -> None:
+        async for _ in self.run_round():
             pass
 
-    async def _attempt(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _run_logged(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except (StorageError, OSError) as error:
-            if not self._failed:
+            if not self._last_error:
                 log.error("upkeep could not be done: %s", error)
-            self._failed = f"upkeep could not be done: {error}"
+            self._last_error = f"upkeep could not be done: {error}"
         else:
-            self._failed = ""
+            self._last_error = ""
 
-    async def _noted(self, run: Maintenance) -> Maintenance:
-        await self._store.keeping.note(run)
-        return run
+    async def _store_result(self, result: MaintenanceRun) -> MaintenanceRun:
+        await self._store.maintenance.record_run(result)
+        return result

@@ -10,85 +10,85 @@ from contextlib import aclosing, suppress
 
 import msgspec
 
-from termvisor.capture.raw_log import StoredSegment, folders
-from termvisor.capture.seal_worker import Request, command
-from termvisor.capture.sealing import Sealed, Wish, tidy
+from termvisor.capture.raw_log import StoredSegment, list_epoch_folders
+from termvisor.capture.seal_worker import SealRequest, build_command
+from termvisor.capture.sealing import SealOptions, SealResult, remove_leftovers
 from termvisor.clock import Clock
-from termvisor.daemon.maintenance.progress import Tally
-from termvisor.daemon.maintenance.segment_inventory import surveyed
-from termvisor.model.maintenance import Maintenance
-from termvisor.ops.render.text import counted
-from termvisor.settings import Places, Settings, environment
+from termvisor.daemon.maintenance.progress import MaintenanceProgress
+from termvisor.daemon.maintenance.segment_inventory import take_inventory
+from termvisor.model.maintenance import MaintenanceRun
+from termvisor.ops.render.text import pluralize
+from termvisor.settings import Paths, Settings, get_environment
 from termvisor.store import Store
-from termvisor.system.subprocesses import tied
+from termvisor.system.subprocesses import start_tied
 
-_ENDED_EARLY = Sealed(trouble="the process that does it ended early")
+_ENDED_EARLY = SealResult(error="the process that does it ended early")
 
 
-class Sealer:
+class SegmentSealer:
     """``settings`` is asked anew each time."""
 
-    def __init__(self, store: Store, places: Places, clock: Clock, settings: Callable[[], Settings]):
-        self._store, self._places, self._clock, self._settings = store, places, clock, settings
-        self.trouble = ""
+    def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
+        self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
+        self.problem = ""
         """Why the last segment could not be sealed, for a person to read."""
 
-    async def waiting(self) -> Maintenance:
+    async def preview(self) -> MaintenanceRun:
         """What a round would seal now."""
-        tally = Tally("seal", self._clock)
-        ripe = await self._ripe()
-        tally.rows, tally.bytes = len(ripe), sum(segment.room for segment in ripe)
-        return tally.done(counted(len(ripe), "segment") if ripe else "")
+        tally = MaintenanceProgress("seal", self._clock)
+        ripe = await self._list_sealable()
+        tally.rows, tally.bytes = len(ripe), sum(segment.disk_bytes for segment in ripe)
+        return tally.build_result(pluralize(len(ripe), "segment") if ripe else "")
 
-    async def seal(self) -> AsyncIterator[Maintenance]:
-        tally, masked = Tally("seal", self._clock), 0
-        self.trouble = ""
-        await asyncio.to_thread(_tidied, self._places.raw_dir)
-        ripe = await self._ripe()
-        async with aclosing(self._results(ripe)) as results:
+    async def seal_segments(self) -> AsyncIterator[MaintenanceRun]:
+        tally, masked = MaintenanceProgress("seal", self._clock), 0
+        self.problem = ""
+        await asyncio.to_thread(_remove_temporary_files, self._paths.raw_dir)
+        ripe = await self._list_sealable()
+        async with aclosing(self._run_seal_worker(ripe)) as results:
             async for result in results:
-                if result.trouble:
-                    self.trouble = f"raw segments cannot be sealed: {result.trouble}"
+                if result.error:
+                    self.problem = f"raw segments cannot be sealed: {result.error}"
                     break
                 masked, tally.bytes, tally.rows = masked + result.masked, tally.bytes + result.freed, tally.rows + 1
-                yield tally.step(f"{tally.rows} of {len(ripe)} segments")
-        told = f"{counted(tally.rows, 'segment')}, {counted(masked, 'row')} with secrets"
-        yield tally.done(told if tally.rows else "")
+                yield tally.build_step(f"{tally.rows} of {len(ripe)} segments")
+        told = f"{pluralize(tally.rows, 'segment')}, {pluralize(masked, 'row')} with secrets"
+        yield tally.build_result(told if tally.rows else "")
 
-    async def _ripe(self) -> list[StoredSegment]:
-        found = await surveyed(self._store, self._places.raw_dir)
-        return [segment for segment in found.ripe() if self._wants(segment)]
+    async def _list_sealable(self) -> list[StoredSegment]:
+        found = await take_inventory(self._store, self._paths.raw_dir)
+        return [segment for segment in found.list_sealable() if self._needs_sealing(segment)]
 
-    def _wants(self, segment: StoredSegment) -> bool:
+    def _needs_sealing(self, segment: StoredSegment) -> bool:
         settings = self._settings()
-        return (settings.mask_raw and not segment.is_masked) or (settings.compress and not segment.is_packed)
+        return (settings.mask_raw and not segment.is_masked) or (settings.compress and not segment.is_compressed)
 
-    async def _results(self, segments: list[StoredSegment]) -> AsyncGenerator[Sealed, None]:
+    async def _run_seal_worker(self, segments: list[StoredSegment]) -> AsyncGenerator[SealResult, None]:
         if not segments:
             return
         settings = self._settings()
-        wish = Wish(masks=settings.mask_raw, packs=settings.compress)
-        request = Request(wish, [(segment.folder, segment.start) for segment in segments])
+        wish = SealOptions(masks=settings.mask_raw, packs=settings.compress)
+        request = SealRequest(wish, [(segment.folder, segment.start) for segment in segments])
         done = 0
-        async with aclosing(_answers(msgspec.json.encode(request), self._places)) as answers:
+        async with aclosing(_read_worker_lines(msgspec.json.encode(request), self._paths)) as answers:
             async for line in answers:
                 done += 1
-                yield msgspec.json.decode(line, type=Sealed)
+                yield msgspec.json.decode(line, type=SealResult)
         if done < len(segments):
             yield _ENDED_EARLY
 
 
-async def _answers(request: bytes, places: Places) -> AsyncGenerator[bytes, None]:
+async def _read_worker_lines(request: bytes, paths: Paths) -> AsyncGenerator[bytes, None]:
     """What the process says, line by line; it ends when it is done, or when nobody listens any more."""
     stdin, ask = os.pipe()
     answer, stdout = os.pipe()
-    own = {"VISOR_CONFIG_DIR": places.config_dir, "VISOR_DATA_DIR": places.data_dir}
-    child = tied(command(), stdin=stdin, stdout=stdout, env=environment() | own)
+    own = {"VISOR_CONFIG_DIR": paths.config_dir, "VISOR_DATA_DIR": paths.data_dir}
+    child = start_tied(build_command(), stdin=stdin, stdout=stdout, env=get_environment() | own)
     os.close(stdin)
     os.close(stdout)
     with os.fdopen(answer, "rb") as lines:
         try:
-            await asyncio.to_thread(_say, ask, request)
+            await asyncio.to_thread(_write_request, ask, request)
             while line := await asyncio.to_thread(lines.readline):
                 yield line
         finally:
@@ -96,11 +96,11 @@ async def _answers(request: bytes, places: Places) -> AsyncGenerator[bytes, None
             child.wait()
 
 
-def _say(pipe: int, request: bytes) -> None:
+def _write_request(pipe: int, request: bytes) -> None:
     with suppress(BrokenPipeError), os.fdopen(pipe, "wb") as file:
         file.write(request)
 
 
-def _tidied(raw_dir: str) -> None:
-    for _, _, folder in folders(raw_dir):
-        tidy(folder)
+def _remove_temporary_files(raw_dir: str) -> None:
+    for _, _, folder in list_epoch_folders(raw_dir):
+        remove_leftovers(folder)

@@ -5,30 +5,30 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from termvisor.capture.raw_log import EpochProgress, StoredSegment, is_over, is_ripe, survey
+from termvisor.capture.raw_log import EpochProgress, StoredSegment, is_complete, is_sealable, list_segments
 from termvisor.model.ids import EpochId
 from termvisor.store import Store
 
 
-class Survey(Struct, frozen=True):
+class SegmentInventory(Struct, frozen=True):
     segments: list[StoredSegment]
-    known: Mapping[EpochId, EpochProgress]
+    epoch_progress: Mapping[EpochId, EpochProgress]
 
-    def over(self) -> list[StoredSegment]:
+    def list_consumed(self) -> list[StoredSegment]:
         """Segments that nobody needs any more to make text of."""
-        return [segment for segment in self.segments if is_over(segment, self.known)]
+        return [segment for segment in self.segments if is_complete(segment, self.epoch_progress)]
 
-    def ripe(self) -> list[StoredSegment]:
+    def list_sealable(self) -> list[StoredSegment]:
         """Segments that may be sealed."""
-        return [segment for segment in self.segments if is_ripe(segment, self.known)]
+        return [segment for segment in self.segments if is_sealable(segment, self.epoch_progress)]
 
 
-async def surveyed(store: Store, raw_dir: str) -> Survey:
-    segments = await asyncio.to_thread(survey, raw_dir)
-    return Survey(segments, await progress(store))
+async def take_inventory(store: Store, raw_dir: str) -> SegmentInventory:
+    segments = await asyncio.to_thread(list_segments, raw_dir)
+    return SegmentInventory(segments, await load_epoch_progress(store))
 
 
-async def progress(store: Store) -> dict[EpochId, EpochProgress]:
+async def load_epoch_progress(store: Store) -> dict[EpochId, EpochProgress]:
     """Ask after looking at the files: what is on disk and not known here then will never be."""
-    epochs = await store.keeping.epochs()
+    epochs = await store.maintenance.read_epoch_progress()
     return {epoch: EpochProgress(*reached) for epoch, reached in epochs.items()}

@@ -10,114 +10,126 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import Capture
-from termvisor.backends.tmux.replay_pane import Easel, Size
-from termvisor.backends.tmux.replay_server import Studio
-from termvisor.daemon.replay.colored_redaction import coloured
-from termvisor.daemon.replay.timeline import Missing, Portion, Span, Step, Stretch, unfinished
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
+from termvisor.backends.tmux.replay_server import ReplayServer
+from termvisor.daemon.replay.colored_redaction import redact_colored_rows
+from termvisor.daemon.replay.timeline import (
+    MissingOutput,
+    OutputChunk,
+    ReplaySpan,
+    ReplayStep,
+    TimelineSegment,
+    find_unfinished_sequence,
+)
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import Frame
+from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.model.terminal.screen import Screen
-from termvisor.redaction import Memory
-from termvisor.redaction.painted_secrets import Painted
-from termvisor.terminal.sgr import self_contained
+from termvisor.redaction import SeenSecrets
+from termvisor.redaction.painted_secrets import PaintedSecretLearner
+from termvisor.terminal.sgr import make_rows_self_contained
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-StepsOf = Callable[[Stretch], Iterable[Step]]
+ReadSteps = Callable[[TimelineSegment], Iterable[ReplayStep]]
 
 
-class Drawing(Struct, frozen=True):
+class ReplayRenderer(Struct, frozen=True):
     """``steps`` reads what happened in a stretch."""
 
-    studio: Studio
-    span: Span
-    steps: StepsOf
+    replay_server: ReplayServer
+    span: ReplaySpan
+    read_steps: ReadSteps
 
-    async def frames(self, stretches: Iterable[Stretch]) -> AsyncGenerator[Frame, None]:
-        for stretch in stretches:
-            size = Size(stretch.first.width, stretch.first.height)
-            async with self.studio.easel(size) as easel:
-                sitting = _Sitting(easel, stretch)
-                await easel.feed(opening(stretch.first))
-                async for frame in self._shown(sitting, stretch):
+    async def render_frames(self, segments: Iterable[TimelineSegment]) -> AsyncGenerator[ReplayFrame, None]:
+        for stretch in segments:
+            size = PaneSize(stretch.first_screen.width, stretch.first_screen.height)
+            async with self.replay_server.open_pane(size) as easel:
+                sitting = _SegmentScreen(easel, stretch)
+                await easel.feed(encode_first_screen(stretch.first_screen))
+                async for frame in self._render_segment(sitting, stretch):
                     yield frame
 
-    async def _shown(self, sitting: "_Sitting", stretch: Stretch) -> AsyncGenerator[Frame, None]:
+    async def _render_segment(
+        self, segment_screen: "_SegmentScreen", segment: TimelineSegment
+    ) -> AsyncGenerator[ReplayFrame, None]:
         """What happened before the span is drawn, not given; then comes the screen with which the span begins."""
         since = self.span.since or 0
-        is_hidden = stretch.opened_at < since
+        is_hidden = segment.opened_at < since
         if not is_hidden:
-            yield await sitting.frame(stretch.opened_at)
-        for step in self.steps(stretch):
+            yield await segment_screen.render_frame(segment.opened_at)
+        for step in self.read_steps(segment):
             if is_hidden and step.at >= since:
                 is_hidden = False
-                yield await sitting.frame(since)
-            await sitting.take(step)
-            if not is_hidden and (frame := await sitting.changed(step)):
+                yield await segment_screen.render_frame(since)
+            await segment_screen.apply_step(step)
+            if not is_hidden and (frame := await segment_screen.render_if_changed(step)):
                 yield frame
         if is_hidden:
-            yield await sitting.frame(since)
+            yield await segment_screen.render_frame(since)
 
 
-class _Sitting:
+class _SegmentScreen:
     """One stretch on its easel."""
 
-    def __init__(self, easel: Easel, stretch: Stretch):
-        self._easel, self._pane = easel, stretch.first.pane
-        self._epoch, self._offset = stretch.epochs[0].id, 0
-        self._held = b""
-        self._seen: Capture | None = None
-        self._last: Frame | None = None
-        self._secrets = Memory()
-        self._painted = Painted(self._secrets)
+    def __init__(self, replay_pane: ReplayPane, segment: TimelineSegment):
+        self._replay_pane, self._pane = replay_pane, segment.first_screen.pane
+        self._epoch, self._offset = segment.epochs[0].id, 0
+        self._unfinished_bytes = b""
+        self._last_capture: PaneCapture | None = None
+        self._last_frame: ReplayFrame | None = None
+        self._secrets = SeenSecrets()
+        self._painted_secrets = PaintedSecretLearner(self._secrets)
 
-    async def take(self, step: Step) -> None:
-        if isinstance(step, Portion):
-            data = self._held + step.data
-            border = unfinished(data)
-            self._held = data[border:]
-            self._painted.feed(step.data)
-            await self._easel.feed(data[:border])
+    async def apply_step(self, step: ReplayStep) -> None:
+        if isinstance(step, OutputChunk):
+            data = self._unfinished_bytes + step.data
+            border = find_unfinished_sequence(data)
+            self._unfinished_bytes = data[border:]
+            self._painted_secrets.feed(step.data)
+            await self._replay_pane.feed(data[:border])
             self._epoch, self._offset = step.epoch, step.end
-        elif not isinstance(step, Missing):
-            await self._easel.resize(Size(step.width, step.height))
+        elif not isinstance(step, MissingOutput):
+            await self._replay_pane.resize(PaneSize(step.width, step.height))
 
-    async def changed(self, step: Step) -> Frame | None:
+    async def render_if_changed(self, step: ReplayStep) -> ReplayFrame | None:
         """The screen after a step; None when nothing of it is new."""
-        before = self._seen
-        frame = await self.frame(step.at)
-        if isinstance(step, Missing):
+        before = self._last_capture
+        frame = await self.render_frame(step.at)
+        if isinstance(step, MissingOutput):
             return replace(frame, note=step.note)
-        return None if self._seen == before else frame
+        return None if self._last_capture == before else frame
 
-    async def frame(self, at: int) -> Frame:
-        look = await self._easel.look()
-        if self._last is None or look != self._seen:
-            self._seen, self._last = look, _frame(self._pane, look, self._secrets)
-        return replace(self._last, at=at, epoch=self._epoch, offset=self._offset)
+    async def render_frame(self, at: int) -> ReplayFrame:
+        look = await self._replay_pane.capture_pane()
+        if self._last_frame is None or look != self._last_capture:
+            self._last_capture, self._last_frame = look, _build_frame(self._pane, look, self._secrets)
+        return replace(self._last_frame, at=at, epoch=self._epoch, offset=self._offset)
 
 
-def _frame(pane: PaneId, look: Capture, secrets: Memory) -> Frame:
-    rows = [_cut(row, look.width) for row in coloured(self_contained(look.rows), look.above, secrets)]
-    return Frame(
+def _build_frame(pane: PaneId, capture: PaneCapture, secrets: SeenSecrets) -> ReplayFrame:
+    rows = [
+        _cut_row(row, capture.width)
+        for row in redact_colored_rows(make_rows_self_contained(capture.rows), capture.rows_above, secrets)
+    ]
+    return ReplayFrame(
         pane=pane,
         at=0,
-        width=look.width,
-        height=look.height,
+        width=capture.width,
+        height=capture.height,
         rows=tuple(rows),
-        cursor_x=look.cursor_x,
-        cursor_y=look.cursor_y,
-        is_cursor_shown=look.has_cursor,
-        is_alternate=look.alternate,
+        cursor_x=capture.cursor_x,
+        cursor_y=capture.cursor_y,
+        is_cursor_shown=capture.has_cursor,
+        is_alternate=capture.alternate,
     )
 
 
-def _cut(row: str, width: int) -> str:
+def _cut_row(row: str, width: int) -> str:
     """A row that a mask made longer than the screen; those that tmux gave fit."""
     return row[:width] if "\x1b" not in row and row.isascii() else row
 
 
-def opening(screen: Screen) -> bytes:
+def encode_first_screen(screen: Screen) -> bytes:
     """Bytes that draw the screen with which listening began."""
     rows = "\r\n".join(_CONTROL.sub("", row) for row in screen.rows)
     before = "\x1b[?1049h" if screen.alternate else ""

@@ -14,169 +14,179 @@ from importlib.util import find_spec
 
 import msgspec
 
-from termvisor.daemon.rules.compile_job import Errand, heard
-from termvisor.detection.packs.cache import load_kept
-from termvisor.detection.packs.crash_test import Ordeal, condemn, condemned
-from termvisor.detection.packs.pack import Packs, Trouble
-from termvisor.detection.packs.screen_rules import bare
-from termvisor.detection.scanner import RuleScan
+from termvisor.daemon.rules.compile_job import CompileJob, read_compile_job
+from termvisor.detection.packs.cache import load_cached_packs
+from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules, save_crashing_rules
+from termvisor.detection.packs.pack import RulePacks, RuleProblem
+from termvisor.detection.packs.screen_rules import strip_examples
+from termvisor.detection.scanner import RuleScanner
 from termvisor.errors import ConfigError
-from termvisor.log import logger
-from termvisor.model.detection.rule import Rule, Scope
-from termvisor.model.reload import RulesRead
-from termvisor.pipeline.agent_presence import Gating
-from termvisor.pipeline.rule_matcher import Spotter
-from termvisor.regex import Engine, is_cached
-from termvisor.regex.relax import loosened
-from termvisor.settings import Places, Settings
-from termvisor.system.subprocesses import ask_apart
+from termvisor.log import get_logger
+from termvisor.model.detection.rule import Rule, RuleScope
+from termvisor.model.reload import RulesReloadResult
+from termvisor.pipeline.agent_presence import GatingOptions
+from termvisor.pipeline.rule_matcher import RuleMatcher
+from termvisor.regex import EngineName, is_cached
+from termvisor.regex.relax import relax_pattern
+from termvisor.settings import Paths, Settings
+from termvisor.system.subprocesses import run_isolated
 
-_OF_TEXT: tuple[Scope, ...] = ("line", "stream")
-_OF_MARKS: tuple[Scope, ...] = ("mark",)
-_OF_WORDS: tuple[Scope, ...] = ("transcript",)
-_SCANS = (_OF_TEXT, _OF_MARKS, _OF_WORDS)
-_COMPILE_FOR = 600.0
-_FEW = 250
+_TEXT_SCOPES: tuple[RuleScope, ...] = ("line", "stream")
+_MARK_SCOPES: tuple[RuleScope, ...] = ("mark",)
+_TRANSCRIPT_SCOPES: tuple[RuleScope, ...] = ("transcript",)
+_SCOPE_GROUPS = (_TEXT_SCOPES, _MARK_SCOPES, _TRANSCRIPT_SCOPES)
+_COMPILE_TIMEOUT_S = 600.0
+_MAX_QUICK_RULES = 250
 """Rules that are compiled within a second or two: the very first start waits for that."""
-ORDEAL = Ordeal()
-log = logger("rules")
+CRASH_TEST = CrashTest()
+log = get_logger("rules")
 
 
-class Ruling:
-    def __init__(self, spotter: Spotter, where: Places):
-        self._spotter, self._where = spotter, where
+class ActiveRules:
+    def __init__(self, rule_matcher: RuleMatcher, paths: Paths):
+        self._rule_matcher, self._paths = rule_matcher, paths
         self._settings = Settings()
         self._rules: tuple[Rule, ...] = ()
-        self._troubles: tuple[Trouble, ...] = ()
-        self._print = b""
-        self._is_new = asyncio.Event()
+        self._problems: tuple[RuleProblem, ...] = ()
+        self._fingerprint = b""
+        self._has_new_rules = asyncio.Event()
 
-    async def take_up(self, settings: Settings) -> None:
+    async def load(self, settings: Settings) -> None:
         """From now on these rules are looked for. Without them everything else goes on."""
         self._settings = settings
         try:
-            await self._take(await self._load(settings))
+            await self._activate(await self._load_packs(settings))
         except (ConfigError, OSError) as error:
             log.error("no rule is looked for: %s", error)
-        self._is_new.set()
-        self._spotter.gating = gating(settings)
+        self._has_new_rules.set()
+        self._rule_matcher.gating = build_gating(settings)
 
-    async def reload(self, settings: Settings) -> RulesRead:
+    async def reload(self, settings: Settings) -> RulesReloadResult:
         """Read them again. Where something is wrong now that was not before, it is told, and the old ones stay."""
-        packs = await self._load(settings)
-        wrong = tuple(str(trouble) for trouble in packs.troubles if trouble not in self._troubles)
+        packs = await self._load_packs(settings)
+        wrong = tuple(str(trouble) for trouble in packs.troubles if trouble not in self._problems)
         if wrong:
-            return RulesRead(troubles=wrong)
-        self._settings, self._spotter.gating = settings, gating(settings)
-        if _print(packs) == self._print:
-            return RulesRead()
-        await self._take(packs)
-        self._is_new.set()
-        return RulesRead(count=len(packs.rules))
+            return RulesReloadResult(troubles=wrong)
+        self._settings, self._rule_matcher.gating = settings, build_gating(settings)
+        if _compute_fingerprint(packs) == self._fingerprint:
+            return RulesReloadResult()
+        await self._activate(packs)
+        self._has_new_rules.set()
+        return RulesReloadResult(count=len(packs.rules))
 
     @property
-    def telling(self) -> tuple[Rule, ...]:
+    def event_rules(self) -> tuple[Rule, ...]:
         """The rules in force that tell of events."""
         return self._rules
 
     async def run(self) -> None:
         """Whenever rules are not compiled yet, have that done, then go on with it. Until it is cancelled."""
         while True:
-            await self._is_new.wait()
-            self._is_new.clear()
+            await self._has_new_rules.wait()
+            self._has_new_rules.clear()
             if not self._is_compiled:
                 await self._compile()
 
-    async def _load(self, settings: Settings) -> Packs:
-        where = self._where
-        return await asyncio.to_thread(load_kept, where.config_dir, settings, where.cache_dir)
+    async def _load_packs(self, settings: Settings) -> RulePacks:
+        where = self._paths
+        return await asyncio.to_thread(load_cached_packs, where.config_dir, settings, where.cache_dir)
 
-    async def _take(self, packs: Packs) -> None:
+    async def _activate(self, packs: RulePacks) -> None:
         for trouble in packs.troubles:
-            if trouble not in self._troubles:
+            if trouble not in self._problems:
                 log.warning("a rule is not in force: %s", trouble)
-        self._rules, self._troubles, self._print = _telling(packs), packs.troubles, _print(packs)
-        await self._use("auto" if self._is_compiled or not find_spec("re2") else "re2")
+        self._rules, self._problems, self._fingerprint = (
+            _select_event_rules(packs),
+            packs.troubles,
+            _compute_fingerprint(packs),
+        )
+        await self._use_engine("auto" if self._is_compiled or not find_spec("re2") else "re2")
 
     async def _compile(self) -> None:
         """Rules that Hyperscan does not survive are found out meanwhile, and then no longer in force."""
         command, errand = (
             [sys.executable, "-m", "termvisor.daemon.rules.active_rules"],
-            Errand(self._where, self._settings),
+            CompileJob(self._paths, self._settings),
         )
-        status, _, errors = await ask_apart(command, stdin=errand.told, timeout=_COMPILE_FOR)
-        packs = await self._load(self._settings)
-        new = [trouble for trouble in packs.troubles if trouble not in self._troubles]
-        fatal = condemned(self._where.cache_dir).values()
+        status, _, errors = await run_isolated(command, stdin=errand.encoded, timeout_s=_COMPILE_TIMEOUT_S)
+        packs = await self._load_packs(self._settings)
+        new = [trouble for trouble in packs.troubles if trouble not in self._problems]
+        fatal = load_crashing_rules(self._paths.cache_dir).values()
         if new and all(trouble.why in fatal for trouble in new):  # whatever else is wrong now waits for a reload
-            await self._take(packs)
+            await self._activate(packs)
         elif self._is_compiled:
-            await self._use("auto")
-        if not self._is_compiled and not self._is_new.is_set():
-            log.warning("rules are looked for by the slower engine: %s", _why_not(status, errors))
+            await self._use_engine("auto")
+        if not self._is_compiled and not self._has_new_rules.is_set():
+            log.warning("rules are looked for by the slower engine: %s", _describe_failure(status, errors))
 
-    async def _use(self, engine: Engine) -> None:
-        text, marks, words = (_scan(self._rules, scopes, self._where, engine) for scopes in _SCANS)
+    async def _use_engine(self, engine: EngineName) -> None:
+        text, marks, words = (_build_scan(self._rules, scopes, self._paths, engine) for scopes in _SCOPE_GROUPS)
         for scan in (text, marks, words):
-            await asyncio.to_thread(scan.warm)
-        self._spotter.use(self._rules, text if text.rules else None, marks if marks.rules else None)
-        self._spotter.words = words if words.rules else None
+            await asyncio.to_thread(scan.compile_now)
+        self._rule_matcher.set_rules(self._rules, text if text.rules else None, marks if marks.rules else None)
+        self._rule_matcher.transcript_scanner = words if words.rules else None
 
     @property
     def _is_compiled(self) -> bool:
-        scans = [_scan(self._rules, scopes, self._where, "auto") for scopes in _SCANS]
-        return all(not scan.rules or is_cached(scan.patterns, self._where.cache_dir) for scan in scans)
+        scans = [_build_scan(self._rules, scopes, self._paths, "auto") for scopes in _SCOPE_GROUPS]
+        return all(not scan.rules or is_cached(scan.patterns, self._paths.cache_dir) for scan in scans)
 
 
-def gating(settings: Settings) -> Gating:
-    return Gating(
-        is_on=settings.patterns_state_gating_enabled, is_exact=settings.patterns_state_gating_require_agent_match
+def build_gating(settings: Settings) -> GatingOptions:
+    return GatingOptions(
+        is_enabled=settings.patterns_state_gating_enabled, is_exact=settings.patterns_state_gating_require_agent_match
     )
 
 
-def _telling(packs: Packs) -> tuple[Rule, ...]:
+def _select_event_rules(packs: RulePacks) -> tuple[Rule, ...]:
     """Those that tell of events, without their examples: they are for those who write rules."""
-    return tuple(bare(rule) for rule in packs.rules if rule.event)
+    return tuple(strip_examples(rule) for rule in packs.rules if rule.event)
 
 
-def _scan(rules: Sequence[Rule], scopes: Sequence[Scope], where: Places, engine: Engine) -> RuleScan:
-    return RuleScan([rule for rule in rules if rule.scope in scopes], engine=engine, cache=where.cache_dir)
+def _build_scan(rules: Sequence[Rule], scopes: Sequence[RuleScope], paths: Paths, engine: EngineName) -> RuleScanner:
+    return RuleScanner([rule for rule in rules if rule.scope in scopes], engine=engine, cache=paths.cache_dir)
 
 
-def _print(packs: Packs) -> bytes:
+def _compute_fingerprint(packs: RulePacks) -> bytes:
     """The same for the same rules."""
     return blake2b(msgspec.msgpack.encode(packs), digest_size=16).digest()
 
 
-def compile_few(where: Places, settings: Settings) -> None:
+def compile_quick_rules(paths: Paths, settings: Settings) -> None:
     """Compile and keep the rules in force, unless that may take long: they are many, or not all ours."""
-    packs = load_kept(where.config_dir, settings, where.cache_dir)
-    if len(packs.rules) <= _FEW and all(pack.origin == "builtin" for pack in packs.packs):
-        compile_apart(packs, where)
+    packs = load_cached_packs(paths.config_dir, settings, paths.cache_dir)
+    if len(packs.rules) <= _MAX_QUICK_RULES and all(pack.origin == "builtin" for pack in packs.packs):
+        compile_rules(packs, paths)
 
 
-def _why_not(status: int, errors: bytes) -> str:
+def _describe_failure(status: int, errors: bytes) -> str:
     """What kept the other process from compiling them: its last words, or how it ended."""
     last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-300:]
     is_late = status == 124
-    return last or (f"compiling took more than {_COMPILE_FOR:g} s" if is_late else "they cannot be compiled together")
+    return last or (
+        f"compiling took more than {_COMPILE_TIMEOUT_S:g} s" if is_late else "they cannot be compiled together"
+    )
 
 
 def main() -> None:
-    where, settings = (errand := heard()).where, errand.settings
-    compile_apart(load_kept(where.config_dir, settings, where.cache_dir), where)
+    where, settings = (errand := read_compile_job()).where, errand.settings
+    compile_rules(load_cached_packs(where.config_dir, settings, where.cache_dir), where)
 
 
-def compile_apart(packs: Packs, where: Places, ordeal: Ordeal = ORDEAL) -> None:
+def compile_rules(packs: RulePacks, paths: Paths, crash_test: CrashTest = CRASH_TEST) -> None:
     """Keep the rules compiled, and condemn those of others that Hyperscan does not survive."""
     ours = {pack.name for pack in packs.packs if pack.origin == "builtin"}
-    for scopes in _SCANS:
+    for scopes in _SCOPE_GROUPS:
         rules = [rule for rule in packs.rules if rule.event and rule.scope in scopes]
-        if not rules or is_cached(_scan(rules, scopes, where, "auto").patterns, where.cache_dir):
+        if not rules or is_cached(_build_scan(rules, scopes, paths, "auto").patterns, paths.cache_dir):
             continue
-        guilty = ordeal.keep(rules, {rule.id for rule in rules if rule.pack not in ours}, where.cache_dir)
+        guilty = crash_test.compile_surviving(
+            rules, {rule.id for rule in rules if rule.pack not in ours}, paths.cache_dir
+        )
         if guilty:
-            condemn(where.cache_dir, {loosened(rule.pattern): guilty[rule.id] for rule in rules if rule.id in guilty})
+            save_crashing_rules(
+                paths.cache_dir, {relax_pattern(rule.pattern): guilty[rule.id] for rule in rules if rule.id in guilty}
+            )
 
 
 if __name__ == "__main__":

@@ -8,19 +8,19 @@ import sys
 import msgspec
 from msgspec import Struct
 
-from termvisor.settings import Places, Settings
+from termvisor.settings import Paths, Settings
 
 
-class Errand(Struct, frozen=True):
-    where: Places
+class CompileJob(Struct, frozen=True):
+    where: Paths
     settings: Settings
 
     @property
-    def told(self) -> bytes:
+    def encoded(self) -> bytes:
         """For the process' stdin."""
         return msgspec.msgpack.encode(self)
 
 
-def heard() -> Errand:
+def read_compile_job() -> CompileJob:
     """In the process itself."""
-    return msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Errand)
+    return msgspec.msgpack.decode(sys.stdin.buffer.read(), type=CompileJob)

@@ -11,64 +11,75 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from termvisor.daemon.server.request import Caller, ClientGone, Desk, answer_face, answer_rpc
+from termvisor.daemon.server.request import (
+    ClientContext,
+    ClientDisconnected,
+    RequestHandler,
+    handle_command,
+    handle_rpc,
+)
 from termvisor.errors import BadRequest
-from termvisor.log import logger
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.protocol.line_buffer import Lines, TooLong
-from termvisor.system import peer_credentials as peer
+from termvisor.log import get_logger
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.protocol.line_buffer import LineBuffer, LineTooLong
+from termvisor.system import peer_credentials
 
-log = logger("daemon.connection")
-Work = Callable[[], Awaitable[None]]
+log = get_logger("daemon.connection")
+RequestWork = Callable[[], Awaitable[None]]
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class ConnectionLimits(Struct, frozen=True, kw_only=True):
     """What one client may cost, and how many there may be. ``stall_for`` is how long one may leave its answers unread,
     in seconds.
     """
 
     uid: int = os.getuid()
-    line_bytes: int = face.LINE_LIMIT
-    unread_bytes: int = 1 << 20
-    stall_for: float = 30.0
-    in_flight: int = 64
-    clients: int = 1024
+    max_line_bytes: int = command_protocol.MAX_LINE_BYTES
+    max_unread_bytes: int = 1 << 20
+    stall_timeout_s: float = 30.0
+    max_in_flight: int = 64
+    max_clients: int = 1024
 
 
-class Connection(asyncio.Protocol):
-    def __init__(self, desk: Desk, group: asyncio.TaskGroup, limits: Limits, ended: Callable[["Connection"], None]):
-        self._desk, self._group, self._limits, self._ended = desk, group, limits, ended
-        self._lines = Lines(limits.line_bytes)
-        self._waiting: deque[bytes] = deque()
-        self._running: dict[asyncio.Task[None], rpc.Request | None] = {}
-        self._turn = asyncio.Lock()
+class ClientConnection(asyncio.Protocol):
+    def __init__(
+        self,
+        handler: RequestHandler,
+        group: asyncio.TaskGroup,
+        limits: ConnectionLimits,
+        on_closed: Callable[["ClientConnection"], None],
+    ):
+        self._handler, self._group, self._limits, self._on_closed = handler, group, limits, on_closed
+        self._lines = LineBuffer(limits.max_line_bytes)
+        self._pending_lines: deque[bytes] = deque()
+        self._running_requests: dict[asyncio.Task[None], jsonrpc.RpcRequest | None] = {}
+        self._write_lock = asyncio.Lock()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._is_last = False
-        self._abort: asyncio.TimerHandle | None = None
+        self._is_input_closed = False
+        self._abort_timer: asyncio.TimerHandle | None = None
 
     @property
-    def running(self) -> set[asyncio.Task[None]]:
-        return set(self._running)
+    def running_tasks(self) -> set[asyncio.Task[None]]:
+        return set(self._running_requests)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream server gives nothing else
         self._transport = transport
         self._socket = transport.get_extra_info("socket")
-        transport.set_write_buffer_limits(high=self._limits.unread_bytes)
-        self._who = peer.peer(self._socket.getsockopt(*peer.OPTION))
-        if self._who.uid != self._limits.uid:
-            log.warning("refused a client of user %d", self._who.uid)
+        transport.set_write_buffer_limits(high=self._limits.max_unread_bytes)
+        self._peer = peer_credentials.parse_peer(self._socket.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION))
+        if self._peer.uid != self._limits.uid:
+            log.warning("refused a client of user %d", self._peer.uid)
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._waiting.clear()
+        self._pending_lines.clear()
         self.cancel()
         self._writable.set()
-        if self._abort:
-            self._abort.cancel()
-        self._ended(self)
+        if self._abort_timer:
+            self._abort_timer.cancel()
+        self._on_closed(self)
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -77,109 +88,115 @@ class Connection(asyncio.Protocol):
         self._writable.set()
 
     def data_received(self, data: bytes) -> None:
-        if self._is_last:
+        if self._is_input_closed:
             return
         try:
-            self._waiting += self._lines.feed(data)
-        except TooLong as error:
-            self._transport.write(rpc.encode(rpc.failed(None, BadRequest(str(error)), rpc.INVALID_REQUEST)))
+            self._pending_lines += self._lines.feed(data)
+        except LineTooLong as error:
+            self._transport.write(
+                jsonrpc.encode_message(
+                    jsonrpc.build_error_response(None, BadRequest(str(error)), jsonrpc.INVALID_REQUEST)
+                )
+            )
             self.close()
-        self._pump()
+        self._start_pending()
 
     def eof_received(self) -> bool:
-        if peer.is_gone(self._socket.fileno()):
+        if peer_credentials.is_peer_gone(self._socket.fileno()):
             return False
-        if rest := self._lines.rest():
-            self._waiting.append(rest)
-        self._is_last = True
-        self._pump()
-        self._group.create_task(self._outlive())
+        if rest := self._lines.get_rest():
+            self._pending_lines.append(rest)
+        self._is_input_closed = True
+        self._start_pending()
+        self._group.create_task(self._watch_half_closed_client())
         return True
 
     def cancel(self, *, streams_only: bool = False) -> None:
         """End running requests; with ``streams_only`` just those that would go on by themselves."""
-        streams = self._desk.hello().streams
-        for task, request in list(self._running.items()):
+        streams = self._handler.get_hello().streams
+        for task, request in list(self._running_requests.items()):
             if not streams_only or (request and request.method in streams):
                 task.cancel()
 
     def close(self) -> None:
         """End when what was written is read, or when the client had its time to read it."""
-        self._is_last = True
-        self._waiting.clear()
+        self._is_input_closed = True
+        self._pending_lines.clear()
         if not self._transport.is_closing():
             self._transport.close()
-            self._abort = asyncio.get_running_loop().call_later(self._limits.stall_for, self._transport.abort)
+            self._abort_timer = asyncio.get_running_loop().call_later(
+                self._limits.stall_timeout_s, self._transport.abort
+            )
 
-    def _pump(self) -> None:
+    def _start_pending(self) -> None:
         """Start what may start; read on only when nothing waits."""
-        while self._waiting and len(self._running) < self._limits.in_flight:
-            self._start(self._waiting.popleft())
+        while self._pending_lines and len(self._running_requests) < self._limits.max_in_flight:
+            self._handle_line(self._pending_lines.popleft())
         if self._transport.is_closing():
             return
-        if self._waiting:
+        if self._pending_lines:
             self._transport.pause_reading()
-        elif not self._is_last:
+        elif not self._is_input_closed:
             self._transport.resume_reading()
-        elif not self._running:
+        elif not self._running_requests:
             self.close()
 
-    def _start(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         if line.startswith(b"!"):
-            self._is_last = True
-            self._waiting.clear()
-            self._begin(lambda: answer_face(Caller(self._desk, self._who), line, self._send), None)
+            self._is_input_closed = True
+            self._pending_lines.clear()
+            self._start_task(lambda: handle_command(ClientContext(self._handler, self._peer), line, self._send), None)
             return
-        request = rpc.parse_request(line)
-        if isinstance(request, rpc.Answer):
-            self._begin(lambda: self._send(rpc.encode(request)), None)
+        request = jsonrpc.parse_request(line)
+        if isinstance(request, jsonrpc.RpcResponse):
+            self._start_task(lambda: self._send(jsonrpc.encode_message(request)), None)
         elif request.method == "cancel":
-            self._cancel(request.params.get("id"))
+            self._cancel_request(request.params.get("id"))
         else:
-            self._begin(lambda: answer_rpc(Caller(self._desk, self._who), request, self._send), request)
+            self._start_task(lambda: handle_rpc(ClientContext(self._handler, self._peer), request, self._send), request)
 
-    def _begin(self, work: Work, request: rpc.Request | None) -> None:
-        task = self._group.create_task(_contained(work))
-        self._running[task] = request
-        task.add_done_callback(self._finished)
+    def _start_task(self, work: RequestWork, request: jsonrpc.RpcRequest | None) -> None:
+        task = self._group.create_task(_run_guarded(work))
+        self._running_requests[task] = request
+        task.add_done_callback(self._on_task_done)
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
-        del self._running[task]
-        self._pump()
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        del self._running_requests[task]
+        self._start_pending()
 
-    def _cancel(self, to: rpc.Id) -> None:
-        for task, request in self._running.items():
-            if request and request.id == to:
+    def _cancel_request(self, request_id: jsonrpc.RequestId) -> None:
+        for task, request in self._running_requests.items():
+            if request and request.id == request_id:
                 task.cancel()
 
-    async def _outlive(self) -> None:
+    async def _watch_half_closed_client(self) -> None:
         """A client that closed its sending side cannot be heard leaving: look, until its answers are done."""
-        while self._running and not self._transport.is_closing():
-            await asyncio.wait(self.running, timeout=0.5)
-            if not self._transport.is_closing() and peer.is_gone(self._socket.fileno()):
+        while self._running_requests and not self._transport.is_closing():
+            await asyncio.wait(self.running_tasks, timeout=0.5)
+            if not self._transport.is_closing() and peer_credentials.is_peer_gone(self._socket.fileno()):
                 self._transport.abort()
 
     async def _send(self, data: bytes) -> None:
-        async with self._turn:
-            await self._room()
+        async with self._write_lock:
+            await self._wait_until_writable()
             if self._transport.is_closing():
-                raise ClientGone
+                raise ClientDisconnected
             self._transport.write(data)
 
-    async def _room(self) -> None:
+    async def _wait_until_writable(self) -> None:
         try:
-            async with asyncio.timeout(self._limits.stall_for):
+            async with asyncio.timeout(self._limits.stall_timeout_s):
                 await self._writable.wait()
         except TimeoutError:
             log.warning("dropped a client that does not read its answers")
             self._transport.abort()
 
 
-async def _contained(work: Work) -> None:
+async def _run_guarded(work: RequestWork) -> None:
     """Whatever goes wrong with one client stays with that client."""
     try:
         await work()
-    except ClientGone:
+    except ClientDisconnected:
         return
     except Exception:
         log.exception("a conversation failed")

@@ -9,88 +9,97 @@ from msgspec import convert
 
 from termvisor import __version__
 from termvisor.errors import VisorError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.action.action import Actor
-from termvisor.ops.api import dispatch as ops
-from termvisor.ops.api.catalog import STREAMS
-from termvisor.ops.api.services import World
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.system.peer_credentials import Peer
+from termvisor.ops.api import dispatch
+from termvisor.ops.api.catalog import STREAM_OPERATIONS
+from termvisor.ops.api.services import Services
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.system.peer_credentials import PeerProcess
 
-log = logger("daemon.desk")
+log = get_logger("daemon.desk")
 
 
-class DaemonWorld(World, Protocol):
+class DispatcherServices(Services, Protocol):
     keeps_recorder: bool
     """Whether the recorder goes on when this world ends, for a daemon that comes after."""
 
-    def called_by(self, actor: Actor) -> World:
+    def bind_caller(self, actor: Actor) -> Services:
         """This world as one caller may use it."""
 
 
-class OpsDesk:
-    def __init__(self, world: DaemonWorld, stop: Callable[[], None]):
-        self._world, self._stop = world, stop
-        self._hello = rpc.Hello(__version__, face.PROTOCOL, os.getpid(), STREAMS)
+class OperationDispatcher:
+    def __init__(self, services: DispatcherServices, stop: Callable[[], None]):
+        self._services, self._request_stop = services, stop
+        self._hello = jsonrpc.DaemonHello(
+            __version__, command_protocol.PROTOCOL_VERSION, os.getpid(), STREAM_OPERATIONS
+        )
 
-    def hello(self) -> rpc.Hello:
+    def get_hello(self) -> jsonrpc.DaemonHello:
         return self._hello
 
-    async def answer(self, asked: face.Asked, who: Peer) -> AsyncGenerator[bytes, None]:
-        if _needs_no_daemon(asked):
-            yield face.frame(b"l", 0)
+    async def run_command(
+        self, request: command_protocol.CommandRequest, peer: PeerProcess
+    ) -> AsyncGenerator[bytes, None]:
+        if _needs_no_daemon(request):
+            yield command_protocol.encode_frame(b"l", 0)
             return
-        world = self._world.called_by(_actor(asked, who))
-        async with aclosing(ops.answer(world, convert(asked.fields(), ops.Caller))) as pieces:
+        world = self._services.bind_caller(_identify_actor(request, peer))
+        async with aclosing(
+            dispatch.dispatch_command_line(world, convert(request.to_fields(), dispatch.CommandContext))
+        ) as pieces:
             async for piece in pieces:
-                yield framed(piece)
+                yield encode_frame(piece)
 
-    async def call(self, name: str, params: dict[str, Any], who: Peer) -> Any:
-        return await ops.call(self._world.called_by(_program(who)), name, params)
+    async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
+        return await dispatch.call_operation(self._services.bind_caller(_build_robot_actor(peer)), name, params)
 
-    async def stream(self, name: str, params: dict[str, Any], who: Peer) -> AsyncGenerator[Any, None]:
-        async for item in ops.stream(self._world.called_by(_program(who)), name, params):
+    async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
+        async for item in dispatch.stream_operation(self._services.bind_caller(_build_robot_actor(peer)), name, params):
             yield item
 
     async def reload(self) -> None:
         try:
-            told = await self._world.upkeep.reload()
+            told = await self._services.maintenance.reload_settings()
         except VisorError as error:
             log.error("the settings were not taken over: %s", error)
         else:
-            log.info("settings taken over: %s; need a restart: %s", _list(told.applied), _list(told.needs_restart))
+            log.info(
+                "settings taken over: %s; need a restart: %s",
+                _join_names(told.applied),
+                _join_names(told.needs_restart),
+            )
             if told.rules.count is not None:
                 log.info("rules taken up: %d are in force", told.rules.count)
 
     def stop(self, *, keep_recorder: bool) -> None:
-        self._world.keeps_recorder = keep_recorder
-        self._stop()
+        self._services.keeps_recorder = keep_recorder
+        self._request_stop()
 
 
-def framed(piece: bytes | int) -> bytes:
-    if isinstance(piece, int):
-        return face.frame(b"x", piece)
-    return face.output(ops.KINDS.get(type(piece), b"o"), piece)
+def encode_frame(answer_part: bytes | int) -> bytes:
+    if isinstance(answer_part, int):
+        return command_protocol.encode_frame(b"x", answer_part)
+    return command_protocol.encode_output(dispatch.CHUNK_KINDS.get(type(answer_part), b"o"), answer_part)
 
 
-def _list(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def _actor(asked: face.Asked, who: Peer) -> Actor:
+def _identify_actor(request: command_protocol.CommandRequest, peer: PeerProcess) -> Actor:
     """A person sits at a terminal; everything else is a program."""
-    is_person = asked.look.is_terminal and not asked.is_robot
-    return Actor(kind="human" if is_person else "robot", uid=who.uid, pid=who.pid)
+    is_person = request.terminal.is_terminal and not request.is_robot
+    return Actor(kind="human" if is_person else "robot", uid=peer.uid, pid=peer.pid)
 
 
-def _program(who: Peer) -> Actor:
-    return Actor(kind="robot", uid=who.uid, pid=who.pid)
+def _build_robot_actor(peer: PeerProcess) -> Actor:
+    return Actor(kind="robot", uid=peer.uid, pid=peer.pid)
 
 
-def _needs_no_daemon(asked: face.Asked) -> bool:
+def _needs_no_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
-        op, words = ops.find(asked.argv, asked.is_robot)
+        op, words = dispatch.find_operation(request.argv, request.is_robot)
     except VisorError:
         return False
     return op.is_local(words)

@@ -9,59 +9,63 @@ import os
 import socket
 import stat
 
-from termvisor.daemon.server.connection import Connection, Limits
-from termvisor.daemon.server.overload import CrowdedDesk, most_clients
-from termvisor.daemon.server.request import Desk
+from termvisor.daemon.server.connection import ClientConnection, ConnectionLimits
+from termvisor.daemon.server.overload import OverloadHandler, compute_max_clients
+from termvisor.daemon.server.request import RequestHandler
 from termvisor.errors import Conflict, Unavailable
 
-_BACKLOG = 1024
-_TOLD_WITHIN = 2.0
+_SOCKET_BACKLOG = 1024
+_OVERLOAD_CLOSE_DELAY_S = 2.0
 """Seconds that a client too many has for its question; then it is let go."""
 
 
-class Endpoint:
-    def __init__(self, desk: Desk, group: asyncio.TaskGroup, limits: Limits | None = None):
-        self._desk, self._group, self._limits = desk, group, limits or Limits(clients=most_clients())
-        self._connections: set[Connection] = set()
+class DaemonSocketServer:
+    def __init__(self, handler: RequestHandler, group: asyncio.TaskGroup, limits: ConnectionLimits | None = None):
+        self._handler, self._group, self._limits = (
+            handler,
+            group,
+            limits or ConnectionLimits(max_clients=compute_max_clients()),
+        )
+        self._connections: set[ClientConnection] = set()
 
     async def open(self, listener: socket.socket) -> None:
         """Take clients on a socket from `bind`."""
         self._path = listener.getsockname()
         self._inode = os.stat(self._path).st_ino
         self._server = await asyncio.get_running_loop().create_unix_server(
-            self._connect, sock=listener, backlog=_BACKLOG
+            self._accept_client, sock=listener, backlog=_SOCKET_BACKLOG
         )
 
-    async def close(self, drain_for: float = 2.0) -> None:
+    async def close(self, drain_timeout_s: float = 2.0) -> None:
         """Take nobody new, let running requests finish for a while, then end the rest."""
-        self._remove()
+        self._remove_socket_file()
         self._server.close()
         for connection in self._connections:
             connection.cancel(streams_only=True)
-        if running := {task for connection in self._connections for task in connection.running}:
-            await asyncio.wait(running, timeout=drain_for)
+        if running := {task for connection in self._connections for task in connection.running_tasks}:
+            await asyncio.wait(running, timeout=drain_timeout_s)
         for connection in list(self._connections):
             connection.cancel()
             connection.close()
 
-    def _connect(self) -> Connection:
-        is_crowded = len(self._connections) >= self._limits.clients
-        desk = CrowdedDesk(self._desk, self._limits.clients) if is_crowded else self._desk
-        connection = Connection(desk, self._group, self._limits, self._connections.discard)
+    def _accept_client(self) -> ClientConnection:
+        is_crowded = len(self._connections) >= self._limits.max_clients
+        desk = OverloadHandler(self._handler, self._limits.max_clients) if is_crowded else self._handler
+        connection = ClientConnection(desk, self._group, self._limits, self._connections.discard)
         self._connections.add(connection)
         if is_crowded:
-            asyncio.get_running_loop().call_later(_TOLD_WITHIN, connection.close)
+            asyncio.get_running_loop().call_later(_OVERLOAD_CLOSE_DELAY_S, connection.close)
         return connection
 
-    def _remove(self) -> None:
+    def _remove_socket_file(self) -> None:
         with contextlib.suppress(FileNotFoundError):
             if os.stat(self._path).st_ino == self._inode:
                 os.unlink(self._path)
 
 
-def bind(path: str) -> socket.socket:
+def bind_daemon_socket(path: str) -> socket.socket:
     """A private socket at this path. ``Conflict`` when another daemon answers there."""
-    _clear(path)
+    _remove_stale_socket(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(path)
@@ -72,7 +76,7 @@ def bind(path: str) -> socket.socket:
     return listener
 
 
-def _clear(path: str) -> None:
+def _remove_stale_socket(path: str) -> None:
     """Remove what a killed daemon left; never a living socket, never a file of another kind."""
     try:
         kind = os.lstat(path).st_mode

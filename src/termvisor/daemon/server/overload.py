@@ -7,49 +7,50 @@ import resource
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from termvisor.daemon.server.request import Desk
+from termvisor.daemon.server.request import RequestHandler
 from termvisor.errors import Unavailable
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.system.peer_credentials import Peer
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.system.peer_credentials import PeerProcess
 
-MOST = 4096
+MAX_CLIENTS = 4096
 
 
-def most_clients() -> int:
+def compute_max_clients() -> int:
     """How many may be connected at once: half of the descriptors, the rest is for panes and files."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST if descriptors == resource.RLIM_INFINITY else min(MOST, descriptors // 2)
+    return MAX_CLIENTS if descriptors == resource.RLIM_INFINITY else min(MAX_CLIENTS, descriptors // 2)
 
 
-class CrowdedDesk:
+class OverloadHandler:
     """Stands before the real desk for a client too many."""
 
-    def __init__(self, desk: Desk, most: int):
-        self._desk, self._most = desk, most
+    def __init__(self, handler: RequestHandler, max_clients: int):
+        self._handler, self._max_clients = handler, max_clients
 
-    def hello(self) -> rpc.Hello:
-        return self._desk.hello()
+    def get_hello(self) -> jsonrpc.DaemonHello:
+        return self._handler.get_hello()
 
-    async def answer(self, asked: face.Asked, who: Peer) -> AsyncGenerator[bytes, None]:
-        raise self._sorry()
+    async def run_command(
+        self, request: command_protocol.CommandRequest, peer: PeerProcess
+    ) -> AsyncGenerator[bytes, None]:
+        raise self._build_overload_error()
         yield b""
 
-    async def call(self, name: str, params: dict[str, Any], who: Peer) -> Any:
-        raise self._sorry()
+    async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
+        raise self._build_overload_error()
 
-    async def stream(self, name: str, params: dict[str, Any], who: Peer) -> AsyncGenerator[Any, None]:
-        raise self._sorry()
+    async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
+        raise self._build_overload_error()
         yield None
 
     async def reload(self) -> None:
-        await self._desk.reload()
+        await self._handler.reload()
 
     def stop(self, *, keep_recorder: bool) -> None:
-        self._desk.stop(keep_recorder=keep_recorder)
+        self._handler.stop(keep_recorder=keep_recorder)
 
-    def _sorry(self) -> Unavailable:
+    def _build_overload_error(self) -> Unavailable:
         return Unavailable(
-            f"more than {self._most} clients are connected to the daemon",
+            f"more than {self._max_clients} clients are connected to the daemon",
             hint="Close some of them. `visor daemon restart` ends all connections and loses nothing.",
         )

@@ -10,34 +10,33 @@ from typing import Any, Protocol
 
 from msgspec import Struct, UnsetType
 
-from termvisor.errors import BadRequest, Broken, VisorError
-from termvisor.log import logger
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.system.peer_credentials import Peer
+from termvisor.errors import BadRequest, InternalError, VisorError
+from termvisor.log import get_logger
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.system.peer_credentials import PeerProcess
 
-BEAT_EVERY = 2.0
+HEARTBEAT_INTERVAL_S = 2.0
 """Seconds; a hook takes five times as much for the end of us."""
-_HOOK = "hook"
-log = logger("daemon.conversation")
-Send = Callable[[bytes], Awaitable[None]]
+_HOOK_COMMAND = "hook"
+log = get_logger("daemon.conversation")
+SendBytes = Callable[[bytes], Awaitable[None]]
 
 
-class ClientGone(Exception):
+class ClientDisconnected(Exception):
     """Nobody is there any more to hear the answer."""
 
 
-class Desk(Protocol):
+class RequestHandler(Protocol):
     """Where requests are answered."""
 
-    def hello(self) -> rpc.Hello: ...
+    def get_hello(self) -> jsonrpc.DaemonHello: ...
 
-    def answer(self, asked: face.Asked, who: Peer) -> AsyncGenerator[bytes, None]:
+    def run_command(self, request: command_protocol.CommandRequest, peer: PeerProcess) -> AsyncGenerator[bytes, None]:
         """The frames of the face protocol, the exit status last."""
 
-    async def call(self, name: str, params: dict[str, Any], who: Peer) -> Any: ...
+    async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any: ...
 
-    def stream(self, name: str, params: dict[str, Any], who: Peer) -> AsyncGenerator[Any, None]: ...
+    def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]: ...
 
     async def reload(self) -> None:
         """Read the settings again; what became of it is logged."""
@@ -46,40 +45,44 @@ class Desk(Protocol):
         """Begin the orderly stop of the daemon; the recorder may stay for the next one."""
 
 
-class Caller(Struct, frozen=True):
+class ClientContext(Struct, frozen=True):
     """Who asks, and where."""
 
-    desk: Desk
-    who: Peer
+    handler: RequestHandler
+    peer: PeerProcess
 
 
-async def answer_face(caller: Caller, line: bytes, send: Send) -> None:
-    await send(face.frame(b"a", face.PROTOCOL))
+async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) -> None:
+    await send(command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION))
     try:
-        rpc.check_protocol(face.version(line), face.PROTOCOL)
-        asked = face.decode(line)
-        await (_answer_beating if asked.argv[:1] == (_HOOK,) else _answer)(caller, asked, send)
-    except ClientGone:
+        jsonrpc.check_protocol(command_protocol.parse_version(line), command_protocol.PROTOCOL_VERSION)
+        asked = command_protocol.decode_request(line)
+        await (_send_answer_with_heartbeat if asked.argv[:1] == (_HOOK_COMMAND,) else _send_answer)(caller, asked, send)
+    except ClientDisconnected:
         raise
     except Exception as error:
-        trouble = _told(error)
+        trouble = _to_visor_error(error)
         text = f"visor: {trouble.message}\nhint: {trouble.hint}\n".encode()
-        await send(face.output(b"e", text) + face.frame(b"x", trouble.exit_status))
+        await send(
+            command_protocol.encode_output(b"e", text) + command_protocol.encode_frame(b"x", trouble.exit_status)
+        )
 
 
-async def _answer(caller: Caller, asked: face.Asked, send: Send) -> None:
-    async with aclosing(caller.desk.answer(asked, caller.who)) as frames:
+async def _send_answer(caller: ClientContext, request: command_protocol.CommandRequest, send: SendBytes) -> None:
+    async with aclosing(caller.handler.run_command(request, caller.peer)) as frames:
         async for data in frames:
             await send(data)
 
 
-async def _answer_beating(caller: Caller, asked: face.Asked, send: Send) -> None:
+async def _send_answer_with_heartbeat(
+    caller: ClientContext, request: command_protocol.CommandRequest, send: SendBytes
+) -> None:
     """An agent waits for its hook, which is told again and again that we are still here."""
     failure: Exception | None = None
     async with asyncio.TaskGroup() as group:
-        beating = group.create_task(_beat(send))
+        beating = group.create_task(_send_heartbeats(send))
         try:
-            await _answer(caller, asked, send)
+            await _send_answer(caller, request, send)
         except Exception as error:
             failure = error
         beating.cancel()
@@ -87,58 +90,64 @@ async def _answer_beating(caller: Caller, asked: face.Asked, send: Send) -> None
         raise failure
 
 
-async def _beat(send: Send) -> None:
-    with suppress(ClientGone):
+async def _send_heartbeats(send: SendBytes) -> None:
+    with suppress(ClientDisconnected):
         while True:
-            await asyncio.sleep(BEAT_EVERY)
-            await send(face.frame(b"a", face.PROTOCOL))
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
+            await send(command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION))
 
 
-async def answer_rpc(caller: Caller, request: rpc.Request, send: Send) -> None:
+async def handle_rpc(caller: ClientContext, request: jsonrpc.RpcRequest, send: SendBytes) -> None:
     is_notification = isinstance(request.id, UnsetType)
     to = None if isinstance(request.id, UnsetType) else request.id
     try:
-        answer = rpc.encode(rpc.Answer(to, result=await _result(caller, request, to, send)))
-    except ClientGone:
+        answer = jsonrpc.encode_message(
+            jsonrpc.RpcResponse(to, result=await _run_rpc_method(caller, request, to, send))
+        )
+    except ClientDisconnected:
         raise
     except Exception as error:
-        answer = rpc.encode(rpc.failed(to, _told(error)))
+        answer = jsonrpc.encode_message(jsonrpc.build_error_response(to, _to_visor_error(error)))
     if not is_notification:
         await send(answer)
 
 
-async def _result(caller: Caller, request: rpc.Request, to: rpc.Id, send: Send) -> Any:
-    desk = caller.desk
+async def _run_rpc_method(
+    caller: ClientContext, request: jsonrpc.RpcRequest, request_id: jsonrpc.RequestId, send: SendBytes
+) -> Any:
+    desk = caller.handler
     if request.method == "hello":
-        return _hello(desk, request.params.get("protocol", face.PROTOCOL))
+        return _check_hello(desk, request.params.get("protocol", command_protocol.PROTOCOL_VERSION))
     if request.method == "shutdown":
         desk.stop(keep_recorder=request.params.get("keep_recorder") is True)
-        return {"stopping": True, "pid": desk.hello().pid}
-    if request.method in desk.hello().streams or request.params.get("follow") is True:
-        return {"items": await _items(caller, request, to, send)}
-    return await desk.call(request.method, request.params, caller.who)
+        return {"stopping": True, "pid": desk.get_hello().pid}
+    if request.method in desk.get_hello().streams or request.params.get("follow") is True:
+        return {"items": await _stream_items(caller, request, request_id, send)}
+    return await desk.call_operation(request.method, request.params, caller.peer)
 
 
-def _hello(desk: Desk, protocol: object) -> rpc.Hello:
+def _check_hello(handler: RequestHandler, protocol: object) -> jsonrpc.DaemonHello:
     if not isinstance(protocol, int):
         raise BadRequest("hello: protocol is a whole number")
-    rpc.check_protocol(protocol, face.PROTOCOL)
-    return desk.hello()
+    jsonrpc.check_protocol(protocol, command_protocol.PROTOCOL_VERSION)
+    return handler.get_hello()
 
 
-async def _items(caller: Caller, request: rpc.Request, to: rpc.Id, send: Send) -> int:
+async def _stream_items(
+    caller: ClientContext, request: jsonrpc.RpcRequest, request_id: jsonrpc.RequestId, send: SendBytes
+) -> int:
     count = 0
-    async with aclosing(caller.desk.stream(request.method, request.params, caller.who)) as items:
+    async with aclosing(caller.handler.stream_operation(request.method, request.params, caller.peer)) as items:
         async for item in items:
-            await send(rpc.encode(rpc.Notification(rpc.Item(to, item))))
+            await send(jsonrpc.encode_message(jsonrpc.StreamNotification(jsonrpc.StreamItem(request_id, item))))
             count += 1
     return count
 
 
-def _told(error: Exception) -> VisorError:
+def _to_visor_error(error: Exception) -> VisorError:
     if isinstance(error, VisorError):
         return error
-    if isinstance(error, face.Malformed):
+    if isinstance(error, command_protocol.MalformedCommand):
         return BadRequest(str(error))
     log.error("a request failed", exc_info=error)
-    return Broken(f"the request failed: {type(error).__name__}")
+    return InternalError(f"the request failed: {type(error).__name__}")

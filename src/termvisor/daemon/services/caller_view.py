@@ -7,59 +7,59 @@ from collections.abc import Callable
 from functools import cached_property
 
 from termvisor.clock import Clock
-from termvisor.ops.api.accounts_service import Accounts
-from termvisor.ops.api.agents_service import Agents
-from termvisor.ops.api.detections_service import Detections
-from termvisor.ops.api.gate_service import Door
-from termvisor.ops.api.services import Fleet, History, News, Upkeep, World
-from termvisor.ops.api.workflows_service import Runs
-from termvisor.settings import Places, Settings
+from termvisor.ops.api.accounts_service import AccountService
+from termvisor.ops.api.agents_service import AgentService
+from termvisor.ops.api.detections_service import DetectionService
+from termvisor.ops.api.gate_service import GateService
+from termvisor.ops.api.services import HistoryService, LiveUpdates, MaintenanceService, PaneService, Services
+from termvisor.ops.api.workflows_service import WorkflowService
+from termvisor.settings import Paths, Settings
 
 
-class CalledWorld:
-    def __init__(self, world: World, make_door: Callable[[], Door]):
-        self._world, self._make_door = world, make_door
+class CallerServices:
+    def __init__(self, services: Services, make_gate: Callable[[], GateService]):
+        self._services, self._make_gate = services, make_gate
 
     @cached_property
-    def door(self) -> Door:
-        return self._make_door()
+    def gate(self) -> GateService:
+        return self._make_gate()
 
     @property
-    def fleet(self) -> Fleet:
-        return self._world.fleet
+    def panes(self) -> PaneService:
+        return self._services.panes
 
     @property
-    def history(self) -> History:
-        return self._world.history
+    def history(self) -> HistoryService:
+        return self._services.history
 
     @property
-    def detections(self) -> Detections:
-        return self._world.detections
+    def detections(self) -> DetectionService:
+        return self._services.detections
 
     @property
-    def news(self) -> News:
-        return self._world.news
+    def updates(self) -> LiveUpdates:
+        return self._services.updates
 
     @property
     def clock(self) -> Clock:
-        return self._world.clock
+        return self._services.clock
 
     @property
-    def configuration(self) -> tuple[Places, Settings]:
-        return self._world.configuration
+    def configuration(self) -> tuple[Paths, Settings]:
+        return self._services.configuration
 
     @property
-    def runs(self) -> Runs:
-        return self._world.runs
+    def workflows(self) -> WorkflowService:
+        return self._services.workflows
 
     @property
-    def accounts(self) -> Accounts:
-        return self._world.accounts
+    def accounts(self) -> AccountService:
+        return self._services.accounts
 
     @property
-    def upkeep(self) -> Upkeep:
-        return self._world.upkeep
+    def maintenance(self) -> MaintenanceService:
+        return self._services.maintenance
 
     @property
-    def agents(self) -> Agents:
-        return self._world.agents
+    def agents(self) -> AgentService:
+        return self._services.agents

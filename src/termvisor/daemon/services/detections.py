@@ -2,52 +2,52 @@
 
 from collections.abc import Iterable, Mapping
 
-from termvisor.daemon.components import Parts
-from termvisor.model.detection.detection import Detection, DetectionFilter, Handling, Mute
+from termvisor.daemon.components import Components
+from termvisor.model.detection.detection import Detection, DetectionFilter, DetectionHandling, DetectionMute
 from termvisor.model.detection.match_trace import MatchTrace
 from termvisor.model.detection.rule import Rule
 from termvisor.model.ids import EventId
 
 
-class LiveMutes:
-    def __init__(self, parts: Parts):
-        self._store, self._clock = parts.store.detections, parts.clock
+class DaemonMutes:
+    def __init__(self, components: Components):
+        self._store, self._clock = components.store.detections, components.clock
 
-    async def add(self, mute: Mute) -> Mute:
-        return await self._store.mute(mute)
+    async def add_mute(self, mute: DetectionMute) -> DetectionMute:
+        return await self._store.add_mute(mute)
 
-    async def end(self, number: int) -> bool:
-        return await self._store.unmute(number)
+    async def end_mute(self, mute_id: int) -> bool:
+        return await self._store.delete_mute(mute_id)
 
-    async def list(self) -> list[Mute]:
-        return await self._store.mutes(self._clock.now())
+    async def list(self) -> list[DetectionMute]:
+        return await self._store.list_mutes(self._clock.now())
 
 
-class LiveDetections:
-    def __init__(self, parts: Parts):
-        self._store, self._spotter = parts.store.detections, parts.pipeline.spotter
-        self.mutes = LiveMutes(parts)
+class DaemonDetections:
+    def __init__(self, components: Components):
+        self._store, self._rule_matcher = components.store.detections, components.pipeline.matcher
+        self.mutes = DaemonMutes(components)
 
-    async def one(self, event: EventId) -> Detection | None:
-        return await self._store.one(event)
+    async def find(self, event: EventId) -> Detection | None:
+        return await self._store.find(event)
 
-    async def some(self, events: Iterable[EventId]) -> dict[EventId, Detection]:
-        return await self._store.some(events)
+    async def find_by_events(self, events: Iterable[EventId]) -> dict[EventId, Detection]:
+        return await self._store.find_many(events)
 
-    async def handle(self, event: EventId, handling: Handling) -> Handling | None:
+    async def mark_handled(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
         return await self._store.handle(event, handling)
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        return self._spotter.rules
+        return self._rule_matcher.rules
 
-    def trace(self, detection: Detection) -> MatchTrace | None:
-        rule = self._spotter.rule(detection.rule)
+    def trace_match(self, detection: Detection) -> MatchTrace | None:
+        rule = self._rule_matcher.find_rule(detection.rule)
         if rule is None or rule.scope not in ("line", "stream"):
             return None
-        from termvisor.detection.packs.rule_tester import tried
+        from termvisor.detection.packs.rule_tester import try_rule
 
-        return tried(rule, detection.context, detection.agent).trace
+        return try_rule(rule, detection.context, detection.agent).trace
 
-    async def list(self, only: DetectionFilter) -> list[Detection]:
-        return await self._store.list(only)
+    async def list(self, filters: DetectionFilter) -> list[Detection]:
+        return await self._store.list(filters)

@@ -5,61 +5,61 @@ from contextlib import AbstractContextManager
 
 from msgspec import Struct
 
-from termvisor.actions.agent_commands import Speaker
-from termvisor.actions.approvals import Inbox
-from termvisor.actions.attempt import Panes
+from termvisor.actions.agent_commands import AgentCommander
+from termvisor.actions.approvals import ApprovalQueue
+from termvisor.actions.attempt import PaneAccess
 from termvisor.actions.gate import Gate
-from termvisor.actions.hook_answer import answered
-from termvisor.actions.permission_requests import Pleas
-from termvisor.actions.policy_check import PolicyJudge
-from termvisor.actions.undo import deed
-from termvisor.actions.undo_action import inverse
+from termvisor.actions.hook_answer import answer_hook_request
+from termvisor.actions.permission_requests import PendingPermissionRequests
+from termvisor.actions.policy_check import PolicyChecker
+from termvisor.actions.undo import find_undoable_action
+from termvisor.actions.undo_action import build_inverse
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
 from termvisor.errors import StaleSnapshot
 from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
 from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.action.audit import AuditEntry, AuditFilter, BrokenChain
-from termvisor.model.action.hash_chain import Link
+from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak
+from termvisor.model.action.hash_chain import HashChainEntry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.policy import Policy
-from termvisor.model.action.preconditions import Terms
-from termvisor.model.action.undo import Inverse
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.action.undo import UndoAction
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.gate_service import Foreseen
+from termvisor.ops.api.gate_service import GatePreview
 from termvisor.store import Store
 
 
-class Behind(Struct):
+class GateComponents(Struct):
     """What stands behind every caller's door."""
 
     gate: Gate
-    judge: PolicyJudge
-    inbox: Inbox
+    policy_checker: PolicyChecker
+    approvals: ApprovalQueue
     store: Store
     clock: Clock
-    panes: Panes
-    pleas: Pleas
-    speaker: Speaker
+    panes: PaneAccess
+    permission_requests: PendingPermissionRequests
+    agent_commander: AgentCommander
 
 
-class LiveDoor:
-    def __init__(self, behind: Behind, actor: Actor):
-        self._behind, self.actor = behind, actor
-        self.inbox = CallersInbox(behind, actor)
-        self.ledger = LiveLedger(behind, actor)
-        self.reservations = LiveReservations(behind, actor)
+class CallerGate:
+    def __init__(self, gate_components: GateComponents, actor: Actor):
+        self._gate_components, self.actor = gate_components, actor
+        self.approvals = CallerApprovals(gate_components, actor)
+        self.audit = CallerAudit(gate_components, actor)
+        self.reservations = CallerReservations(gate_components, actor)
 
-    async def do(self, action: Action, terms: Terms) -> Outcome:
+    async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
         if isinstance(action, AnswerAgent):
-            with self._behind.pleas.held(action.pane, "hook"):
-                return await answered(self._behind.gate, action, self.actor, terms)
-        return await self._behind.gate.do(action, self.actor, terms)
+            with self._gate_components.permission_requests.track_request(action.pane, "hook"):
+                return await answer_hook_request(self._gate_components.gate, action, self.actor, preconditions)
+        return await self._gate_components.gate.run(action, self.actor, preconditions)
 
-    async def foresee(self, action: Action, terms: Terms) -> Foreseen:
-        verdict, refused, path = await self._behind.gate.try_out(action, self.actor, terms)
-        return Foreseen(
+    async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
+        verdict, refused, path = await self._gate_components.gate.preview(action, self.actor, preconditions)
+        return GatePreview(
             verdict=verdict,
             path=tuple(path),
             refused=refused.why if refused else "",
@@ -67,72 +67,79 @@ class LiveDoor:
         )
 
 
-class CallersInbox:
-    def __init__(self, behind: Behind, actor: Actor):
-        self._behind, self._actor = behind, actor
+class CallerApprovals:
+    def __init__(self, gate_components: GateComponents, actor: Actor):
+        self._gate_components, self._actor = gate_components, actor
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
-        await self._behind.inbox.expire()
-        return await self._behind.store.approvals.list(is_open=is_open, limit=limit)
+        await self._gate_components.approvals.expire()
+        return await self._gate_components.store.approvals.list(is_open=is_open, limit=limit)
 
-    async def one(self, number: int) -> Approval | None:
-        await self._behind.inbox.expire()
-        return await self._behind.store.approvals.one(number)
+    async def find(self, approval_id: int) -> Approval | None:
+        await self._gate_components.approvals.expire()
+        return await self._gate_components.store.approvals.find(approval_id)
 
-    async def answer(self, number: int, answer: ApprovalAnswer, *, lasting: bool = False) -> Approval:
-        return await self._behind.inbox.answer(number, answer, self._actor, lasting=lasting)
+    async def answer(self, approval_id: int, answer: ApprovalAnswer, *, is_lasting: bool = False) -> Approval:
+        return await self._gate_components.approvals.answer(approval_id, answer, self._actor, lasting=is_lasting)
 
-    def news(self) -> AbstractContextManager[Subscription[Approval]]:
-        return self._behind.inbox.news.subscribe()
+    def subscribe(self) -> AbstractContextManager[Subscription[Approval]]:
+        return self._gate_components.approvals.updates.subscribe()
 
-    async def permits(self) -> tuple[Permit, ...]:
-        return tuple(await self._behind.store.permits.list(self._behind.clock.now()))
+    async def list_permits(self) -> tuple[Permit, ...]:
+        return tuple(await self._gate_components.store.permits.list(self._gate_components.clock.now()))
 
-    async def revoke(self, number: int) -> bool:
-        return await self._behind.store.permits.revoke(number, self._behind.clock.now())
+    async def revoke_permit(self, permit_id: int) -> bool:
+        return await self._gate_components.store.permits.revoke(permit_id, self._gate_components.clock.now())
 
 
-class LiveLedger:
-    def __init__(self, behind: Behind, actor: Actor):
-        self._behind, self._actor = behind, actor
+class CallerAudit:
+    def __init__(self, gate_components: GateComponents, actor: Actor):
+        self._gate_components, self._actor = gate_components, actor
 
-    async def inverse(self, which: str, panes: Sequence[PaneView]) -> Inverse:
-        return inverse(await deed(self._behind.store.audit, which, self._actor), panes)
+    async def find_inverse(self, which: str, panes: Sequence[PaneView]) -> UndoAction:
+        return build_inverse(await find_undoable_action(self._gate_components.store.audit, which, self._actor), panes)
 
-    async def links(self, after: int, limit: int = 500) -> list[Link]:
-        return await self._behind.store.audit.links(after, limit)
+    async def list_chain_entries(self, after: int, limit: int = 500) -> list[HashChainEntry]:
+        return await self._gate_components.store.audit.list_chain_entries(after, limit)
 
     async def list(
-        self, *, after: int | None = None, only: AuditFilter | None = None, limit: int = 20
+        self, *, after: int | None = None, filters: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
-        return await self._behind.store.audit.list(after=after, only=only, limit=limit)
+        return await self._gate_components.store.audit.list(after=after, filters=filters, limit=limit)
 
-    def news(self) -> AbstractContextManager[Subscription[None]]:
-        return self._behind.store.audit.news.subscribe()
+    def subscribe(self) -> AbstractContextManager[Subscription[None]]:
+        return self._gate_components.store.audit.updates.subscribe()
 
-    async def verify(self, kept: str = "") -> BrokenChain | None:
-        return await self._behind.store.audit.verify(kept)
+    async def verify(self, expected_hash: str = "") -> ChainBreak | None:
+        return await self._gate_components.store.audit.verify(expected_hash)
 
-    def policy(self) -> tuple[Policy | None, str]:
-        return self._behind.judge.file.current(), self._behind.judge.file.trouble
+    def load_policy(self) -> tuple[Policy | None, str]:
+        return (
+            self._gate_components.policy_checker.file.get_current(),
+            self._gate_components.policy_checker.file.problem,
+        )
 
 
-class LiveReservations:
-    def __init__(self, behind: Behind, actor: Actor):
-        self._behind, self._actor = behind, actor
+class CallerReservations:
+    def __init__(self, gate_components: GateComponents, actor: Actor):
+        self._gate_components, self._actor = gate_components, actor
 
-    async def hold(self, pane: PaneId, owner: str, seconds: float) -> Reservation:
-        await self._behind.gate.do(Reserve(pane=pane, owner=owner, seconds=seconds), self._actor, Terms(owner=owner))
-        held = await self._behind.store.reservations.of(pane, self._behind.clock.now())
+    async def reserve(self, pane: PaneId, owner: str, seconds: float) -> Reservation:
+        await self._gate_components.gate.run(
+            Reserve(pane=pane, owner=owner, seconds=seconds), self._actor, Preconditions(owner=owner)
+        )
+        held = await self._gate_components.store.reservations.find_for_pane(pane, self._gate_components.clock.now())
         if held is None:
             raise StaleSnapshot(f"the reservation of pane {pane} is over already")
         return held
 
-    async def release(self, number: int) -> bool:
-        held = next((one for one in await self.list() if one.id == number), None)
+    async def release(self, reservation_id: int) -> bool:
+        held = next((one for one in await self.list() if one.id == reservation_id), None)
         if held is not None:
-            await self._behind.gate.do(Release(pane=held.pane, reservation=number), self._actor, Terms())
+            await self._gate_components.gate.run(
+                Release(pane=held.pane, reservation=reservation_id), self._actor, Preconditions()
+            )
         return held is not None
 
     async def list(self) -> list[Reservation]:
-        return await self._behind.store.reservations.list(self._behind.clock.now())
+        return await self._gate_components.store.reservations.list(self._gate_components.clock.now())

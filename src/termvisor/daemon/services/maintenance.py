@@ -6,92 +6,96 @@ from typing import TypedDict
 
 from termvisor import __version__
 from termvisor.clock import NS
-from termvisor.daemon.components import Parts
-from termvisor.daemon.maintenance.scheduler import Caretaker
-from termvisor.daemon.reload import reload
+from termvisor.daemon.components import Components
+from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler
+from termvisor.daemon.reload import reload_settings
 from termvisor.errors import MuxError
-from termvisor.model.health import Health
-from termvisor.model.maintenance import Backup, Checked, Maintenance
-from termvisor.model.reload import Reloaded
+from termvisor.model.health import HealthStatus
+from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
+from termvisor.model.reload import ReloadResult
 from termvisor.model.workflow.run import Run
-from termvisor.system.process_usage import Cost
+from termvisor.system.process_usage import ProcessUsageSampler
 
 
-class LiveUpkeep:
-    def __init__(self, parts: Parts):
-        self._parts = parts
-        self._started_at = parts.clock.now()
-        self._costs = Cost(), Cost()
-        self.caretaker = Caretaker(parts.store, parts.places, parts.clock, lambda: parts.settings)
+class DaemonMaintenance:
+    def __init__(self, components: Components):
+        self._components = components
+        self._started_at = components.clock.now()
+        self._process_usage = ProcessUsageSampler(), ProcessUsageSampler()
+        self.scheduler = MaintenanceScheduler(
+            components.store, components.paths, components.clock, lambda: components.settings
+        )
 
-    async def health(self) -> Health:
-        parts, lookout = self._parts, self._parts.lookout
-        db_bytes, wal_pages = await parts.store.sizes()
-        panes = await parts.store.panes.all()
+    async def get_health(self) -> HealthStatus:
+        parts, lookout = self._components, self._components.server_supervisor
+        db_bytes, wal_pages = await parts.store.measure_sizes()
+        panes = await parts.store.panes.list_panes()
         now = parts.clock.monotonic()
-        daemon = self._costs[0].of(os.getpid(), now)
+        daemon = self._process_usage[0].sample_usage(os.getpid(), now)
         if daemon is None:
             raise MuxError("this process cannot read its own cost")
-        return Health(
+        return HealthStatus(
             version=__version__,
             started_at=self._started_at,
             servers=(
-                *(watch.health for watch in lookout.watches.values() if watch.has_looked.is_set()),
-                *lookout.unwatched(),
+                *(watch.health for watch in lookout.watchers.values() if watch.first_listing_done.is_set()),
+                *lookout.list_unwatched_servers(),
             ),
             panes_tracked=len(panes),
-            ingest_lag_max=parts.pipeline.lag_max,
-            ingest_lag_avg=parts.pipeline.lag_average,
-            ingest_backlog_bytes=parts.pipeline.backlog,
+            ingest_lag_max=parts.pipeline.max_lag_s,
+            ingest_lag_avg=parts.pipeline.average_lag_s,
+            ingest_backlog_bytes=parts.pipeline.backlog_bytes,
             queue_depth=parts.pipeline.queue_depth,
-            db_writable=parts.store.writable(),
+            db_writable=parts.store.is_writable(),
             db_bytes=db_bytes,
             wal_pages=wal_pages,
             last_checkpoint_at=parts.store.checkpointed_at,
-            maintenance=tuple(await parts.store.keeping.notes()),
-            raw_bytes=_folder_bytes(parts.places.raw_dir),
+            maintenance=tuple(await parts.store.maintenance.list_runs()),
+            raw_bytes=_measure_folder(parts.paths.raw_dir),
             gaps=sum(pane.gaps for pane in panes),
-            restarts=lookout.restarts,
-            corrections=sum(watch.corrections for watch in lookout.watches.values()),
-            forks=lookout.forks,
-            looks_per_minute=round(60 * parts.eyes.meter.rate(now), 1),
-            **_under_way(await parts.store.runs.open(), parts.clock.now()),
+            restarts=lookout.restart_counts,
+            corrections=sum(watch.corrections for watch in lookout.watchers.values()),
+            forks=lookout.fork_count,
+            looks_per_minute=round(60 * parts.screen_sampler.meter.compute_rate(now), 1),
+            **_summarize_runs(await parts.store.workflow_runs.list_open(), parts.clock.now()),
             daemon=daemon,
-            recorder=self._costs[1].of(parts.recorder.pid, now) if parts.recorder.pid else None,
+            recorder=self._process_usage[1].sample_usage(parts.recorder.pid, now) if parts.recorder.pid else None,
             alerts=(
                 *lookout.alerts.values(),
-                *filter(None, [parts.pipeline.trouble or parts.patience.trouble, parts.sightings.trouble]),
-                *filter(None, [parts.attending.knowing.trouble, self.caretaker.trouble]),
+                *filter(
+                    None, [parts.pipeline.storage_error or parts.write_retry.problem, parts.sightings.storage_error]
+                ),
+                *filter(None, [parts.agent_tracking.tracker.storage_problem, self.scheduler.problem]),
             ),
         )
 
-    def maintain(self, *, dry_run: bool = False) -> AsyncIterator[Maintenance]:
-        return self.caretaker.foretell() if dry_run else self.caretaker.round()
+    def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
+        return self.scheduler.preview_round() if dry_run else self.scheduler.run_round()
 
-    async def check(self, *, thorough: bool = False) -> Checked:
-        return await self.caretaker.check(thorough=thorough)
+    async def check_database(self, *, thorough: bool = False) -> IntegrityReport:
+        return await self.scheduler.check_database(thorough=thorough)
 
-    def vacuum(self, *, anew: bool = False) -> AsyncIterator[Maintenance]:
-        return self.caretaker.reindex() if anew else self.caretaker.vacuum()
+    def vacuum_database(self, *, rebuild_indexes: bool = False) -> AsyncIterator[MaintenanceRun]:
+        return self.scheduler.reindex() if rebuild_indexes else self.scheduler.vacuum()
 
-    async def backup(self, path: str) -> Backup:
-        return await self.caretaker.backup(path)
+    async def backup_database(self, path: str) -> DatabaseBackup:
+        return await self.scheduler.backup_database(path)
 
-    async def reload(self) -> Reloaded:
-        return await reload(self._parts)
+    async def reload_settings(self) -> ReloadResult:
+        return await reload_settings(self._components)
 
 
-class _UnderWay(TypedDict):
+class _RunFigures(TypedDict):
     workflows_active: int
     oldest_run_secs: float | None
 
 
-def _under_way(runs: Sequence[Run], now: int) -> _UnderWay:
+def _summarize_runs(runs: Sequence[Run], now: int) -> _RunFigures:
     oldest = max(0.0, (now - runs[0].at) / NS) if runs else None
     return {"workflows_active": len(runs), "oldest_run_secs": oldest}
 
 
-def _folder_bytes(folder: str) -> int:
+def _measure_folder(folder: str) -> int:
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:

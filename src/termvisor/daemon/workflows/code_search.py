@@ -13,80 +13,82 @@ from msgspec import Struct
 
 from termvisor.errors import Refused
 from termvisor.model.action.action import RunProgram
-from termvisor.model.action.outcome import RunIt, untold
+from termvisor.model.action.outcome import ProgramRunner, explain_missing_output
 from termvisor.redaction import redact
 from termvisor.system.subprocesses import is_installed
-from termvisor.workflows.calls import CodeFound
+from termvisor.workflows.calls import CodeSearchResult
 
-PROGRAM = "ast-grep"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
-_NAMES = 3
-_PLACES = 4
+AST_GREP = "ast-grep"
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
+_MAX_NAMES = 3
+_MAX_PLACES_PER_NAME = 4
 """How many places of one name are told."""
-_WIDEST = 160
+_MAX_LINE_CHARS = 160
 
 
-class _Start(Struct, frozen=True):
+class _MatchStart(Struct, frozen=True):
     line: int = 0
 
 
-class _Range(Struct, frozen=True):
-    start: _Start = _Start()
+class _MatchRange(Struct, frozen=True):
+    start: _MatchStart = _MatchStart()
 
 
-class _Match(Struct, frozen=True):
+class _AstGrepMatch(Struct, frozen=True):
     file: str
     lines: str = ""
-    range: _Range = _Range()
+    range: _MatchRange = _MatchRange()
 
 
-class LiveCode:
+class AstGrepSearch:
     """The program is run by who asks, through the gate."""
 
-    async def search(self, names: Sequence[str], folder: str, run_it: RunIt) -> CodeFound:
-        wanted = [name for name in dict.fromkeys(names) if _NAME.fullmatch(name)][:_NAMES]
+    async def search(self, names: Sequence[str], folder: str, run_program: ProgramRunner) -> CodeSearchResult:
+        wanted = [name for name in dict.fromkeys(names) if _IDENTIFIER.fullmatch(name)][:_MAX_NAMES]
         if not wanted:
-            return CodeFound(trouble="there is no name to look for")
+            return CodeSearchResult(trouble="there is no name to look for")
         if not folder.startswith("/"):
-            return CodeFound(trouble="the folder of the pane is not known")
-        if not is_installed(PROGRAM):
-            return CodeFound(trouble="ast-grep is not installed, so no code was searched")
+            return CodeSearchResult(trouble="the folder of the pane is not known")
+        if not is_installed(AST_GREP):
+            return CodeSearchResult(trouble="ast-grep is not installed, so no code was searched")
         places: list[str] = []
         for name in wanted:
-            found, trouble = await _asked(name, folder, run_it)
+            found, trouble = await _run_ast_grep(name, folder, run_program)
             if trouble:
-                return CodeFound(places=tuple(places), trouble=redact(trouble)[:_WIDEST])
+                return CodeSearchResult(places=tuple(places), trouble=redact(trouble)[:_MAX_LINE_CHARS])
             places += found
-        return CodeFound(places=tuple(places))
+        return CodeSearchResult(places=tuple(places))
 
 
-async def _asked(name: str, folder: str, run_it: RunIt) -> tuple[list[str], str]:
+async def _run_ast_grep(name: str, folder: str, run_program: ProgramRunner) -> tuple[list[str], str]:
     try:
-        outcome = await run_it(RunProgram(argv=(PROGRAM, "run", "--json=compact", "--pattern", name, "--", folder)))
+        outcome = await run_program(
+            RunProgram(argv=(AST_GREP, "run", "--json=compact", "--pattern", name, "--", folder))
+        )
     except Refused as error:
         return [], f"ast-grep was not asked: {error.message}"
     said = outcome.answered
     if said is None:
-        return [], untold(outcome, PROGRAM)
+        return [], explain_missing_output(outcome, AST_GREP)
     if said.exit_status not in (0, 1):  # 1 means that nothing was found
         return [], f"ast-grep: {said.errors.decode('utf-8', 'replace').strip().rpartition(chr(10))[2]}"
     try:
-        found = msgspec.json.decode(said.out or b"[]", type=list[_Match])
+        found = msgspec.json.decode(said.out or b"[]", type=list[_AstGrepMatch])
     except msgspec.DecodeError:
         return [], "the answer of ast-grep is no JSON that we know"
-    return list(_told(found, folder)), ""
+    return list(_format_places(found, folder)), ""
 
 
-def _told(found: Sequence[_Match], folder: str) -> Iterator[str]:
+def _format_places(matches: Sequence[_AstGrepMatch], folder: str) -> Iterator[str]:
     """One place a line of code; those of definitions first."""
-    lines = {(one.file, one.range.start.line): one.lines.strip().split("\n")[0] for one in found}
-    ordered = sorted(lines.items(), key=lambda one: (not _defines(one[1]), one[0]))
-    for (file, line), text in ordered[:_PLACES]:
+    lines = {(one.file, one.range.start.line): one.lines.strip().split("\n")[0] for one in matches}
+    ordered = sorted(lines.items(), key=lambda one: (not _is_definition(one[1]), one[0]))
+    for (file, line), text in ordered[:_MAX_PLACES_PER_NAME]:
         shown = file.removeprefix(folder.rstrip("/") + "/")
-        yield redact(f"{shown}:{line + 1}: {text}")[:_WIDEST]
+        yield redact(f"{shown}:{line + 1}: {text}")[:_MAX_LINE_CHARS]
 
 
-def _defines(text: str) -> bool:
+def _is_definition(text: str) -> bool:
     return (
         re.match(
             r"(export |pub |async |public |static )*(def|class|fn|func|function|struct|type|interface|const)\b", text

@@ -5,30 +5,30 @@ from fnmatch import fnmatchcase
 
 from termvisor import agents
 from termvisor.model.detection.rule import Rule
-from termvisor.model.did_you_mean import nearest
+from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.event_types import EVENT_TYPES
-from termvisor.model.workflow.info import Named
+from termvisor.model.workflow.info import WorkflowReference
 
-_TOLD = ("signal.*", "user_var.*")
+_SIGNAL_RULE_GLOBS = ("signal.*", "user_var.*")
 """Rules that stand in no pack: what agents say themselves, and what programs set."""
 
 
-def doubts(names: Sequence[Named], rules: Sequence[Rule]) -> tuple[str, ...]:
+def find_unknown_names(names: Sequence[WorkflowReference], rules: Sequence[Rule]) -> tuple[str, ...]:
     """Nothing is doubted while no rule is known."""
     if not names or not rules:
         return ()
     ids = frozenset(rule.id for rule in rules)
     events = frozenset((*EVENT_TYPES, "user_var", *(rule.event for rule in rules)))
-    known = {"event": events, "rule": ids | events, "agent": frozenset(one.name for one in agents.load())}
-    return tuple(told for one in names if (told := _doubt(one, known[one.kind])))
+    known = {"event": events, "rule": ids | events, "agent": frozenset(one.name for one in agents.load_adapters())}
+    return tuple(told for one in names if (told := _describe_unknown_name(one, known[one.kind])))
 
 
-def _doubt(named: Named, known: Iterable[str]) -> str:
-    if any(fnmatchcase(one, named.word) for one in known):
+def _describe_unknown_name(reference: WorkflowReference, known: Iterable[str]) -> str:
+    if any(fnmatchcase(one, reference.word) for one in known):
         return ""
-    if named.kind == "rule" and any(fnmatchcase(named.word, one) for one in _TOLD):
+    if reference.kind == "rule" and any(fnmatchcase(reference.word, one) for one in _SIGNAL_RULE_GLOBS):
         return ""
-    near = nearest(named.word, sorted(known))
-    return f"{named.place}: nobody knows the {named.kind} {named.word!r}" + (
+    near = find_close_matches(reference.word, sorted(known))
+    return f"{reference.place}: nobody knows the {reference.kind} {reference.word!r}" + (
         f"; did you mean {near[0]}?" if near else ""
     )

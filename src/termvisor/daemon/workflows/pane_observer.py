@@ -15,61 +15,65 @@ from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.services import Watched
-from termvisor.ops.panes._wait_first import first
+from termvisor.ops.api.services import ReadOnlyServices
+from termvisor.ops.panes._wait_update import wait_for_update
 from termvisor.redaction import redact
 from termvisor.workflows.calls import Observation
-from termvisor.workflows.engine.services import Stir
+from termvisor.workflows.engine.services import PaneChanges
 
-_PAGE = 500
+_LINES_PER_PAGE = 500
 
 
-class LiveSight:
-    def __init__(self, world: Watched, clock: Clock):
-        self._world, self._clock = world, clock
+class PaneObserver:
+    def __init__(self, services: ReadOnlyServices, clock: Clock):
+        self._services, self._clock = services, clock
 
-    async def view(self, pane: PaneId) -> PaneView | None:
-        return await self._world.fleet.pane(pane)
+    async def find_pane(self, pane: PaneId) -> PaneView | None:
+        return await self._services.panes.find_pane(pane)
 
     async def observe(self, pane: PaneId, lines: int) -> Observation:
         """What was heard so far is read before."""
-        fleet = self._world.fleet
-        await fleet.settle(pane)
-        view = await fleet.pane(pane)
+        fleet = self._services.panes
+        await fleet.wait_until_stored(pane)
+        view = await fleet.find_pane(pane)
         if view is None or view.gone_at is not None:
             raise NotFound(f"pane {pane} no longer exists")
-        screen = await fleet.screen(pane)
-        found = await self._world.history.lines(pane, limit=lines) if lines else []
-        agent = (await self._world.agents.views(pane)).get(pane)
+        screen = await fleet.capture_screen(pane)
+        found = await self._services.history.list_lines(pane, limit=lines) if lines else []
+        agent = (await self._services.agents.list_views(pane)).get(pane)
         texts = tuple(redact(line.text) for line in found)
-        seen = observed(view, (screen.rows, texts), agent, self._clock.now())
-        return seen if agent is not None else await self._with_last_session(seen)
+        seen = build_observation(view, (screen.rows, texts), agent, self._clock.now())
+        return seen if agent is not None else await self._add_last_session(seen)
 
-    async def _with_last_session(self, seen: Observation) -> Observation:
+    async def _add_last_session(self, seen: Observation) -> Observation:
         """The conversation that was held last in a pane without an agent: it can be taken up again."""
-        found = await self._world.agents.sessions(pane=seen.pane, limit=1)
+        found = await self._services.agents.list_sessions(pane=seen.pane, limit=1)
         return replace(seen, session=found[-1].external_id, resume=found[-1].resume) if found else seen
 
-    async def lines(self, pane: PaneId, after: int) -> list[Line]:
-        return await self._world.history.lines(pane, after=after, limit=_PAGE)
+    async def read_lines(self, pane: PaneId, after: int) -> list[Line]:
+        return await self._services.history.list_lines(pane, after=after, limit=_LINES_PER_PAGE)
 
     @contextmanager
-    def stir(self, pane: PaneId) -> Iterator[Stir]:
-        world = self._world
-        with world.news.output() as output, world.news.events() as events, world.agents.news() as changes:
-            yield LiveStir(pane, (output, events, changes), self._clock)
+    def watch_pane(self, pane: PaneId) -> Iterator[PaneChanges]:
+        world = self._services
+        with (
+            world.updates.subscribe_output() as output,
+            world.updates.subscribe_events() as events,
+            world.agents.subscribe_state_changes() as changes,
+        ):
+            yield LivePaneChangeWaiter(pane, (output, events, changes), self._clock)
 
 
-class LiveStir:
+class LivePaneChangeWaiter:
     """Other panes' news wakes nobody."""
 
     def __init__(self, pane: PaneId, sources: Sequence[Subscription[Any]], clock: Clock):
         self._pane, self._sources, self._clock = pane, sources, clock
         for source in sources:
-            source.wants = self._is_ours
+            source.is_wanted = self._is_ours
 
-    async def next(self, seconds: float) -> None:
-        await first(self._clock, seconds, *self._sources)
+    async def wait_for_change(self, seconds: float) -> None:
+        await wait_for_update(self._clock, seconds, *self._sources)
         for source in self._sources:
             source.drain()
 
@@ -79,8 +83,8 @@ class LiveStir:
         return item.after.pane == self._pane if isinstance(item, StateChange) else item == self._pane
 
 
-def observed(
-    view: PaneView, shown: tuple[Sequence[str], Sequence[str]], agent: AgentView | None, now: int
+def build_observation(
+    view: PaneView, screen_and_lines: tuple[Sequence[str], Sequence[str]], agent: AgentView | None, now: int
 ) -> Observation:
     """Pure. ``shown`` are the rows of the screen, and the last lines."""
     facts, state = view.facts, None if agent is None else agent.state
@@ -96,15 +100,15 @@ def observed(
         title=facts.title,
         is_alternate=facts.alternate,
         line=view.lines,
-        screen=tuple(shown[0]),
-        lines=tuple(shown[1]),
+        screen=tuple(screen_and_lines[0]),
+        lines=tuple(screen_and_lines[1]),
         quiet_for=max(0.0, (now - last) / NS),
     )
-    seen = seen if state is None else _with_agent(seen, state)
+    seen = seen if state is None else _add_agent_state(seen, state)
     return seen if session is None else replace(seen, session=session.external_id, resume=session.resume)
 
 
-def _with_agent(seen: Observation, state: AgentState) -> Observation:
+def _add_agent_state(seen: Observation, state: AgentState) -> Observation:
     return replace(
         seen,
         agent=state.agent,

@@ -1,50 +1,52 @@
 """The conversations of agents as workflows see them: the store's record, and the command that takes each up again."""
 
-from termvisor.daemon.components import Parts
-from termvisor.model.agent.price import priced
+from termvisor.daemon.components import Components
+from termvisor.model.agent.price import add_estimated_cost
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import PaneId, SessionId
-from termvisor.model.settings.agents import resume_command
+from termvisor.model.settings.agents import build_resume_command
 from termvisor.redaction import redact
-from termvisor.workflows.calls import Conversation, LastSession
+from termvisor.workflows.calls import LastSessionCall, SessionRecord
 
-COUNTS = ("total", "input", "cached", "output", "reasoning")
-_BACK = 200
+TOKEN_COUNTS = ("total", "input", "cached", "output", "reasoning")
+_MAX_SESSIONS = 200
 """How many sessions are looked through, the newest."""
 
 
-class LiveConversations:
-    def __init__(self, parts: Parts):
-        self._parts, self._sessions = parts, parts.store.sessions
+class WorkflowSessions:
+    def __init__(self, components: Components):
+        self._components, self._sessions = components, components.store.sessions
 
-    async def last(self, pane: PaneId, wanted: LastSession) -> Conversation:
-        await self._parts.attending.knowing.stored()
-        found = await self._sessions.list(pane=None if wanted.anywhere else pane, limit=_BACK)
-        fitting = [one for one in found if wanted.runtime in (None, one.runtime)]
-        fitting = [one for one in fitting if wanted.session in ("", one.external_id)]
-        return self._told(fitting[-1]) if fitting else Conversation()
+    async def find_last_session(self, pane: PaneId, call: LastSessionCall) -> SessionRecord:
+        await self._components.agent_tracking.tracker.wait_stored()
+        found = await self._sessions.list(pane=None if call.anywhere else pane, limit=_MAX_SESSIONS)
+        fitting = [one for one in found if call.runtime in (None, one.runtime)]
+        fitting = [one for one in fitting if call.session in ("", one.external_id)]
+        return self._build_conversation(fitting[-1]) if fitting else SessionRecord()
 
-    async def keep(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> Conversation:
-        known = await self._sessions.one(session)
+    async def update_session(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> SessionRecord:
+        known = await self._sessions.find(session)
         if known is None:
-            return Conversation()
+            return SessionRecord()
         name = known.external_id or external_id
-        resume = known.resume or self._parts.attending.circle.resume(known.agent, name)
-        kept = await self._sessions.complete(session, name if resume else known.external_id, resume, tokens)
-        return Conversation() if kept is None else self._told(kept)
+        resume = known.resume or self._components.agent_tracking.adapter_registry.build_resume_command(
+            known.agent, name
+        )
+        kept = await self._sessions.fill_missing_fields(session, name if resume else known.external_id, resume, tokens)
+        return SessionRecord() if kept is None else self._build_conversation(kept)
 
-    def _told(self, session: AgentSession) -> Conversation:
-        settings = self._parts.settings
-        shown = priced(session, settings.agent_prices)
+    def _build_conversation(self, session: AgentSession) -> SessionRecord:
+        settings = self._components.settings
+        shown = add_estimated_cost(session, settings.agent_prices)
         usage = shown.usage
-        counts = {name: count for name in COUNTS if (count := getattr(usage, name)) is not None}
-        return Conversation(
+        counts = {name: count for name in TOKEN_COUNTS if (count := getattr(usage, name)) is not None}
+        return SessionRecord(
             id=session.id,
             agent=session.agent,
             pane=session.pane,
             runtime=session.runtime,
             session=session.external_id,
-            resume=resume_command(settings, session.agent, session.external_id) or session.resume,
+            resume=build_resume_command(settings, session.agent, session.external_id) or session.resume,
             cwd=session.cwd,
             title=redact(session.title),
             is_over=session.ended_at is not None,

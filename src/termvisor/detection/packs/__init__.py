@@ -3,8 +3,8 @@
 In: folders with a TOML file per rule. Out: the rules in force, and what could not be used and why.
 """
 
-from termvisor.detection.packs.loader import load
-from termvisor.detection.packs.pack import Pack, Packs, Trouble
-from termvisor.detection.packs.pattern_match import Found, compiled, find
+from termvisor.detection.packs.loader import load_packs
+from termvisor.detection.packs.pack import RulePack, RulePacks, RuleProblem
+from termvisor.detection.packs.pattern_match import PatternSpan, compile_pattern, find_match
 
-__all__ = ["Found", "Pack", "Packs", "Trouble", "compiled", "find", "load"]
+__all__ = ["PatternSpan", "RulePack", "RulePacks", "RuleProblem", "compile_pattern", "find_match", "load_packs"]

@@ -11,54 +11,54 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from termvisor import __version__
-from termvisor.detection.packs import locations as place
-from termvisor.detection.packs.crash_test import condemned
-from termvisor.detection.packs.loader import load
-from termvisor.detection.packs.pack import Pack, Packs
+from termvisor.detection.packs import locations
+from termvisor.detection.packs.crash_test import load_crashing_rules
+from termvisor.detection.packs.loader import load_packs
+from termvisor.detection.packs.pack import RulePack, RulePacks
 from termvisor.model.settings.patterns import PatternSettings
 
-_KEY = 16
+_KEY_BYTES = 16
 
 
-def load_kept(config_dir: str, settings: PatternSettings, cache: str) -> Packs:
+def load_cached_packs(config_dir: str, settings: PatternSettings, cache: str) -> RulePacks:
     """The packs of this instance. ``cache`` is a private folder."""
-    folders = (place.user_folder(config_dir),)
-    guilty = condemned(cache)
-    key = _key(folders, settings, guilty)
+    folders = (locations.get_user_folder(config_dir),)
+    guilty = load_crashing_rules(cache)
+    key = _compute_key(folders, settings, guilty)
     path = f"{cache}/packs.msgpack"
-    if (found := _read(path, key)) is not None:
+    if (found := _read_cache(path, key)) is not None:
         return found
-    packs = load(folders, settings.patterns_order, settings.patterns_disabled, guilty)
+    packs = load_packs(folders, settings.patterns_order, settings.patterns_disabled, guilty)
     with contextlib.suppress(OSError):  # without the file the next start reads them again
-        _keep(path, key + msgspec.msgpack.encode(packs))
+        _write_cache(path, key + msgspec.msgpack.encode(packs))
     return packs
 
 
-def _read(path: str, key: bytes) -> Packs | None:
+def _read_cache(path: str, key: bytes) -> RulePacks | None:
     try:
         with open(path, "rb") as file:
-            return msgspec.msgpack.decode(file.read(), type=Packs) if file.read(_KEY) == key else None
+            return msgspec.msgpack.decode(file.read(), type=RulePacks) if file.read(_KEY_BYTES) == key else None
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def _keep(path: str, data: bytes) -> None:
+def _write_cache(path: str, data: bytes) -> None:
     fresh = f"{path}.{os.getpid()}"
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
     os.replace(fresh, path)
 
 
-def _key(folders: tuple[str, ...], settings: PatternSettings, guilty: Mapping[str, str]) -> bytes:
-    chosen = (settings.patterns_order, settings.patterns_disabled, sorted(guilty.items()))
-    given = (__version__, *chosen, *_seen(folders))
-    return blake2b(repr(given).encode(errors="replace"), digest_size=_KEY).digest()
+def _compute_key(folders: tuple[str, ...], settings: PatternSettings, crashing: Mapping[str, str]) -> bytes:
+    chosen = (settings.patterns_order, settings.patterns_disabled, sorted(crashing.items()))
+    given = (__version__, *chosen, *_list_file_stamps(folders))
+    return blake2b(repr(given).encode(errors="replace"), digest_size=_KEY_BYTES).digest()
 
 
-def _seen(folders: tuple[str, ...]) -> Iterator[object]:
-    for pack in place.every(folders):
+def _list_file_stamps(folders: tuple[str, ...]) -> Iterator[object]:
+    for pack in locations.find_packs(folders):
         yield pack
-        for path in place.files(pack) if isinstance(pack, Pack) else ():
+        for path in locations.list_rule_files(pack) if isinstance(pack, RulePack) else ():
             with contextlib.suppress(OSError):
                 found = os.stat(path)
                 yield path, found.st_mtime_ns, found.st_size

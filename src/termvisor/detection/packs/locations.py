@@ -4,95 +4,103 @@ import os
 from collections.abc import Iterator, Sequence
 
 from termvisor import plugins
-from termvisor.detection.packs.pack import Origin, Pack, Trouble
-from termvisor.detection.packs.rule_file import line_of, parse, read_text
+from termvisor.detection.packs.pack import PackOrigin, RulePack, RuleProblem
+from termvisor.detection.packs.rule_file import find_line, parse_toml, read_text
 from termvisor.redaction import redact
 
-CARD = "pack.toml"
-_KEYS = {"name", "version", "description"}
-_CORE = os.path.join(os.path.dirname(__file__), "core")
+PACK_FILE = "pack.toml"
+_PACK_KEYS = {"name", "version", "description"}
+_BUILTIN_FOLDER = os.path.join(os.path.dirname(__file__), "core")
 
 
-def user_folder(config_dir: str) -> str:
+def get_user_folder(config_dir: str) -> str:
     return f"{config_dir}/packs"
 
 
-def every(folders: Sequence[str]) -> Iterator[Pack | Trouble]:
+def find_packs(folders: Sequence[str]) -> Iterator[RulePack | RuleProblem]:
     """Built-in ones, those of installed packages, then those in the given folders; by name within each."""
-    yield from inside(_CORE, "builtin")
-    yield from _installed()
+    yield from find_packs_in(_BUILTIN_FOLDER, "builtin")
+    yield from _find_installed_packs()
     for folder in folders:
-        yield from inside(folder, "user")
+        yield from find_packs_in(folder, "user")
 
 
-def builtin(name: str) -> Pack | None:
+def find_builtin_pack(name: str) -> RulePack | None:
     """Of our own, the one in the folder of this name."""
-    found = card(f"{_CORE}/{name}", "builtin") if os.path.isdir(f"{_CORE}/{name}") else None
-    return found if isinstance(found, Pack) else None
+    found = (
+        read_pack_file(f"{_BUILTIN_FOLDER}/{name}", "builtin") if os.path.isdir(f"{_BUILTIN_FOLDER}/{name}") else None
+    )
+    return found if isinstance(found, RulePack) else None
 
 
-def card(folder: str, origin: Origin, name: str = "") -> Pack | Trouble:
+def read_pack_file(folder: str, origin: PackOrigin, name: str = "") -> RulePack | RuleProblem:
     """A pack's `pack.toml`; one without is called like its folder."""
-    path = f"{folder}/{CARD}"
+    path = f"{folder}/{PACK_FILE}"
     if not os.path.exists(path):
-        return Pack(name=name or os.path.basename(folder.rstrip("/")), origin=origin, folder=folder)
+        return RulePack(name=name or os.path.basename(folder.rstrip("/")), origin=origin, folder=folder)
     text = read_text(path)
-    if isinstance(text, Trouble):
+    if isinstance(text, RuleProblem):
         return text
-    values = parse(text, path)
-    if isinstance(values, Trouble):
+    values = parse_toml(text, path)
+    if isinstance(values, RuleProblem):
         return values
     for key, value in values.items():
-        if key not in _KEYS:
-            return Trouble(
-                file=path, line=line_of(key, text), key=key, why="unknown; a pack has name, version, description"
+        if key not in _PACK_KEYS:
+            return RuleProblem(
+                file=path, line=find_line(key, text), key=key, why="unknown; a pack has name, version, description"
             )
         if not isinstance(value, str) or not value.strip():
-            return Trouble(file=path, line=line_of(key, text), key=key, why="is not a text")
+            return RuleProblem(file=path, line=find_line(key, text), key=key, why="is not a text")
     for key in ("name", "version"):
         if key not in values:
-            return Trouble(file=path, key=key, why="is missing")
-    return Pack(**values, origin=origin, folder=folder)
+            return RuleProblem(file=path, key=key, why="is missing")
+    return RulePack(**values, origin=origin, folder=folder)
 
 
-def files(pack: Pack) -> list[str]:
+def list_rule_files(pack: RulePack) -> list[str]:
     """The files of its rules, sorted."""
-    return listed(pack)[0]
+    return scan_rule_files(pack)[0]
 
 
-def listed(pack: Pack) -> tuple[list[str], list[Trouble]]:
+def scan_rule_files(pack: RulePack) -> tuple[list[str], list[RuleProblem]]:
     """The files of its rules, sorted; or why nobody knows which there are."""
     try:
         names = sorted(os.listdir(pack.folder))
     except OSError as error:
-        return [], [Trouble(file=pack.folder, why=f"cannot be read: {error.strerror}")]
-    return [f"{pack.folder}/{name}" for name in names if name.endswith(".toml") and name != CARD], []
+        return [], [RuleProblem(file=pack.folder, why=f"cannot be read: {error.strerror}")]
+    return [f"{pack.folder}/{name}" for name in names if name.endswith(".toml") and name != PACK_FILE], []
 
 
-def inside(parent: str, origin: Origin) -> Iterator[Pack | Trouble]:
+def find_packs_in(packs_folder: str, origin: PackOrigin) -> Iterator[RulePack | RuleProblem]:
     try:
-        names = sorted(os.listdir(parent))
+        names = sorted(os.listdir(packs_folder))
     except FileNotFoundError:
         return
     except OSError as error:
-        yield Trouble(file=parent, why=f"cannot be read: {error.strerror}")
+        yield RuleProblem(file=packs_folder, why=f"cannot be read: {error.strerror}")
         return
     for name in names:
-        folder = f"{parent}/{name}"
+        folder = f"{packs_folder}/{name}"
         if name[0] in "._":
             continue
         if os.path.isdir(folder):
-            yield card(folder, origin)
+            yield read_pack_file(folder, origin)
         elif name.endswith(".toml"):
-            yield Trouble(file=folder, why=f"is in no pack: put it into a folder beside it, such as {parent}/org.local")
+            yield RuleProblem(
+                file=folder, why=f"is in no pack: put it into a folder beside it, such as {packs_folder}/org.local"
+            )
 
 
-def _installed() -> Iterator[Pack | Trouble]:
-    found, broken = plugins.read("packs")
+def _find_installed_packs() -> Iterator[RulePack | RuleProblem]:
+    found, broken = plugins.read_plugins("packs")
     for name, why in broken.items():
-        yield Trouble(file=name, why=f"cannot be loaded: {redact(why)}")
+        yield RuleProblem(file=name, why=f"cannot be loaded: {redact(why)}")
     for name, thing in found.items():
         path = next(iter(getattr(thing, "__path__", ())), thing)
         folder = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
         is_folder = os.path.isdir(folder)
-        yield card(str(folder), "installed", name) if is_folder else Trouble(file=name, why="is no folder of rules")
+        yield (
+            read_pack_file(str(folder), "installed", name)
+            if is_folder
+            else RuleProblem(file=name, why="is no folder of rules")
+        )

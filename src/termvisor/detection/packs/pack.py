@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from termvisor.model.detection.rule import Rule
 
-Origin = Literal["builtin", "installed", "user"]
+PackOrigin = Literal["builtin", "installed", "user"]
 
 
-class Trouble(Struct, frozen=True, kw_only=True):
+class RuleProblem(Struct, frozen=True, kw_only=True):
     """One thing that is wrong with a file. Its rule is not in force; everything else is."""
 
     file: str
@@ -23,30 +23,30 @@ class Trouble(Struct, frozen=True, kw_only=True):
         return ": ".join(filter(None, (place, self.key, self.why)))
 
 
-class Pack(Struct, frozen=True, kw_only=True):
+class RulePack(Struct, frozen=True, kw_only=True):
     name: str
     version: str = "0"
     description: str = ""
-    origin: Origin = "builtin"
+    origin: PackOrigin = "builtin"
     folder: str = ""
 
 
-class Packs(Struct, frozen=True, kw_only=True):
+class RulePacks(Struct, frozen=True, kw_only=True):
     """``rules`` are those in force, sorted by id."""
 
     rules: tuple[Rule, ...] = ()
-    packs: tuple[Pack, ...] = ()
+    packs: tuple[RulePack, ...] = ()
     """In the order in which they are loaded; of two rules with one id, the later pack's is in force."""
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[RuleProblem, ...] = ()
     replaced: dict[str, tuple[str, ...]] = {}
     """By id: the packs whose rule of that id is not in force, because a later one has it too."""
     disabled: tuple[str, ...] = ()
     """Ids of the rules that the settings switched off."""
 
-    def of_agent(self, agent: str, scope: str) -> tuple[Rule, ...]:
+    def list_agent_rules(self, agent: str, scope: str) -> tuple[Rule, ...]:
         """In the order in which they are tried."""
         found = [rule for rule in self.rules if rule.agent == agent and rule.scope == scope]
         return tuple(sorted(found, key=lambda rule: (rule.order, rule.id)))
 
-    def rule(self, name: str) -> Rule | None:
+    def find_rule(self, name: str) -> Rule | None:
         return next((rule for rule in self.rules if rule.id == name), None)

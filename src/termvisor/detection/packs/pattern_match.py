@@ -10,40 +10,40 @@ from msgspec import Struct
 
 from termvisor.model.detection.rule import Rule
 
-WINDOW = 4
+WINDOW_LINES = 4
 """Lines over which a `stream` rule may reach."""
 
 
-class Found(Struct, frozen=True):
+class PatternSpan(Struct, frozen=True):
     start: int
     end: int
     captures: dict[str, str]
 
 
 @lru_cache(maxsize=256)
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """The dialect of `termvisor.match`: ``^`` and ``$`` at every line; classes know ASCII only."""
     return re.compile(pattern, re.MULTILINE | re.ASCII)
 
 
-def find(rule: Rule, text: str) -> Found | None:
+def find_match(rule: Rule, text: str) -> PatternSpan | None:
     """The first place. Anchors are the cheap look: without one of them the pattern is not even tried."""
-    match = match_ending(rule, text)
-    return Found(match.start(), match.end(), captures(match)) if match else None
+    match = find_match_ending_after(rule, text)
+    return PatternSpan(match.start(), match.end(), extract_captures(match)) if match else None
 
 
-def match_ending(rule: Rule, text: str, after: int = 0) -> re.Match[str] | None:
+def find_match_ending_after(rule: Rule, text: str, after: int = 0) -> re.Match[str] | None:
     """The first match that ends behind this place: in a window, on its last line."""
     if not has_anchor(rule, text):
         return None
-    return next((match for match in compiled(rule.pattern).finditer(text) if match.end() > after), None)
+    return next((match for match in compile_pattern(rule.pattern).finditer(text) if match.end() > after), None)
 
 
 def has_anchor(rule: Rule, text: str) -> bool:
     return not rule.anchors or any(anchor in text for anchor in rule.anchors)
 
 
-def captures(match: re.Match[str]) -> dict[str, str]:
+def extract_captures(match: re.Match[str]) -> dict[str, str]:
     """Named groups that took part, on one line each. `at__2` is another spelling of `at`: a name stands only once."""
     taken = {name: " ".join(value.split()) for name, value in match.groupdict().items() if value}
     return {name.partition("__")[0]: value for name, value in taken.items() if value}

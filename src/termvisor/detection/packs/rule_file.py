@@ -7,87 +7,87 @@ from typing import Any
 
 import msgspec
 
-from termvisor.detection.packs.decode_errors import refusal
-from termvisor.detection.packs.pack import Trouble
-from termvisor.detection.packs.template import BLANK
-from termvisor.detection.packs.version_range import is_range
+from termvisor.detection.packs.decode_errors import describe_decode_error
+from termvisor.detection.packs.pack import RuleProblem
+from termvisor.detection.packs.template import PLACEHOLDER
+from termvisor.detection.packs.version_range import is_valid_range
 from termvisor.model.detection.rule import Rule
 from termvisor.model.event_types import is_event_type
-from termvisor.system.regular_file import plain
+from termvisor.system.regular_file import open_regular_file
 
-LONGEST = 64 << 10
+MAX_FILE_BYTES = 64 << 10
 """Bytes of a rule's file. Whatever is larger is not a rule."""
-_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
-_LISTS = {"hit": "hits", "miss": "misses"}
-_BACKWARDS = {"hits": "hit", "misses": "miss"}
-_AT_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
+_RULE_ID = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
+_FIELD_BY_TABLE = {"hit": "hits", "miss": "misses"}
+_TABLE_BY_FIELD = {"hits": "hit", "misses": "miss"}
+_LINE_AND_COLUMN = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
-def read_rule(path: str, pack: str) -> Rule | Trouble:
+def read_rule(path: str, pack: str) -> Rule | RuleProblem:
     text = read_text(path)
-    if isinstance(text, Trouble):
+    if isinstance(text, RuleProblem):
         return text
-    values = parse(text, path)
-    return values if isinstance(values, Trouble) else _rule(values, text, path, pack)
+    values = parse_toml(text, path)
+    return values if isinstance(values, RuleProblem) else _build_rule(values, text, path, pack)
 
 
-def read_text(path: str) -> str | Trouble:
+def read_text(path: str) -> str | RuleProblem:
     try:
-        with open(path, encoding="utf-8-sig", opener=plain) as file:  # some editors begin with a mark
-            if os.fstat(file.fileno()).st_size > LONGEST:
-                return Trouble(file=path, why=f"is larger than {LONGEST >> 10} KB")
+        with open(path, encoding="utf-8-sig", opener=open_regular_file) as file:  # some editors begin with a mark
+            if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
+                return RuleProblem(file=path, why=f"is larger than {MAX_FILE_BYTES >> 10} KB")
             return file.read()
     except UnicodeDecodeError:
-        return Trouble(file=path, why="is not UTF-8")
+        return RuleProblem(file=path, why="is not UTF-8")
     except OSError as error:
-        return Trouble(file=path, why=f"cannot be read: {error.strerror}")
+        return RuleProblem(file=path, why=f"cannot be read: {error.strerror}")
 
 
-def parse(text: str, path: str) -> dict[str, Any] | Trouble:
+def parse_toml(text: str, path: str) -> dict[str, Any] | RuleProblem:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        place = _AT_LINE.search(str(error))
-        why = _AT_LINE.sub("", str(error)).strip() or "is nested too deeply"
-        return Trouble(file=path, line=int(place[1]) if place else None, why=f"is not TOML: {why}")
+        place = _LINE_AND_COLUMN.search(str(error))
+        why = _LINE_AND_COLUMN.sub("", str(error)).strip() or "is nested too deeply"
+        return RuleProblem(file=path, line=int(place[1]) if place else None, why=f"is not TOML: {why}")
 
 
-def line_of(key: str, text: str, number: int = 0) -> int | None:
+def find_line(key: str, text: str, number: int = 0) -> int | None:
     """Where a key, or of the tables of its name this one, stands in a file."""
     pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)")
     found = [line for line, words in enumerate(text.splitlines(), 1) if pattern.match(words)]
     return found[min(number, len(found) - 1)] if found else None
 
 
-def _rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | Trouble:
+def _build_rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | RuleProblem:
     name = values.get("id")
     rule_id = name if isinstance(name, str) else ""
     for wrong in ("pack", "hits", "misses"):
         if wrong in values:
-            why = f"is not a key of a rule's file; write {_wanted(wrong)}"
-            return Trouble(file=path, line=line_of(wrong, text), key=wrong, rule=rule_id, why=why)
-    given = {_LISTS.get(key, key): value for key, value in values.items()}
+            why = f"is not a key of a rule's file; write {_describe_correct_key(wrong)}"
+            return RuleProblem(file=path, line=find_line(wrong, text), key=wrong, rule=rule_id, why=why)
+    given = {_FIELD_BY_TABLE.get(key, key): value for key, value in values.items()}
     try:
         rule = msgspec.convert({"hits": (), "misses": (), **given, "pack": pack}, Rule)
     except msgspec.ValidationError as error:
-        key, why, shown, number = refusal(str(error))
-        return Trouble(file=path, line=line_of(shown, text, number), key=key, rule=rule_id, why=why)
-    for key, why in _complaints(rule):
-        return Trouble(file=path, line=line_of(key, text), key=key, rule=rule.id, why=why)
+        key, why, shown, number = describe_decode_error(str(error))
+        return RuleProblem(file=path, line=find_line(shown, text, number), key=key, rule=rule_id, why=why)
+    for key, why in _find_problems(rule):
+        return RuleProblem(file=path, line=find_line(key, text), key=key, rule=rule.id, why=why)
     return rule
 
 
-def _wanted(key: str) -> str:
-    return f"[[{_BACKWARDS[key]}]] tables" if key in _BACKWARDS else "it in pack.toml, as name"
+def _describe_correct_key(key: str) -> str:
+    return f"[[{_TABLE_BY_FIELD[key]}]] tables" if key in _TABLE_BY_FIELD else "it in pack.toml, as name"
 
 
-def _complaints(rule: Rule) -> list[tuple[str, str]]:
+def _find_problems(rule: Rule) -> list[tuple[str, str]]:
     """What the types do not say, as (key, why)."""
-    blank, *others = _blanks(rule) or [""]
+    blank, *others = _find_unfilled_keys(rule) or [""]
     checks = [
         (
             "id",
-            bool(_NAME.fullmatch(rule.id)),
+            bool(_RULE_ID.fullmatch(rule.id)),
             "is words of a-z, 0-9 and _, joined by dots, such as tool.limit.reached",
         ),
         ("hit", bool(rule.hits), "is missing: a rule names at least one text that it must find"),
@@ -100,7 +100,7 @@ def _complaints(rule: Rule) -> list[tuple[str, str]]:
         ("event", bool(rule.event or rule.scope == "screen"), "is missing: outside of a screen, a rule tells an event"),
         ("part", bool(rule.part) or rule.scope != "screen", "is missing: the part of the screen to look in"),
         ("part", not (rule.part or rule.also) or rule.scope == "screen", "is for rules whose scope is screen"),
-        ("versions", is_range(rule.versions), "is bounds joined by commas, such as >=0.150,<1"),
+        ("versions", is_valid_range(rule.versions), "is bounds joined by commas, such as >=0.150,<1"),
         ("versions", bool(rule.agent) or not rule.versions, "is of an agent, and the rule names none"),
         ("confidence", 0 < rule.confidence <= 1, "is more than 0 and at most 1"),
         ("cooldown", 0 <= rule.cooldown <= 86_400, "is between 0 and 86400 seconds"),
@@ -110,7 +110,7 @@ def _complaints(rule: Rule) -> list[tuple[str, str]]:
     return [(key, why) for key, is_right, why in checks if not is_right]
 
 
-def _blanks(rule: Rule) -> list[str]:
+def _find_unfilled_keys(rule: Rule) -> list[str]:
     """The keys that are still as in the file that a new rule starts from."""
     texts = {
         "pattern": rule.pattern,
@@ -118,4 +118,4 @@ def _blanks(rule: Rule) -> list[str]:
         "hit": "".join(hit.text for hit in rule.hits),
         "miss": "".join(miss.text + miss.why for miss in rule.misses),
     }
-    return [key for key, text in texts.items() if BLANK in text]
+    return [key for key, text in texts.items() if PLACEHOLDER in text]

@@ -1,36 +1,36 @@
 """What visor doctor looks at."""
 
-from termvisor.diagnostics.checks.agent_drift import AgentsAreKnown
-from termvisor.diagnostics.checks.agent_hooks import AgentsAreHeard
+from termvisor.diagnostics.checks.agent_drift import AgentDriftCheck
+from termvisor.diagnostics.checks.agent_hooks import AgentHooksCheck
 from termvisor.diagnostics.checks.check import Check
-from termvisor.diagnostics.checks.clock_skew import ClockIsSteady
-from termvisor.diagnostics.checks.config import ConfigIsValid
-from termvisor.diagnostics.checks.database import DatabaseIsWhole
-from termvisor.diagnostics.checks.disk import DiskHasRoom
-from termvisor.diagnostics.checks.history_limit import HistoryIsLong
-from termvisor.diagnostics.checks.packs import PacksLoad
-from termvisor.diagnostics.checks.plugins import PluginsLoad
-from termvisor.diagnostics.checks.programs import ProgramsAreKnown
-from termvisor.diagnostics.checks.recorder import RecorderIsAlive
-from termvisor.diagnostics.checks.servers import ServersAnswer
-from termvisor.diagnostics.checks.shell_marks import MarksAreHeard
-from termvisor.diagnostics.checks.sockets import SocketsArePrivate
-from termvisor.diagnostics.checks.tmux import TmuxIsPresent
+from termvisor.diagnostics.checks.clock_skew import ClockSkewCheck
+from termvisor.diagnostics.checks.config import ConfigCheck
+from termvisor.diagnostics.checks.database import DatabaseCheck
+from termvisor.diagnostics.checks.disk import DiskSpaceCheck
+from termvisor.diagnostics.checks.history_limit import HistoryLimitCheck
+from termvisor.diagnostics.checks.packs import RulePacksCheck
+from termvisor.diagnostics.checks.plugins import PluginsCheck
+from termvisor.diagnostics.checks.programs import ExternalProgramsCheck
+from termvisor.diagnostics.checks.recorder import RecorderCheck
+from termvisor.diagnostics.checks.servers import ServersCheck
+from termvisor.diagnostics.checks.shell_marks import ShellMarksCheck
+from termvisor.diagnostics.checks.sockets import SocketPermissionsCheck
+from termvisor.diagnostics.checks.tmux import TmuxVersionCheck
 
-BUILTIN: tuple[Check, ...] = (
-    ConfigIsValid(),
-    TmuxIsPresent(),
-    ServersAnswer(),
-    RecorderIsAlive(),
-    DatabaseIsWhole(),
-    DiskHasRoom(),
-    SocketsArePrivate(),
-    HistoryIsLong(),
-    MarksAreHeard(),
-    AgentsAreHeard(),
-    AgentsAreKnown(),
-    PacksLoad(),
-    PluginsLoad(),
-    ProgramsAreKnown(),
-    ClockIsSteady(),
+BUILTIN_CHECKS: tuple[Check, ...] = (
+    ConfigCheck(),
+    TmuxVersionCheck(),
+    ServersCheck(),
+    RecorderCheck(),
+    DatabaseCheck(),
+    DiskSpaceCheck(),
+    SocketPermissionsCheck(),
+    HistoryLimitCheck(),
+    ShellMarksCheck(),
+    AgentHooksCheck(),
+    AgentDriftCheck(),
+    RulePacksCheck(),
+    PluginsCheck(),
+    ExternalProgramsCheck(),
+    ClockSkewCheck(),
 )

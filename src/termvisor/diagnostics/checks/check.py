@@ -6,36 +6,36 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from termvisor.clock import Clock
-from termvisor.model.agent.drift import Drift
+from termvisor.model.agent.drift import AgentDrift
 from termvisor.model.agent.hooks import HookedFile
-from termvisor.model.health import Health
+from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
-from termvisor.settings import Places, Settings
+from termvisor.settings import Paths, Settings
 
-Status = Literal["ok", "warn", "fail", "skip"]
+CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class CheckFinding(Struct, frozen=True, kw_only=True):
     """``skip`` means that it could not be looked at; ``hint`` says what to do about a `warn` or `fail`."""
 
     name: str
-    status: Status
+    status: CheckStatus
     message: str
     hint: str = ""
 
 
-class Hooks(Struct, frozen=True):
+class InstalledHooks(Struct, frozen=True):
     """``trouble`` says what is wrong with the program that all of them run; empty when nothing is."""
 
     files: tuple[HookedFile, ...]
-    trouble: str = ""
+    script_problem: str = ""
 
 
-class LocalSight(Protocol):
+class LocalCheckContext(Protocol):
     """What checks may see without a daemon."""
 
     @property
-    def places(self) -> Places: ...
+    def paths(self) -> Paths: ...
 
     @property
     def settings(self) -> Settings:
@@ -44,21 +44,21 @@ class LocalSight(Protocol):
     @property
     def clock(self) -> Clock: ...
 
-    def hooks(self) -> Hooks:
+    def inspect_hooks(self) -> InstalledHooks:
         """What is found of ours in the settings of the agents that are installed."""
 
 
-class Sight(LocalSight, Protocol):
+class CheckContext(LocalCheckContext, Protocol):
     """Where no daemon runs, what only it knows is None."""
 
-    async def panes(self) -> Sequence[PaneView] | None: ...
+    async def list_panes(self) -> Sequence[PaneView] | None: ...
 
-    async def health(self) -> Health | None: ...
+    async def get_health(self) -> HealthStatus | None: ...
 
-    async def drifts(self) -> Sequence[Drift] | None:
+    async def list_drifts(self) -> Sequence[AgentDrift] | None:
         """What is no longer as we know it, of the agents that live."""
 
-    async def newest_at(self) -> int | None:
+    async def read_newest_event_time(self) -> int | None:
         """The time of the newest stored event."""
 
 
@@ -71,4 +71,4 @@ class Check(Protocol):
     @property
     def doc(self) -> str: ...
 
-    async def look(self, sight: Sight) -> Finding: ...
+    async def run(self, context: CheckContext) -> CheckFinding: ...

@@ -10,47 +10,47 @@ import sys
 import msgspec
 
 from termvisor.clock import SystemClock
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 from termvisor.errors import VisorError
-from termvisor.system.subprocesses import ask
+from termvisor.system.subprocesses import run_and_capture
 
-_PATIENCE = 120.0
+_CHECK_TIMEOUT_S = 120.0
 
 
-class DatabaseIsWhole:
+class DatabaseCheck:
     name = "database"
     doc = "The database opens, was not written by a newer version, and passes SQLite's integrity check."
 
-    async def look(self, sight: Sight) -> Finding:
-        path = sight.places.database
+    async def run(self, context: CheckContext) -> CheckFinding:
+        path = context.paths.database
         if not os.path.exists(path):
-            return Finding(name=self.name, status="skip", message=f"{path} is made when the daemon first runs")
-        health = await sight.health()
+            return CheckFinding(name=self.name, status="skip", message=f"{path} is made when the daemon first runs")
+        health = await context.get_health()
         if health is not None and not health.db_writable:
             hint = "Check the rights of the file and the free space of its disk."
-            return Finding(name=self.name, status="fail", message=f"the daemon cannot write {path}", hint=hint)
+            return CheckFinding(name=self.name, status="fail", message=f"the daemon cannot write {path}", hint=hint)
         argv = [sys.executable, "-m", "termvisor.diagnostics.checks.database", path]
-        status, output, trouble = await asyncio.to_thread(ask, argv, timeout=_PATIENCE)
+        status, output, trouble = await asyncio.to_thread(run_and_capture, argv, timeout_s=_CHECK_TIMEOUT_S)
         if status != 0:
             told = trouble.decode(errors="replace").strip().rpartition("\n")[2]
-            return Finding(name=self.name, status="warn", message=f"it could not be checked: {told}")
-        return msgspec.json.decode(output, type=Finding)
+            return CheckFinding(name=self.name, status="warn", message=f"it could not be checked: {told}")
+        return msgspec.json.decode(output, type=CheckFinding)
 
 
-async def examined(path: str) -> Finding:
+async def check_database_file(path: str) -> CheckFinding:
     from termvisor.store import Store  # SQLite loads in the checking process only
 
     try:
         store = await Store.open(path, SystemClock())
-        verdict = await store.check()
+        verdict = await store.check_integrity()
         await store.close()
     except VisorError as error:
-        return Finding(name="database", status="fail", message=error.message, hint=error.hint)
+        return CheckFinding(name="database", status="fail", message=error.message, hint=error.hint)
     if verdict != "ok":
         hint = "Stop the daemon and put back a copy with `visor db restore`; without one, move the file away."
-        return Finding(name="database", status="fail", message=verdict, hint=hint)
-    return Finding(name="database", status="ok", message=f"{path} is whole")
+        return CheckFinding(name="database", status="fail", message=verdict, hint=hint)
+    return CheckFinding(name="database", status="ok", message=f"{path} is whole")
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(msgspec.json.encode(asyncio.run(examined(sys.argv[1]))))
+    sys.stdout.buffer.write(msgspec.json.encode(asyncio.run(check_database_file(sys.argv[1]))))

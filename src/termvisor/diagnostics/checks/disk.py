@@ -3,35 +3,35 @@
 import os
 import tempfile
 
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
 WARN_BYTES = 1_000_000_000
 FAIL_BYTES = 100_000_000
 
 
-class DiskHasRoom:
+class DiskSpaceCheck:
     name = "disk"
     doc = "The data folder can be written and its disk has at least 1 GB free (100 MB at the very least)."
 
-    async def look(self, sight: Sight) -> Finding:
-        folder = sight.places.data_dir
+    async def run(self, context: CheckContext) -> CheckFinding:
+        folder = context.paths.data_dir
         if not os.path.isdir(folder):
-            return Finding(name=self.name, status="skip", message=f"{folder} is made when the daemon first runs")
+            return CheckFinding(name=self.name, status="skip", message=f"{folder} is made when the daemon first runs")
         try:
             with tempfile.TemporaryFile(dir=folder) as probe:
                 probe.write(b"visor")
         except OSError as error:
             hint = "Give yourself the right to write there, or set VISOR_DATA_DIR to another folder."
-            return Finding(
+            return CheckFinding(
                 name=self.name, status="fail", message=f"{folder} cannot be written: {error.strerror}", hint=hint
             )
         room = os.statvfs(folder)
-        return judged(folder, room.f_bavail * room.f_frsize)
+        return judge_free_space(folder, room.f_bavail * room.f_frsize)
 
 
-def judged(folder: str, free: int) -> Finding:
-    told = f"{folder}: {free / 1e9:.1f} GB free"
-    if free >= WARN_BYTES:
-        return Finding(name="disk", status="ok", message=told)
+def judge_free_space(folder: str, free_bytes: int) -> CheckFinding:
+    told = f"{folder}: {free_bytes / 1e9:.1f} GB free"
+    if free_bytes >= WARN_BYTES:
+        return CheckFinding(name="disk", status="ok", message=told)
     hint = "Free some space, or set VISOR_DATA_DIR to a folder on another disk."
-    return Finding(name="disk", status="warn" if free >= FAIL_BYTES else "fail", message=told, hint=hint)
+    return CheckFinding(name="disk", status="warn" if free_bytes >= FAIL_BYTES else "fail", message=told, hint=hint)

@@ -2,24 +2,24 @@
 
 import asyncio
 
-from termvisor.detection.packs.cache import load_kept
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.detection.packs.cache import load_cached_packs
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
-_SHOWN = 3
+_MAX_SHOWN_PROBLEMS = 3
 
 
-class PacksLoad:
+class RulePacksCheck:
     name = "packs"
     doc = "Every rule pack can be read, and every rule in it is proven by its own texts and in force."
 
-    async def look(self, sight: Sight) -> Finding:
-        places = sight.places
-        packs = await asyncio.to_thread(load_kept, places.config_dir, sight.settings, places.cache_dir)
+    async def run(self, context: CheckContext) -> CheckFinding:
+        places = context.paths
+        packs = await asyncio.to_thread(load_cached_packs, places.config_dir, context.settings, places.cache_dir)
         if not packs.troubles:
             message = f"{len(packs.rules)} rules of {len(packs.packs)} packs are in force"
-            return Finding(name=self.name, status="ok", message=message)
-        shown = [str(trouble) for trouble in packs.troubles[:_SHOWN]]
-        if len(packs.troubles) > _SHOWN:
-            shown.append(f"and {len(packs.troubles) - _SHOWN} more")
+            return CheckFinding(name=self.name, status="ok", message=message)
+        shown = [str(trouble) for trouble in packs.troubles[:_MAX_SHOWN_PROBLEMS]]
+        if len(packs.troubles) > _MAX_SHOWN_PROBLEMS:
+            shown.append(f"and {len(packs.troubles) - _MAX_SHOWN_PROBLEMS} more")
         hint = "`visor rules lint` says all; what is wrong is not in force, everything else is."
-        return Finding(name=self.name, status="warn", message="; ".join(shown), hint=hint)
+        return CheckFinding(name=self.name, status="warn", message="; ".join(shown), hint=hint)

@@ -3,32 +3,32 @@
 import asyncio
 
 from termvisor import agents, plugins
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 from termvisor.redaction import redact
 
-KINDS = ("agents", "packs", "workflows")
+PLUGIN_KINDS = ("agents", "packs", "workflows")
 
 
-class PluginsLoad:
+class PluginsCheck:
     name = "plugins"
     doc = "Every agent, rule pack and workflow that an installed package adds can be loaded."
 
-    async def look(self, _sight: Sight) -> Finding:
-        count, troubles = await asyncio.to_thread(_tried)
+    async def run(self, _context: CheckContext) -> CheckFinding:
+        count, troubles = await asyncio.to_thread(_load_plugins)
         if not troubles:
             message = f"all {count} that packages add can be loaded" if count else "no package adds any"
-            return Finding(name=self.name, status="ok", message=message)
+            return CheckFinding(name=self.name, status="ok", message=message)
         hint = "Mend or uninstall its package, then restart the daemon; everything else works without it."
-        return Finding(name=self.name, status="warn", message="; ".join(troubles), hint=hint)
+        return CheckFinding(name=self.name, status="warn", message="; ".join(troubles), hint=hint)
 
 
-def _tried() -> tuple[int, list[str]]:
+def _load_plugins() -> tuple[int, list[str]]:
     """How many are fine, and what is wrong with the others."""
     fine, troubles = 0, []
-    for kind in KINDS:
-        found, broken = plugins.read(kind)
+    for kind in PLUGIN_KINDS:
+        found, broken = plugins.read_plugins(kind)
         wrong = broken | {
-            name: why for name, one in found.items() if kind == "agents" and (why := agents.complaint(one))
+            name: why for name, one in found.items() if kind == "agents" and (why := agents.find_adapter_problem(one))
         }
         fine += len(found.keys() - wrong.keys())
         troubles += [redact(f"{kind} {name}: {why}") for name, why in sorted(wrong.items())]

@@ -1,18 +1,18 @@
 """The check `recorder`: the process that keeps the bytes is alive."""
 
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
 
-class RecorderIsAlive:
+class RecorderCheck:
     name = "recorder"
     doc = "The daemon runs, and so does its recorder process."
 
-    async def look(self, sight: Sight) -> Finding:
-        health = await sight.health()
+    async def run(self, context: CheckContext) -> CheckFinding:
+        health = await context.get_health()
         if health is None:
             message = "no daemon is running"
-            return Finding(name=self.name, status="skip", message=message, hint="`visor up` starts it.")
+            return CheckFinding(name=self.name, status="skip", message=message, hint="`visor up` starts it.")
         if health.recorder is None:
             hint = "It is started again by itself; `visor health` shows alerts, `visor down` and `visor up` start anew."
-            return Finding(name=self.name, status="fail", message="the recorder is not running", hint=hint)
-        return Finding(name=self.name, status="ok", message=f"process {health.recorder.pid} records")
+            return CheckFinding(name=self.name, status="fail", message="the recorder is not running", hint=hint)
+        return CheckFinding(name=self.name, status="ok", message=f"process {health.recorder.pid} records")

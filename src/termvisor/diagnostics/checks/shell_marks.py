@@ -1,20 +1,20 @@
 """The check `shell_marks`: shells tell where prompts and commands begin and end."""
 
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
 
-class MarksAreHeard:
+class ShellMarksCheck:
     name = "shell_marks"
     doc = "At least one pane's shell sends prompt marks (OSC 133 or 633), so that its activity is known."
 
-    async def look(self, sight: Sight) -> Finding:
-        panes = await sight.panes()
+    async def run(self, context: CheckContext) -> CheckFinding:
+        panes = await context.list_panes()
         if not panes:
-            return Finding(name=self.name, status="skip", message="no panes are known")
+            return CheckFinding(name=self.name, status="skip", message="no panes are known")
         heard = [pane for pane in panes if pane.activity.kind in ("prompt", "command")]
         proven = sum(pane.activity.is_proven for pane in heard)
         told = f"{len(heard)} of {len(panes)} panes send marks, {proven} of them proven"
         if heard:
-            return Finding(name=self.name, status="ok", message=told)
+            return CheckFinding(name=self.name, status="ok", message=told)
         hint = "`visor setup shell` makes it send OSC 133 marks; without them a pane's activity is mostly unknown."
-        return Finding(name=self.name, status="warn", message=told, hint=hint)
+        return CheckFinding(name=self.name, status="warn", message=told, hint=hint)

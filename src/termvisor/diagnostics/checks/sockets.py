@@ -3,26 +3,26 @@
 import os
 import stat
 
-from termvisor.diagnostics.checks.check import Finding, Sight
+from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
 
-class SocketsArePrivate:
+class SocketPermissionsCheck:
     name = "sockets"
     doc = "The runtime folder is 0700, the sockets in it are 0600, and both belong to you."
 
-    async def look(self, sight: Sight) -> Finding:
-        folder = sight.places.runtime_dir
+    async def run(self, context: CheckContext) -> CheckFinding:
+        folder = context.paths.runtime_dir
         if not os.path.isdir(folder):
-            return Finding(name=self.name, status="skip", message=f"{folder} is made when the daemon first runs")
-        rules = [(folder, 0o700), (sight.places.daemon_socket, 0o600), (sight.places.recorder_socket, 0o600)]
-        wrong = [trouble for path, mode in rules if (trouble := _trouble(path, mode))]
+            return CheckFinding(name=self.name, status="skip", message=f"{folder} is made when the daemon first runs")
+        rules = [(folder, 0o700), (context.paths.daemon_socket, 0o600), (context.paths.recorder_socket, 0o600)]
+        wrong = [trouble for path, mode in rules if (trouble := _find_permission_problem(path, mode))]
         if wrong:
             hint = "Stop the daemon with `visor down`, remove the folder, and start again."
-            return Finding(name=self.name, status="fail", message="; ".join(wrong), hint=hint)
-        return Finding(name=self.name, status="ok", message=f"{folder} is private")
+            return CheckFinding(name=self.name, status="fail", message="; ".join(wrong), hint=hint)
+        return CheckFinding(name=self.name, status="ok", message=f"{folder} is private")
 
 
-def _trouble(path: str, mode: int) -> str | None:
+def _find_permission_problem(path: str, mode: int) -> str | None:
     try:
         found = os.lstat(path)
     except FileNotFoundError:

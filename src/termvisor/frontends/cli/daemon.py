@@ -4,15 +4,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.client.daemon_process import ensure_running, greet, is_running, stop
-from termvisor.frontends.cli.fast_client import write
-from termvisor.settings import Places, places
+from termvisor.client.daemon_process import ensure_running, fetch_hello, is_running, stop_daemon
+from termvisor.frontends.cli.fast_client import write_all
+from termvisor.settings import Paths, resolve_paths
 
-NOT_RUNNING = 3
+NOT_RUNNING_STATUS = 3
 """The exit status of `status` when there is no daemon, as service managers know it."""
 
 
-class Daemon(Struct, frozen=True, kw_only=True):
+class DaemonCommandArgs(Struct, frozen=True, kw_only=True):
     """What to do with the daemon."""
 
     action: Annotated[
@@ -22,32 +22,34 @@ class Daemon(Struct, frozen=True, kw_only=True):
     foreground: Annotated[bool, Meta(description="Be the daemon, for a supervisor; ends on SIGTERM.")] = False
 
 
-def run(wanted: Daemon) -> int:
-    return {"start": _start, "stop": _stop, "restart": _restart, "status": _status}[wanted.action](places())
+def run(args: DaemonCommandArgs) -> int:
+    return {"start": _start_daemon, "stop": _stop_daemon, "restart": _restart_daemon, "status": _print_status}[
+        args.action
+    ](resolve_paths())
 
 
-def _start(where: Places) -> int:
-    hello = ensure_running(where)
-    return _say(f"The daemon is running (pid {hello.pid}, version {hello.version}). `visor down` stops it.")
+def _start_daemon(paths: Paths) -> int:
+    hello = ensure_running(paths)
+    return _print_line(f"The daemon is running (pid {hello.pid}, version {hello.version}). `visor down` stops it.")
 
 
-def _stop(where: Places) -> int:
-    pid = stop(where)
-    return _say("No daemon was running." if pid is None else f"Stopped the daemon (pid {pid}).")
+def _stop_daemon(paths: Paths) -> int:
+    pid = stop_daemon(paths)
+    return _print_line("No daemon was running." if pid is None else f"Stopped the daemon (pid {pid}).")
 
 
-def _restart(where: Places) -> int:
-    stop(where, keep_recorder=True)
-    return _start(where)
+def _restart_daemon(paths: Paths) -> int:
+    stop_daemon(paths, keep_recorder=True)
+    return _start_daemon(paths)
 
 
-def _status(where: Places) -> int:
-    if hello := greet(where):
-        return _say(f"running, pid {hello.pid}, version {hello.version}")
-    _say("starting or stopping" if is_running(where) else "not running")
-    return NOT_RUNNING
+def _print_status(paths: Paths) -> int:
+    if hello := fetch_hello(paths):
+        return _print_line(f"running, pid {hello.pid}, version {hello.version}")
+    _print_line("starting or stopping" if is_running(paths) else "not running")
+    return NOT_RUNNING_STATUS
 
 
-def _say(text: str) -> int:
-    write(1, text.encode() + b"\n")
+def _print_line(text: str) -> int:
+    write_all(1, text.encode() + b"\n")
     return 0

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.frontends.cli.fast_client import write
+from termvisor.frontends.cli.fast_client import write_all
 from termvisor.frontends.demo import server
-from termvisor.settings import load, places
+from termvisor.settings import load_settings, resolve_paths
 
 
-class Demo(Struct, frozen=True, kw_only=True):
+class DemoCommandArgs(Struct, frozen=True, kw_only=True):
     """What to do with the demo."""
 
     action: Annotated[
@@ -17,18 +17,18 @@ class Demo(Struct, frozen=True, kw_only=True):
     ] = "start"
 
 
-def run(wanted: Demo) -> int:
-    where = places()
-    settings = load(where)
-    if wanted.action == "start":
-        text = _started(server.start(where, settings), server.attach_command(where, settings))
+def run(args: DemoCommandArgs) -> int:
+    where = resolve_paths()
+    settings = load_settings(where)
+    if args.action == "start":
+        text = _render_started(server.start_demo(where, settings), server.build_attach_command(where, settings))
     else:
-        text = "Stopped the demo." if server.stop(where, settings) else "No demo was running."
-    write(1, text.encode() + b"\n")
+        text = "Stopped the demo." if server.stop_demo(where, settings) else "No demo was running."
+    write_all(1, text.encode() + b"\n")
     return 0
 
 
-def _started(is_new: bool, attach: str) -> str:
+def _render_started(is_new: bool, attach: str) -> str:
     head = "The demo is running" if is_new else "The demo was running already"
     return f"""{head}: six panes on a tmux server of its own.
   visor up                see them, live

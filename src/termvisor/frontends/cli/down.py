@@ -2,39 +2,39 @@
 
 from msgspec import Struct
 
-from termvisor.client import daemon_process as start
-from termvisor.daemon.lifecycle import recorder_pid, stop_recorder
+from termvisor.client import daemon_process
+from termvisor.daemon.lifecycle import find_recorder_pid, stop_recorder
 from termvisor.errors import ConfigError
-from termvisor.frontends.cli.fast_client import write
+from termvisor.frontends.cli.fast_client import write_all
 from termvisor.frontends.demo import server
-from termvisor.settings import Places, Settings, load, places
+from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 
 
-class Down(Struct, frozen=True, kw_only=True):
+class DownCommandArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-def run(_wanted: Down) -> int:
-    where = places()
-    stopped = _stop(where)
+def run(_args: DownCommandArgs) -> int:
+    where = resolve_paths()
+    stopped = _stop_everything(where)
     text = "".join(f"Stopped {what}.\n" for what in stopped) or "Nothing was running.\n"
-    write(1, text.encode())
+    write_all(1, text.encode())
     return 0
 
 
-def _stop(where: Places) -> list[str]:
-    stopped = ["the demo"] if server.stop(where, _settings(where)) else []
-    recorder = recorder_pid(where)
-    if pid := start.stop(where):
+def _stop_everything(paths: Paths) -> list[str]:
+    stopped = ["the demo"] if server.stop_demo(paths, _load_settings(paths)) else []
+    recorder = find_recorder_pid(paths)
+    if pid := daemon_process.stop_daemon(paths):
         stopped.append(f"the daemon (pid {pid})")
-    stop_recorder(where)
+    stop_recorder(paths)
     if recorder is not None:
         stopped.append(f"the recorder (pid {recorder})")
     return stopped
 
 
-def _settings(where: Places) -> Settings:
+def _load_settings(paths: Paths) -> Settings:
     try:
-        return load(where)
+        return load_settings(paths)
     except ConfigError:
         return Settings()  # a broken config file must not keep anybody from stopping

@@ -9,62 +9,64 @@ from msgspec import convert
 from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
-from termvisor.frontends.cli import fast_client as courier
-from termvisor.ops.api.dispatch import KINDS, Caller, answer, find
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.api.services import World
-from termvisor.protocol import command_protocol as face
-from termvisor.settings import places
+from termvisor.frontends.cli import fast_client
+from termvisor.ops.api.dispatch import CHUNK_KINDS, CommandContext, dispatch_command_line, find_operation
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import Services
+from termvisor.protocol import command_protocol
+from termvisor.settings import resolve_paths
 
 
-def run(asked: face.Asked, why: int) -> int:
+def run_without_daemon(request: command_protocol.CommandRequest, reason: int) -> int:
     """``why`` is what the courier came back with."""
-    if why == courier.YOURSELF or (why == courier.NOBODY and not _needs_daemon(asked)):
-        return _here(LocalWorld(), asked)
+    if reason == fast_client.RUN_LOCALLY or (reason == fast_client.NO_DAEMON and not _needs_daemon(request)):
+        return _run_locally(LocalServices(), request)
     try:
-        if why == courier.LOST:
+        if reason == fast_client.CONNECTION_LOST:
             raise Unavailable(
                 "the daemon did not finish its answer", hint="Ask again; `visor daemon restart` may help."
             )
-        return _through_new_daemon(asked)
+        return _start_daemon_and_send(request)
     except VisorError as error:
-        return _here(cast(World, _Unreached(error)), asked)
+        return _run_locally(cast(Services, _UnreachableServices(error)), request)
 
 
-def _needs_daemon(asked: face.Asked) -> bool:
+def _needs_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
-        op, words = find(asked.argv, asked.is_robot)
+        op, words = find_operation(request.argv, request.is_robot)
     except VisorError:
         return False
-    return not (op.is_local(words) or op.works_alone)
+    return not (op.is_local(words) or op.works_without_daemon)
 
 
-def _through_new_daemon(asked: face.Asked) -> int:
-    where = places()
+def _start_daemon_and_send(request: command_protocol.CommandRequest) -> int:
+    where = resolve_paths()
     ensure_running(where)
-    status = courier.carry(where.daemon_socket, asked)
+    status = fast_client.send_command(where.daemon_socket, request)
     if status < 0:
         raise Unavailable("the daemon ended right after its start", hint=f"See {where.log_file}.")
     return status
 
 
-def _here(world: World, asked: face.Asked) -> int:
-    outlet = courier.Outlet(asked)
-    status = asyncio.run(_answered(world, asked, outlet))
-    again = outlet.again(lambda _aside: None)
-    return status if again is None else _here(world, again)
+def _run_locally(services: Services, request: command_protocol.CommandRequest) -> int:
+    outlet = fast_client.OutputRouter(request)
+    status = asyncio.run(_dispatch(services, request, outlet))
+    again = outlet.build_retry(lambda _aside: None)
+    return status if again is None else _run_locally(services, again)
 
 
-async def _answered(world: World, asked: face.Asked, outlet: courier.Outlet) -> int:
-    async with aclosing(answer(world, convert(asked.fields(), Caller))) as pieces:
+async def _dispatch(
+    services: Services, request: command_protocol.CommandRequest, output: fast_client.OutputRouter
+) -> int:
+    async with aclosing(dispatch_command_line(services, convert(request.to_fields(), CommandContext))) as pieces:
         async for piece in pieces:
             if isinstance(piece, int):
                 return piece
-            outlet.deliver(KINDS.get(type(piece), b"o"), piece)
+            output.deliver(CHUNK_KINDS.get(type(piece), b"o"), piece)
     raise AssertionError("an answer ends with its exit status")
 
 
-class _Unreached:
+class _UnreachableServices:
     """A world behind a daemon that cannot be reached: every look at it says why, in the words of the face."""
 
     def __init__(self, error: VisorError):
@@ -72,7 +74,7 @@ class _Unreached:
         self.clock = SystemClock()
 
     def __getattr__(self, name: str) -> Any:
-        self._refuse()
+        self._raise_error()
 
-    def _refuse(self) -> NoReturn:
+    def _raise_error(self) -> NoReturn:
         raise self._error

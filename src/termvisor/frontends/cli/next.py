@@ -2,25 +2,25 @@
 
 import msgspec
 
-from termvisor.frontends.cli.attach import go
-from termvisor.ops.agents.next import Next
-from termvisor.ops.api.arguments import render
-from termvisor.ops.panes.attach import Attached
+from termvisor.frontends.cli.attach import attach_terminal
+from termvisor.ops.agents.next import NextArgs
+from termvisor.ops.api.arguments import render_arguments
+from termvisor.ops.panes.attach import AttachResult
 
 
-class _Found(msgspec.Struct):
-    attached: Attached | None = None
+class _NextAgent(msgspec.Struct):
+    attached: AttachResult | None = None
 
 
-class _Answer(msgspec.Struct):
-    data: _Found | None = None
+class _NextAnswer(msgspec.Struct):
+    data: _NextAgent | None = None
 
 
-def run(wanted: Next) -> int:
-    return go(("next", *render(wanted)), way)
+def run(args: NextArgs) -> int:
+    return attach_terminal(("next", *render_arguments(args)), read_attach_target)
 
 
-def way(answer: bytes) -> Attached | None:
+def read_attach_target(answer: bytes) -> AttachResult | None:
     """Where the answer leads, if somebody needs a person."""
-    found = msgspec.json.decode(answer, type=_Answer).data
+    found = msgspec.json.decode(answer, type=_NextAnswer).data
     return None if found is None else found.attached

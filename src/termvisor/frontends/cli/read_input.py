@@ -7,37 +7,37 @@ daemon, which also finds the words for what is wrong with it.
 
 import os
 
-from termvisor.frontends.cli.fast_client import write
-from termvisor.protocol.command_protocol import Given
+from termvisor.frontends.cli.fast_client import write_all
+from termvisor.protocol.command_protocol import InputText
 
-MOST = (1 << 20) + 2
+MAX_INPUT_BYTES = (1 << 20) + 2
 """More bytes than any text may have, with the newline at its end."""
 
 
-def read(source: bytes) -> Given:
+def read_input(source: bytes) -> InputText:
     """All of it, or so much that it is too long; ``-`` is stdin."""
     try:
-        return Given(_stdin() if source == b"-" else _file(source))
+        return InputText(_read_stdin() if source == b"-" else _read_file(source))
     except OSError as error:
-        return Given(trouble=error.strerror or "it cannot be read")
+        return InputText(trouble=error.strerror or "it cannot be read")
 
 
-def _file(path: bytes) -> bytes:
+def _read_file(path: bytes) -> bytes:
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        return _until_end(descriptor)
+        return _read_to_end(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _stdin() -> bytes:
+def _read_stdin() -> bytes:
     if os.isatty(0) and os.isatty(2):
-        write(2, b"Type the text; Ctrl-D on a line of its own ends it.\n")
-    return _until_end(0)
+        write_all(2, b"Type the text; Ctrl-D on a line of its own ends it.\n")
+    return _read_to_end(0)
 
 
-def _until_end(descriptor: int) -> bytes:
+def _read_to_end(descriptor: int) -> bytes:
     data = bytearray()
-    while len(data) < MOST and (chunk := os.read(descriptor, min(1 << 16, MOST - len(data)))):
+    while len(data) < MAX_INPUT_BYTES and (chunk := os.read(descriptor, min(1 << 16, MAX_INPUT_BYTES - len(data)))):
         data += chunk
     return bytes(data)

@@ -5,51 +5,51 @@ Invariant: a few lines a second at most, and everything in them is invented.
 
 from collections.abc import Callable, Iterator
 
-Beat = tuple[str, float]
-Scene = Callable[[int], Iterator[Beat]]
-_UNITS = ("lexer", "parser", "resolver", "typechecker", "optimizer", "codegen", "linker")
-_BAR = 28
+SceneBeat = tuple[str, float]
+DemoScene = Callable[[int], Iterator[SceneBeat]]
+_BUILD_UNITS = ("lexer", "parser", "resolver", "typechecker", "optimizer", "codegen", "linker")
+_BAR_WIDTH = 28
 
 
-def build(number: int) -> Iterator[Beat]:
+def play_build(number: int) -> Iterator[SceneBeat]:
     """A build with a progress bar that overwrites itself, now and then a warning, every fourth time a failure."""
     yield f"\x1b]2;build #{number + 1}\x07\r\n\x1b[1mbuild #{number + 1}\x1b[0m of project kingfisher\r\n", 1.0
-    for done, unit in enumerate(_UNITS, 1):
+    for done, unit in enumerate(_BUILD_UNITS, 1):
         for step in range(1, 5):
-            yield _bar(unit, (done - 1) * 4 + step), 0.4
+            yield _render_bar(unit, (done - 1) * 4 + step), 0.4
         if (number + done) % 5 == 0:
             yield f"\r\x1b[K\x1b[33mwarning\x1b[0m: src/{unit}.zig:{40 + done}: unused variable `tmp`\r\n", 0.6
     results = ("\x1b[32mfinished\x1b[0m in 11.9 s", "\x1b[31mfailed\x1b[0m: undefined symbol `osprey_init`")
     yield f"\r\x1b[Kbuild #{number + 1} {results[number % 4 == 3]}\r\n", 6.0
 
 
-def _bar(unit: str, step: int) -> str:
-    filled = _BAR * step // (len(_UNITS) * 4)
-    return f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {100 * filled // _BAR:3d} % {unit}"
+def _render_bar(unit: str, step: int) -> str:
+    filled = _BAR_WIDTH * step // (len(_BUILD_UNITS) * 4)
+    return f"\r\x1b[K[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {100 * filled // _BAR_WIDTH:3d} % {unit}"
 
 
-_PATHS = ("/api/harbour", "/api/ferries/17", "/login", "/api/tides?port=Lisbon", "/static/albatross.svg")
-TOKEN = "ghp_" + "d3M0" * 9
+_REQUEST_PATHS = ("/api/harbour", "/api/ferries/17", "/login", "/api/tides?port=Lisbon", "/static/albatross.svg")
+FAKE_TOKEN = "ghp_" + "d3M0" * 9
 """An invented secret, put together here so that no scanner takes this file for a leak."""
 
 
-def log(number: int) -> Iterator[Beat]:
+def play_log(number: int) -> Iterator[SceneBeat]:
     """The log of a made-up server. Once a round it prints the secret, to show that it is not kept."""
-    for turn, path in enumerate(_PATHS * 3):
-        count = number * len(_PATHS) * 3 + turn
+    for turn, path in enumerate(_REQUEST_PATHS * 3):
+        count = number * len(_REQUEST_PATHS) * 3 + turn
         status = 503 if count % 13 == 12 else 200
-        yield f"{_stamp(count)} INFO  request={count:05d} GET {path} {status} {3 + count * 7 % 90}ms\r\n", 0.7
+        yield f"{_format_time(count)} INFO  request={count:05d} GET {path} {status} {3 + count * 7 % 90}ms\r\n", 0.7
         if status == 503:
-            yield f"{_stamp(count)} ERROR upstream lighthouse timed out, retrying in 2 s\r\n", 2.0
-    yield f"{_stamp(number * 15 + 15)} DEBUG harbourmaster uses token={TOKEN} for the mirror\r\n", 1.5
+            yield f"{_format_time(count)} ERROR upstream lighthouse timed out, retrying in 2 s\r\n", 2.0
+    yield f"{_format_time(number * 15 + 15)} DEBUG harbourmaster uses token={FAKE_TOKEN} for the mirror\r\n", 1.5
 
 
-def _stamp(count: int) -> str:
+def _format_time(count: int) -> str:
     return f"{8 + count // 3600 % 12:02d}:{count // 60 % 60:02d}:{count % 60:02d}"
 
 
 _PROMPT = "\x1b]133;A\x07\x1b[32mdemo\x1b[0m:\x1b[34m~/kingfisher\x1b[0m$ \x1b]133;B\x07"
-_COMMANDS: tuple[tuple[str, tuple[str, ...], int], ...] = (
+_SHELL_COMMANDS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("git status --short", (" M src/parser.zig", "?? notes/pelican.txt"), 0),
     ("run-tests parser", ("parser/unicode ... ok", "parser/empty_input ... ok", "parser/deep_nesting ... FAILED"), 1),
     ("git log --oneline -3", ("a41f0c2 parser: accept a trailing comma", "77be9d1 docs: the seagull guide"), 0),
@@ -58,10 +58,10 @@ _COMMANDS: tuple[tuple[str, tuple[str, ...], int], ...] = (
 )
 
 
-def shell(number: int) -> Iterator[Beat]:
+def play_shell(number: int) -> Iterator[SceneBeat]:
     """A shell session with OSC 133 marks: a prompt, a typed command, its output, its exit status."""
     yield f"\x1b]7;file://localhost/home/you/kingfisher\x07\x1b]2;shell {number + 1}\x07", 0.5
-    for command, lines, status in _COMMANDS:
+    for command, lines, status in _SHELL_COMMANDS:
         yield _PROMPT, 2.0
         yield from ((letter, 0.08) for letter in command)
         yield f"\r\n\x1b]133;E;{command}\x07\x1b]133;C\x07", 0.4
@@ -69,25 +69,25 @@ def shell(number: int) -> Iterator[Beat]:
         yield f"\x1b]133;D;{status}\x07", 2.0
 
 
-_NAMES = ("indexer", "compactor", "gateway", "scheduler", "thumbnailer", "mailer")
-_LOOKS = 20
+_PROCESS_NAMES = ("indexer", "compactor", "gateway", "scheduler", "thumbnailer", "mailer")
+_REPAINTS = 20
 
 
-def top(number: int) -> Iterator[Beat]:
+def play_top(number: int) -> Iterator[SceneBeat]:
     """A small screen of made-up processes that repaints itself on the alternate screen."""
     yield "\x1b]2;top\x07\x1b[?1049h\x1b[?25l", 0.2
-    for look in range(_LOOKS):
-        yield _screen(number * _LOOKS + look), 1.5
+    for look in range(_REPAINTS):
+        yield _render_processes(number * _REPAINTS + look), 1.5
     yield "\x1b[?25h\x1b[?1049l", 0.2
-    yield f"top: looked {_LOOKS} times, the busiest was {_NAMES[number % len(_NAMES)]}\r\n", 3.0
+    yield f"top: looked {_REPAINTS} times, the busiest was {_PROCESS_NAMES[number % len(_PROCESS_NAMES)]}\r\n", 3.0
 
 
-def _screen(turn: int) -> str:
-    loads = [((turn * (5 + index * 3) + index * 17) % 97, name) for index, name in enumerate(_NAMES)]
+def _render_processes(turn: int) -> str:
+    loads = [((turn * (5 + index * 3) + index * 17) % 97, name) for index, name in enumerate(_PROCESS_NAMES)]
     rows = [f"{1200 + len(name):6d}  {name:<12} {load:3d} % {'|' * (load // 4)}" for load, name in sorted(loads)[::-1]]
     head = f"\x1b[7m   PID  NAME         LOAD   look {turn:<6}\x1b[0m"
     return "\x1b[?2026h\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in (head, *rows)) + "\x1b[J\x1b[?2026l"
 
 
-SCENES: dict[str, Scene] = {"build": build, "log": log, "shell": shell, "top": top}
+DEMO_SCENES: dict[str, DemoScene] = {"build": play_build, "log": play_log, "shell": play_shell, "top": play_top}
 """One window each."""

@@ -6,57 +6,59 @@ import shlex
 import sys
 
 from termvisor.errors import MuxError
-from termvisor.frontends.demo.fake_agents import AGENTS
-from termvisor.frontends.demo.scenes import SCENES
-from termvisor.protocol.connect import dial
-from termvisor.settings import Places, Settings, prepare
-from termvisor.system import subprocesses as spawn
+from termvisor.frontends.demo.fake_agents import DEMO_AGENTS
+from termvisor.frontends.demo.scenes import DEMO_SCENES
+from termvisor.protocol.connect import connect_socket
+from termvisor.settings import Paths, Settings, make_instance_folders
+from termvisor.system import subprocesses
 
 SESSION = "demo"
-WINDOWS = (*AGENTS, *SCENES)
+WINDOWS = (*DEMO_AGENTS, *DEMO_SCENES)
 
 
-def is_running(places: Places) -> bool:
-    if (line := dial(places.demo_socket)) is None:
+def is_running(paths: Paths) -> bool:
+    if (line := connect_socket(paths.demo_socket)) is None:
         return False
     line.close()
     return True
 
 
-def start(places: Places, settings: Settings) -> bool:
+def start_demo(paths: Paths, settings: Settings) -> bool:
     """Start the panes. False when they were there already."""
-    if is_running(places):
+    if is_running(paths):
         return False
-    prepare(places)
+    make_instance_folders(paths)
     words = ["start-server", ";", "set-option", "-g", "history-limit", "50000"]
     make = ["new-session", "-d", "-s", SESSION, "-x", "110", "-y", "30"]
     for name in WINDOWS:
-        words += [";", *make, "-c", "/", "-n", name, *_player(name)]
+        words += [";", *make, "-c", "/", "-n", name, *_build_player_command(name)]
         make = ["new-window", "-d", "-t", f"{SESSION}:"]
-    _tmux(places, settings, words)
+    _run_tmux(paths, settings, words)
     return True
 
 
-def stop(places: Places, settings: Settings) -> bool:
+def stop_demo(paths: Paths, settings: Settings) -> bool:
     """End the demo's server. False when there was none."""
-    was_running = is_running(places)
+    was_running = is_running(paths)
     if was_running:
-        _tmux(places, settings, ["kill-server"])
+        _run_tmux(paths, settings, ["kill-server"])
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(places.demo_socket)
+        os.unlink(paths.demo_socket)
     return was_running
 
 
-def attach_command(places: Places, settings: Settings) -> str:
-    return f"{settings.tmux_program} -S {shlex.quote(places.demo_socket)} attach"
+def build_attach_command(paths: Paths, settings: Settings) -> str:
+    return f"{settings.tmux_program} -S {shlex.quote(paths.demo_socket)} attach"
 
 
-def _player(name: str) -> list[str]:
+def _build_player_command(name: str) -> list[str]:
     return [sys.executable, "-P", "-m", "termvisor.frontends.demo.player", name]
 
 
-def _tmux(places: Places, settings: Settings, words: list[str]) -> None:
-    status, _, errors = spawn.ask([settings.tmux_program, "-f", "/dev/null", "-S", places.demo_socket, *words])
+def _run_tmux(paths: Paths, settings: Settings, words: list[str]) -> None:
+    status, _, errors = subprocesses.run_and_capture(
+        [settings.tmux_program, "-f", "/dev/null", "-S", paths.demo_socket, *words]
+    )
     if status == 127:
         raise MuxError("tmux is not installed", hint="Install it, for example with `sudo apt-get install tmux`.")
     if status:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-_NAMES = {
+_TABLE_KEYS = {
     b"\x1b[A": "up",
     b"\x1bOA": "up",
     b"k": "up",
@@ -25,20 +25,20 @@ _NAMES = {
     b"Q": "quit",
     b"\x03": "quit",
 }
-_KEY = re.compile(rb"\x1b(?:\[[0-9;?]*[@-~]|O.)|[^\x1b]|\x1b(?=\x1b)", re.DOTALL)
-_UNFINISHED = re.compile(rb"\x1b(?:\[[0-9;?]*|O)?$")
-_LONGEST = 32
+_KEY_PATTERN = re.compile(rb"\x1b(?:\[[0-9;?]*[@-~]|O.)|[^\x1b]|\x1b(?=\x1b)", re.DOTALL)
+_UNFINISHED_SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;?]*|O)?$")
+_MAX_SEQUENCE_BYTES = 32
 
 
-class Keys:
-    def __init__(self, names: Mapping[bytes, str] = _NAMES) -> None:
-        self._names = names
+class KeyDecoder:
+    def __init__(self, names: Mapping[bytes, str] = _TABLE_KEYS) -> None:
+        self._keys_by_bytes = names
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:
         """The names of the keys that are complete now; others are passed over."""
         text = self._rest + data
-        unfinished = _UNFINISHED.search(text)
+        unfinished = _UNFINISHED_SEQUENCE.search(text)
         end = unfinished.start() if unfinished else len(text)
-        self._rest = text[end:][:_LONGEST]
-        return [self._names[key] for key in _KEY.findall(text[:end]) if key in self._names]
+        self._rest = text[end:][:_MAX_SEQUENCE_BYTES]
+        return [self._keys_by_bytes[key] for key in _KEY_PATTERN.findall(text[:end]) if key in self._keys_by_bytes]

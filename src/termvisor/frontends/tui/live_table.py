@@ -2,51 +2,51 @@
 
 from termvisor.clock import SystemClock
 from termvisor.errors import VisorError
-from termvisor.frontends.tui import fleet_table as fleet
-from termvisor.frontends.tui.keys import Keys
-from termvisor.frontends.tui.raw_terminal import Terminal
-from termvisor.frontends.tui.table_view import View, compose, paint, room, scroll
-from termvisor.protocol.command_protocol import Look
-from termvisor.settings import Places
+from termvisor.frontends.tui import pane_table
+from termvisor.frontends.tui.keys import KeyDecoder
+from termvisor.frontends.tui.raw_terminal import RawTerminal
+from termvisor.frontends.tui.table_view import TableView, compose_rows, count_visible_rows, encode_rows, scroll_to
+from termvisor.protocol.command_protocol import TerminalInfo
+from termvisor.settings import Paths
 
 
-def watch(where: Places, interval: float, *, colour: bool) -> None:
+def run_live_table(paths: Paths, interval: float, *, colour: bool) -> None:
     """Until the reader leaves."""
-    with Terminal() as terminal:
+    with RawTerminal() as terminal:
         try:
-            _Table(where, terminal, colour).run(interval)
+            _LiveTable(paths, terminal, colour).run(interval)
         except KeyboardInterrupt:
             return
 
 
-class _Table:
-    def __init__(self, where: Places, terminal: Terminal, colour: bool):
-        self._where, self._terminal, self._colour = where, terminal, colour
-        self._clock, self._keys = SystemClock(), Keys()
-        self._view, self._top, self._width = View(), 0, 0
+class _LiveTable:
+    def __init__(self, paths: Paths, terminal: RawTerminal, colour: bool):
+        self._paths, self._terminal, self._colour = paths, terminal, colour
+        self._clock, self._keys = SystemClock(), KeyDecoder()
+        self._view, self._top, self._width = TableView(), 0, 0
 
     def run(self, interval: float) -> None:
         next_look = 0.0
-        while not self._terminal.is_over:
-            width, height = self._terminal.size()
+        while not self._terminal.is_closed:
+            width, height = self._terminal.get_size()
             if self._clock.monotonic() >= next_look or width != self._width:
-                self._look(width)
+                self._refresh(width)
                 next_look = self._clock.monotonic() + interval
-            self._top = scroll(self._top, "", len(self._view.rows), room(self._view, height))
-            self._terminal.show(paint(compose(self._view, height, self._top)))
-            if self._leaves(self._terminal.wait(next_look - self._clock.monotonic()), height):
+            self._top = scroll_to(self._top, "", len(self._view.rows), count_visible_rows(self._view, height))
+            self._terminal.write(encode_rows(compose_rows(self._view, height, self._top)))
+            if self._handle_keys(self._terminal.wait_for_keys(next_look - self._clock.monotonic()), height):
                 return
 
-    def _look(self, width: int) -> None:
+    def _refresh(self, width: int) -> None:
         self._width = width
         try:
-            self._view = fleet.view(self._where, Look(width, True, self._colour))
+            self._view = pane_table.build_view(self._paths, TerminalInfo(width, True, self._colour))
         except (VisorError, OSError) as error:
-            self._view = fleet.lost(self._view, error)
+            self._view = pane_table.build_disconnected_view(self._view, error)
 
-    def _leaves(self, data: bytes | None, height: int) -> bool:
+    def _handle_keys(self, data: bytes | None, height: int) -> bool:
         for key in self._keys.feed(data or b""):
             if key == "quit":
                 return True
-            self._top = scroll(self._top, key, len(self._view.rows), room(self._view, height))
+            self._top = scroll_to(self._top, key, len(self._view.rows), count_visible_rows(self._view, height))
         return False

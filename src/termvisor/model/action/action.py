@@ -8,14 +8,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.action.readonly_program import FOLDER, lookup_of
+from termvisor.model.action.readonly_program import READONLY_CWD, find_readonly_program
 from termvisor.model.ids import PaneId
 
 Risk = Literal["look", "reversible", "input", "process", "destructive", "outside"]
 """What may go wrong at worst: nothing, something that can be put back, something typed into a program, a program
 started or told to end, something lost for good, something that leaves this machine."""
 
-Way = Literal["terminal", "desktop", "webhook", "command"]
+NotificationWay = Literal["terminal", "desktop", "webhook", "command"]
 """How a person is told something: at their terminal, on their desktop, by an HTTP request, by a program of theirs."""
 
 ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
@@ -49,7 +49,7 @@ class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
     keys: tuple[str, ...]
 
 
-CLEARS_INPUT = ("C-u",)
+CLEAR_INPUT_KEYS = ("C-u",)
 """The keys at which shells forget the line that stands in their input."""
 
 
@@ -122,7 +122,7 @@ class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
     title: str
     text: str
     pane: PaneId | None = None
-    way: Way = "terminal"
+    way: NotificationWay = "terminal"
 
 
 class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
@@ -179,7 +179,7 @@ class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
     """Start a program without a shell, a terminal or an input, and hear what it says until it ends."""
 
     argv: tuple[str, ...]
-    cwd: str = FOLDER
+    cwd: str = READONLY_CWD
 
 
 class AskPerson(Struct, frozen=True, kw_only=True, tag="ask_person"):
@@ -224,7 +224,7 @@ Action = (
     | RunWorkflow
 )
 
-RISKS: dict[str, Risk] = {
+RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "send_text": "input",
     "send_keys": "input",
     "spawn": "process",
@@ -249,12 +249,12 @@ RISKS: dict[str, Risk] = {
 """Every kind of action, also those that no part of the product can do yet: a policy may speak of all of them."""
 
 
-def kind_of(action: Action) -> str:
+def get_action_kind(action: Action) -> str:
     """The kind's name, as policy, audit and events call it."""
     return str(type(action).__struct_config__.tag)
 
 
-def risk_of(action: Action) -> Risk:
+def assess_risk(action: Action) -> Risk:
     """By kind; closing a pane and the hard signals lose something for good, a notification may stay on this machine, an
     agent that is refused may ask again, some programs only look."""
     if isinstance(action, Kill) and (action.closes_pane or action.signal in ("KILL", "QUIT")):
@@ -265,16 +265,16 @@ def risk_of(action: Action) -> Risk:
         return "destructive"
     if isinstance(action, AnswerDialog) and action.choice == "deny":
         return "reversible"
-    if isinstance(action, RunProgram) and lookup_of(action.argv, action.cwd) is not None:
+    if isinstance(action, RunProgram) and find_readonly_program(action.argv, action.cwd) is not None:
         return "look"
-    return RISKS[kind_of(action)]
+    return RISK_BY_ACTION_KIND[get_action_kind(action)]
 
 
-def pane_of(action: Action) -> PaneId | None:
+def find_action_pane(action: Action) -> PaneId | None:
     """The pane that it is about, if there is one."""
     return action.beside if isinstance(action, Spawn) else getattr(action, "pane", None)
 
 
-def acts_on(action: Action) -> PaneId | None:
+def find_checked_pane(action: Action) -> PaneId | None:
     """The pane that must be as it is believed to be. Some only speak of a pane, which may be gone."""
-    return None if isinstance(action, Notify | Release | AskPerson | RunWorkflow) else pane_of(action)
+    return None if isinstance(action, Notify | Release | AskPerson | RunWorkflow) else find_action_pane(action)

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.model.action.action import Actor, Risk
-from termvisor.model.action.verdict import Reason
+from termvisor.model.action.verdict import VerdictReason
 from termvisor.model.ids import PaneId
 
 ApprovalState = Literal["open", "allowed", "denied", "edited", "expired", "withdrawn", "used"]
@@ -14,11 +14,11 @@ agent that got its answer elsewhere, or left, has ``withdrawn`` its question."""
 
 ApprovalAnswer = Literal["allow", "deny", "edit"]
 
-SHOWN = 4096
+MAX_SHOWN_CHARS = 4096
 """Characters of one text that a question keeps; its hash covers all of them."""
 
 
-class Voice(Struct, frozen=True):
+class ApprovalVote(Struct, frozen=True):
     """What one person said. Saying yes twice is one yes; a no stands, whatever was said before."""
 
     who: str
@@ -44,14 +44,14 @@ class Approval(Struct, frozen=True, kw_only=True):
     owner: str = ""
     """Under whose reservation it would be done."""
     shown: dict[str, object] = {}
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[VerdictReason, ...] = ()
     needs: int = 1
     """How many different people must allow it."""
     state: ApprovalState = "open"
-    voices: tuple[Voice, ...] = ()
+    voices: tuple[ApprovalVote, ...] = ()
 
 
-class Scope(Struct, frozen=True, kw_only=True):
+class PermitScope(Struct, frozen=True, kw_only=True):
     """What a permit is good for: one kind of action by one caller, in one pane or in all."""
 
     kind: str
@@ -67,7 +67,7 @@ class Permit(Struct, frozen=True, kw_only=True):
     id: int = 0
     at: int
     expires_at: int
-    scope: Scope
+    scope: PermitScope
     who: str
     revoked_at: int | None = None
 

@@ -6,14 +6,14 @@ from msgspec import Struct
 
 from termvisor.model.action.action import Actor
 from termvisor.model.action.approval import ApprovalAnswer
-from termvisor.model.action.outcome import Status
+from termvisor.model.action.outcome import OutcomeStatus
 from termvisor.model.action.verdict import Verdict
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 
-Stage = Literal["judged", "asked", "answered", "intent", "outcome"]
+AuditStage = Literal["judged", "asked", "answered", "intent", "outcome"]
 
-AuditOutcome = Literal[Status, "denied", "refused", ApprovalAnswer]
+AuditOutcome = Literal[OutcomeStatus, "denied", "refused", ApprovalAnswer]
 """What an entry may say came of it, or what a person answered."""
 
 
@@ -23,7 +23,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     id: int = 0
     at: int
     correlation: str
-    stage: Stage
+    stage: AuditStage
     kind: str
     actor: Actor
     pane: PaneId | None = None
@@ -55,7 +55,7 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     until: int | None = None
 
 
-class BrokenChain(Struct, frozen=True):
+class ChainBreak(Struct, frozen=True):
     """The first entry that does not fit the ones before it, and how."""
 
     id: int

@@ -6,14 +6,14 @@ from msgspec import Struct
 
 from termvisor.model.ids import PaneId
 
-SendStep = Literal["typing", "typed", "submitting", "submitted"]
+DeliveryStep = Literal["typing", "typed", "submitting", "submitted"]
 """Each is on record before it is taken: ``typing`` before the first byte, ``submitting`` before Enter."""
 
-SendStatus = Literal["delivered", "typed_not_submitted", "refused", "unknown"]
+DeliveryStatus = Literal["delivered", "typed_not_submitted", "refused", "unknown"]
 """What came of it. ``unknown``: it cannot be proven, and it is not tried again."""
 
 
-class Send(Struct, frozen=True, kw_only=True):
+class DeliveryRecord(Struct, frozen=True, kw_only=True):
     """``key`` names it: who asks twice with the same key gets the first one's answer, and nothing is typed twice."""
 
     key: str
@@ -23,7 +23,7 @@ class Send(Struct, frozen=True, kw_only=True):
     text_hash: str = ""
     """By which the text is known again on a screen; keyed, because the text itself is not kept."""
     begun_at: int
-    step: SendStep = "typing"
+    step: DeliveryStep = "typing"
     step_at: int = 0
-    status: SendStatus | None = None
+    status: DeliveryStatus | None = None
     why: str = ""

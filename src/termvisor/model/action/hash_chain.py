@@ -7,10 +7,10 @@ from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 
 from msgspec import Struct
 
-from termvisor.model.action.audit import BrokenChain
+from termvisor.model.action.audit import ChainBreak
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class HashChainEntry(Struct, frozen=True, kw_only=True):
     """An entry as it is kept, to the byte, with the hash of the one before it and its own."""
 
     id: int
@@ -19,27 +19,31 @@ class Link(Struct, frozen=True, kw_only=True):
     entry: str
 
 
-class Chain:
+class HashChainVerifier:
     """Takes links in their order. ``last`` and ``hash`` are of the newest one that fits."""
 
-    def __init__(self, kept: str = "") -> None:
-        self.last, self.hash = 0, ""
-        self._kept, self._has_kept = kept, not kept
+    def __init__(self, expected_hash: str = "") -> None:
+        self.last_id, self.last_hash = 0, ""
+        self._expected_hash, self._has_expected_hash = expected_hash, not expected_hash
 
-    def wrong(self, link: Link, *, is_masked: bool = False) -> BrokenChain | None:
+    def check_entry(self, entry: HashChainEntry, *, is_redacted: bool = False) -> ChainBreak | None:
         """What is wrong with the next link. The content of a masked one cannot be proven, its place can."""
-        if link.id != self.last + 1 or link.previous != self.hash:
-            return BrokenChain(link.id, f"it does not follow entry {self.last}")
-        if not is_masked and link.hash != hash_of(link.previous, link.entry):
-            return BrokenChain(link.id, "its content was changed")
-        self.last, self.hash = link.id, link.hash
-        self._has_kept |= link.hash == self._kept
+        if entry.id != self.last_id + 1 or entry.previous != self.last_hash:
+            return ChainBreak(entry.id, f"it does not follow entry {self.last_id}")
+        if not is_redacted and entry.hash != hash_entry(entry.previous, entry.entry):
+            return ChainBreak(entry.id, "its content was changed")
+        self.last_id, self.last_hash = entry.id, entry.hash
+        self._has_expected_hash |= entry.hash == self._expected_hash
         return None
 
-    def wrong_at_end(self) -> BrokenChain | None:
+    def check_end(self) -> ChainBreak | None:
         """A hash that somebody kept elsewhere must be in it: who computes all hashes anew cannot give it back."""
-        return None if self._has_kept else BrokenChain(self.last, "no entry up to it has the hash that was kept")
+        return (
+            None
+            if self._has_expected_hash
+            else ChainBreak(self.last_id, "no entry up to it has the hash that was kept")
+        )
 
 
-def hash_of(previous: str, entry: str) -> str:
+def hash_entry(previous: str, entry: str) -> str:
     return blake2b(f"{previous}\n{entry}".encode(), digest_size=32).hexdigest()

@@ -6,17 +6,17 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.model.action.action import Notify, Way
+from termvisor.model.action.action import NotificationWay, Notify
 from termvisor.model.ids import PaneId
 
-_URL = re.compile(
+_WEBHOOK_URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?(?P<path>/[!-\"$-~]*)?"
 )
-_LOOPBACK = re.compile(r"localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]", re.IGNORECASE)
-_SECRET = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:/.+")
+_LOOPBACK_HOST = re.compile(r"localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]", re.IGNORECASE)
+_SECRET_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:/.+")
 
 
-class Notice(Struct, frozen=True, kw_only=True):
+class UserNotification(Struct, frozen=True, kw_only=True):
     """``id`` is the same in every try to deliver it; ``correlation`` finds it in the audit; ``place`` is where the pane
     is.
     """
@@ -38,7 +38,7 @@ class Notice(Struct, frozen=True, kw_only=True):
         return "\n".join(filter(None, (self.text, self.place, more)))
 
 
-class Owed(Struct, frozen=True, kw_only=True):
+class PendingNotification(Struct, frozen=True, kw_only=True):
     """A notice of an event that is yet to be told. ``key`` is the same however often that is begun, and no other notice
     anywhere has it; ``at`` is when the event was."""
 
@@ -49,16 +49,16 @@ class Owed(Struct, frozen=True, kw_only=True):
     tries: int = 0
 
     @property
-    def stands_for(self) -> int:
+    def summarized_count(self) -> int:
         """How many it sums up; 0 for one of a single event."""
         return int(self.key.split(".")[2]) if self.key.startswith("events.") else 0
 
 
-class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NotificationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How people are told. In `config.toml` they may stand in a table: `[notify]` and `ways = …`."""
 
     notify_ways: Annotated[
-        tuple[Way, ...],
+        tuple[NotificationWay, ...],
         Meta(description="How you are told of questions, and of `visor notify` without a way. An empty list: not."),
     ] = ("terminal",)
     notify_terminal: Annotated[
@@ -95,7 +95,7 @@ class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ] = 30.0
 
 
-class Address(Struct, frozen=True):
+class WebhookAddress(Struct, frozen=True):
     """Where a webhook goes."""
 
     is_secure: bool
@@ -104,31 +104,31 @@ class Address(Struct, frozen=True):
     path: str
 
 
-def address(url: str) -> Address | None:
+def parse_webhook_url(url: str) -> WebhookAddress | None:
     """None for what is no address that we send to: names and passwords do not belong in one."""
-    found = _URL.fullmatch(url)
+    found = _WEBHOOK_URL.fullmatch(url)
     if found is None or int(found["port"] or 1) not in range(1, 65_536):
         return None
     is_secure = found["scheme"] == "https"
-    if not is_secure and not _LOOPBACK.fullmatch(found["host"]):
+    if not is_secure and not _LOOPBACK_HOST.fullmatch(found["host"]):
         return None
     port = int(found["port"] or (443 if is_secure else 80))
-    return Address(is_secure, found["host"].strip("[]"), port, found["path"] or "/")
+    return WebhookAddress(is_secure, found["host"].strip("[]"), port, found["path"] or "/")
 
 
-def complaints(settings: NotifySettings) -> Iterator[str]:
+def find_notification_problems(settings: NotificationSettings) -> Iterator[str]:
     """What is wrong in itself. What is told names no value: an address may hold a token."""
-    if settings.notify_webhook_url and address(settings.notify_webhook_url) is None:
+    if settings.notify_webhook_url and parse_webhook_url(settings.notify_webhook_url) is None:
         yield "notify_webhook_url: must be https://host/path, or http:// with a host of this machine, and no password"
-    if settings.notify_webhook_secret and not _SECRET.fullmatch(settings.notify_webhook_secret):
+    if settings.notify_webhook_secret and not _SECRET_REFERENCE.fullmatch(settings.notify_webhook_secret):
         yield "notify_webhook_secret: must say where the secret is, as env:NAME or file:/path, and not be it"
     if settings.notify_command[:1] == ("",):
         yield "notify_command: the first word must be a program"
 
 
-def missing(settings: NotifySettings) -> dict[Way, str]:
+def find_missing_settings(settings: NotificationSettings) -> dict[NotificationWay, str]:
     """Ways that cannot work, each with the setting that it lacks."""
-    lacks: dict[Way, str] = {}
+    lacks: dict[NotificationWay, str] = {}
     if not settings.notify_webhook_url:
         lacks["webhook"] = "notify_webhook_url"
     if not settings.notify_command:

@@ -9,16 +9,16 @@ from termvisor.model.action.action import RunProgram
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 
-Status = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
+OutcomeStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
 """``suppressed`` and ``failed`` come of notifications and programs only: nobody was told and nothing was asked, on
 purpose or because it did not work."""
 
 
-Channel = Literal["native", "keys"]
+AgentChannel = Literal["native", "keys"]
 """How an agent was spoken to: by a channel of its own, or typed into its terminal."""
 
 
-class Answered(Struct, frozen=True):
+class ProgramOutput(Struct, frozen=True):
     """What a program said until it ended by itself. It is the program's own word: nothing in it is redacted."""
 
     exit_status: int
@@ -29,7 +29,7 @@ class Answered(Struct, frozen=True):
 class Outcome(Struct, frozen=True, kw_only=True):
     """``why`` is a stable code, ``text`` is for a person. ``correlation`` finds the whole story in the audit."""
 
-    status: Status
+    status: OutcomeStatus
     why: str = ""
     text: str = ""
     correlation: str = ""
@@ -43,18 +43,18 @@ class Outcome(Struct, frozen=True, kw_only=True):
     pid: int = 0
     former: dict[str, Scalar] = {}
     """What it took the place of, or made: on record, so that it can be taken back."""
-    channel: Channel | None = None
+    channel: AgentChannel | None = None
     """None for what is no word to an agent."""
-    answered: Answered | None = None
+    answered: ProgramOutput | None = None
     """Of a program that was run; None where it did not come to its own end."""
     is_repeated: bool = False
     """The same key was used before: this is what came of it then, and nothing was done now."""
 
 
-RunIt = Callable[[RunProgram], Awaitable[Outcome]]
+ProgramRunner = Callable[[RunProgram], Awaitable[Outcome]]
 """How a program is run by who needs its answer: through the gate, which knows for whom. Raises as the gate does."""
 
 
-def untold(outcome: Outcome, program: str) -> str:
+def explain_missing_output(outcome: Outcome, program: str) -> str:
     """Why a program told nothing, for a person."""
     return f"{program} was not asked: {outcome.text}" if outcome.status == "suppressed" else outcome.text

@@ -10,40 +10,42 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.model.action.action import ActorKind, Risk
-from termvisor.model.action.verdict import Answer
+from termvisor.model.action.verdict import PolicyAnswer
 
-Names = tuple[str, ...]
-Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-ROBOTS: tuple[ActorKind, ...] = ("robot", "mcp", "workflow", "assistant", "agent")
+StringTuple = tuple[str, ...]
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+NON_HUMAN_ACTORS: tuple[ActorKind, ...] = ("robot", "mcp", "workflow", "assistant", "agent")
 """Everybody but a person at a terminal."""
 
-UNASKED: dict[Literal["human", "others"], tuple[Risk, ...]] = {
+DEFAULT_ALLOWED_RISKS: dict[Literal["human", "others"], tuple[Risk, ...]] = {
     "human": ("look", "reversible", "input", "process", "outside"),
     "others": ("look", "reversible"),
 }
 """The risks that each may take when nothing else speaks of it; for the rest `approval.default` is the answer."""
 
-Clock = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="A time of day, as 22:00.")]
+TimeOfDay = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="A time of day, as 22:00.")]
 
 
-class Approval(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ApprovalPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What happens where nothing else speaks, and how long a question stands."""
 
     default: Annotated[
-        Answer, Meta(description="The answer where nothing else speaks and the risk is not one the actor may take.")
+        PolicyAnswer,
+        Meta(description="The answer where nothing else speaks and the risk is not one the actor may take."),
     ] = "ask"
     expiry: Annotated[int, Meta(description="Seconds that a question stands; then it is a no.", ge=5, le=86_400)] = 600
 
 
-class Shell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ShellPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Commands: text with Enter at a shell's prompt, programs that are started."""
 
     mode: Annotated[
-        Answer | None, Meta(description="The answer to every command; its classes still have their own. Unset: none.")
+        PolicyAnswer | None,
+        Meta(description="The answer to every command; its classes still have their own. Unset: none."),
     ] = None
     deny_patterns: Annotated[
-        Names,
+        StringTuple,
         Meta(
             description="Regular expressions; a command line in which one is found is denied. They see the text as it"
             " was sent, and each command without quotes and wrappers (`sudo`, `env`, …)."
@@ -51,64 +53,70 @@ class Shell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ()
 
 
-class Filesystem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FilesystemPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Paths, as globs: `*` stays within a folder, `**` does not; `$HOME`, `~` and `$CWD` are understood."""
 
-    read: Annotated[Names, Meta(description="What may be read; other paths are asked about. Empty: no opinion.")] = ()
-    write: Annotated[Names, Meta(description="What may be written; others are asked about. Empty: no opinion.")] = ()
-    deny: Annotated[Names, Meta(description="What is neither read nor written.")] = ()
+    read: Annotated[
+        StringTuple, Meta(description="What may be read; other paths are asked about. Empty: no opinion.")
+    ] = ()
+    write: Annotated[
+        StringTuple, Meta(description="What may be written; others are asked about. Empty: no opinion.")
+    ] = ()
+    deny: Annotated[StringTuple, Meta(description="What is neither read nor written.")] = ()
 
 
-class Network(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NetworkPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Other machines. This machine itself (localhost) is not meant."""
 
     mode: Annotated[
-        Answer | None, Meta(description="The answer for hosts that are not listed. Unset: that of the class `network`.")
+        PolicyAnswer | None,
+        Meta(description="The answer for hosts that are not listed. Unset: that of the class `network`."),
     ] = None
-    allow_hosts: Annotated[Names, Meta(description="Hosts that may be reached, as globs: `*.example.org`.")] = ()
+    allow_hosts: Annotated[StringTuple, Meta(description="Hosts that may be reached, as globs: `*.example.org`.")] = ()
 
 
-class Ui(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UiPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The desktop: keys and clicks in other programs."""
 
-    mode: Annotated[Answer, Meta(description="The answer for programs that are not listed.")] = "ask"
-    allow_apps: Annotated[Names, Meta(description="Programs that may be used, as globs.")] = ()
+    mode: Annotated[PolicyAnswer, Meta(description="The answer for programs that are not listed.")] = "ask"
+    allow_apps: Annotated[StringTuple, Meta(description="Programs that may be used, as globs.")] = ()
 
 
-class Sense(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SensePolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Eyes or ears."""
 
-    mode: Annotated[Answer, Meta(description="The answer.")] = "ask"
+    mode: Annotated[PolicyAnswer, Meta(description="The answer.")] = "ask"
 
 
-class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RuleCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All keys that are set must fit; of a list one is enough. Texts are globs."""
 
     actor: Annotated[tuple[ActorKind, ...], Meta(description="Kinds of callers.")] = ()
-    name: Annotated[Names, Meta(description="Names that callers gave themselves.")] = ()
-    kind: Annotated[Names, Meta(description="Kinds of actions.")] = ()
+    name: Annotated[StringTuple, Meta(description="StringTuple that callers gave themselves.")] = ()
+    kind: Annotated[StringTuple, Meta(description="Kinds of actions.")] = ()
     risk: Annotated[tuple[Risk, ...], Meta(description="What may go wrong at worst.")] = ()
-    target: Annotated[Names, Meta(description="Where the pane lives.")] = ()
-    session: Annotated[Names, Meta(description="Session names.")] = ()
-    window: Annotated[Names, Meta(description="Window names.")] = ()
-    title: Annotated[Names, Meta(description="Pane titles; any program may set its own.")] = ()
+    target: Annotated[StringTuple, Meta(description="Where the pane lives.")] = ()
+    session: Annotated[StringTuple, Meta(description="Session names.")] = ()
+    window: Annotated[StringTuple, Meta(description="Window names.")] = ()
+    title: Annotated[StringTuple, Meta(description="Pane titles; any program may set its own.")] = ()
     pane: Annotated[tuple[int, ...], Meta(description="Pane numbers.")] = ()
-    agent: Annotated[Names, Meta(description="Agents in the pane.")] = ()
-    foreground: Annotated[Names, Meta(description="Programs in the pane's foreground.")] = ()
+    agent: Annotated[StringTuple, Meta(description="Agents in the pane.")] = ()
+    foreground: Annotated[StringTuple, Meta(description="Programs in the pane's foreground.")] = ()
     program: Annotated[
-        Names, Meta(description="Programs that the command line runs. `allow` needs all of them to fit, others one.")
+        StringTuple,
+        Meta(description="Programs that the command line runs. `allow` needs all of them to fit, others one."),
     ] = ()
     command: Annotated[
-        Names, Meta(description="Classes of the command line. `allow` needs all of them to be named, others one.")
+        StringTuple, Meta(description="Classes of the command line. `allow` needs all of them to be named, others one.")
     ] = ()
 
 
-class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PolicyRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule. `allow` stands in for the default, and for the `ask` of the command classes it names; nothing more."""
 
     id: Annotated[str, Meta(description="Its name in verdicts and in the audit.", min_length=1, max_length=80)]
-    answer: Annotated[Answer, Meta(description="allow, ask or deny.")]
-    when: Annotated[When, Meta(description="Where it holds; without it everywhere.")] = When()
+    answer: Annotated[PolicyAnswer, Meta(description="allow, ask or deny.")]
+    when: Annotated[RuleCondition, Meta(description="Where it holds; without it everywhere.")] = RuleCondition()
     text: Annotated[str, Meta(description="Why, for a person.", max_length=500)] = ""
     two_person: Annotated[
         bool,
@@ -120,7 +128,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = False
 
 
-class Rates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RateLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often. Looking is not counted."""
 
     per_minute: Annotated[int, Meta(description="Actions a minute per pane and kind.", ge=1, le=100_000)] = 30
@@ -135,19 +143,19 @@ class QuietHours(
 ):
     """A time in which others than people are held back. `to` before `from` means the next morning."""
 
-    since: Annotated[Clock, Meta(description="When they begin, as 22:00.")]
-    until: Annotated[Clock, Meta(description="When they end; the same time means a whole day.")]
-    days: Annotated[tuple[Day, ...], Meta(description="The days on which they begin.", min_length=1)] = DAYS
-    actors: Annotated[tuple[ActorKind, ...], Meta(description="Whom they hold back.")] = ROBOTS
+    since: Annotated[TimeOfDay, Meta(description="When they begin, as 22:00.")]
+    until: Annotated[TimeOfDay, Meta(description="When they end; the same time means a whole day.")]
+    days: Annotated[tuple[Weekday, ...], Meta(description="The days on which they begin.", min_length=1)] = WEEKDAYS
+    actors: Annotated[tuple[ActorKind, ...], Meta(description="Whom they hold back.")] = NON_HUMAN_ACTORS
     answer: Annotated[Literal["ask", "deny"], Meta(description="ask or deny.")] = "ask"
 
 
-class Hook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PolicyHook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A program that is asked too. Its `allow` lifts nothing; no answer, a crash or a timeout is a deny."""
 
     id: Annotated[str, Meta(description="Its name in verdicts.", min_length=1, max_length=80)]
-    program: Annotated[Names, Meta(description="The program and its arguments.", min_length=1)]
-    kinds: Annotated[Names, Meta(description="Kinds of actions it is asked about. Empty: all.")] = ()
+    program: Annotated[StringTuple, Meta(description="The program and its arguments.", min_length=1)]
+    kinds: Annotated[StringTuple, Meta(description="Kinds of actions it is asked about. Empty: all.")] = ()
     timeout: Annotated[float, Meta(description="Seconds it may take.", gt=0, le=60)] = 5.0
     runs: Annotated[
         Literal["before", "after", "both"], Meta(description="Before the action, or told of the outcome after it.")
@@ -157,28 +165,28 @@ class Hook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"rules": "rule", "hooks": "hook"}):
     """The whole file."""
 
-    approval: Approval = Approval()
-    shell: Shell = Shell()
-    filesystem: Filesystem = Filesystem()
-    network: Network = Network()
-    ui: Ui = Ui()
-    vision: Annotated[Sense, Meta(description="Seeing the screen of the desktop.")] = Sense()
-    audio: Annotated[Sense, Meta(description="Hearing the microphone.")] = Sense()
+    approval: ApprovalPolicy = ApprovalPolicy()
+    shell: ShellPolicy = ShellPolicy()
+    filesystem: FilesystemPolicy = FilesystemPolicy()
+    network: NetworkPolicy = NetworkPolicy()
+    ui: UiPolicy = UiPolicy()
+    vision: Annotated[SensePolicy, Meta(description="Seeing the screen of the desktop.")] = SensePolicy()
+    audio: Annotated[SensePolicy, Meta(description="Hearing the microphone.")] = SensePolicy()
     commands: Annotated[
-        dict[str, Answer], Meta(description="Another answer for a class of commands, whoever the actor is.")
+        dict[str, PolicyAnswer], Meta(description="Another answer for a class of commands, whoever the actor is.")
     ] = {}
-    rules: tuple[Rule, ...] = ()
-    rates: Rates = Rates()
+    rules: tuple[PolicyRule, ...] = ()
+    rates: RateLimits = RateLimits()
     quiet_hours: tuple[QuietHours, ...] = ()
     protected: Annotated[
-        Names,
+        StringTuple,
         Meta(
             description="Panes where people are asked and everybody else is denied: a number, or a glob behind"
             " `session:`, `window:`, `title:`, `target:`, `agent:`, `foreground:`, or"
             " `pane:<target>/<session>/<window>/<pane>`."
         ),
     ] = ()
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[PolicyHook, ...] = ()
     unproven_prompt: Annotated[
         bool,
         Meta(
@@ -195,8 +203,8 @@ class CommandClass(Struct, frozen=True):
     """What a command line may do, with the answer for a person's own commands and for everybody else's."""
 
     name: str
-    human: Answer
-    others: Answer
+    human: PolicyAnswer
+    others: PolicyAnswer
     text: str
     is_fixed: bool = False
     """Asked about at least, whatever the policy says."""
@@ -236,7 +244,7 @@ COMMAND_CLASSES: dict[str, CommandClass] = {
 }
 """Each class once. `[commands]` in the policy gives it another answer."""
 
-EXAMPLE = """\
+EXAMPLE_POLICY = """\
 unproven_prompt = false
 protected = ["session:prod*"]
 
@@ -287,7 +295,7 @@ timeout = 2.0
 """
 
 
-class Key(Struct, frozen=True, kw_only=True):
+class PolicyKey(Struct, frozen=True, kw_only=True):
     """One key of the file as the reference shows it. ``path`` has ``[]`` behind tables that may stand many times."""
 
     path: str
@@ -308,33 +316,38 @@ class Key(Struct, frozen=True, kw_only=True):
         return self.path.rpartition(".")[2].removesuffix("[]")
 
 
-def keys() -> tuple[Key, ...]:
+def list_policy_keys() -> tuple[PolicyKey, ...]:
     """Every key, in the order of declaration; tables stand before what they hold."""
-    return tuple(_keys(Policy, ""))
+    return tuple(_iterate_keys(Policy, ""))
 
 
-def _keys(table: type[Struct], prefix: str) -> Iterator[Key]:
+def _iterate_keys(table: type[Struct], prefix: str) -> Iterator[PolicyKey]:
     hints = get_type_hints(table, include_extras=True)
     for field in msgspec.structs.fields(table):
         hint = hints[field.name]
-        inner, is_many = _table(hint)
+        inner, is_many = _find_table_type(hint)
         path = prefix + field.encode_name + ("[]" if is_many else "")
         if inner is None:
-            default = "required" if field.required else _written(_default(field))
-            yield Key(path=path, type=_type(hint), default=default, doc=_doc(hint))
+            default = "required" if field.required else _format_default(_get_default(field))
+            yield PolicyKey(path=path, type=_describe_type(hint), default=default, doc=_get_description(hint))
         else:
-            yield Key(path=path, type="tables" if is_many else "table", default="", doc=_doc(hint) or _said(inner))
-            yield from _keys(inner, f"{path}.")
+            yield PolicyKey(
+                path=path,
+                type="tables" if is_many else "table",
+                default="",
+                doc=_get_description(hint) or _get_docstring(inner),
+            )
+            yield from _iterate_keys(inner, f"{path}.")
 
 
-def _default(field: msgspec.structs.FieldInfo) -> object:
+def _get_default(field: msgspec.structs.FieldInfo) -> object:
     value: object = field.default
     return field.default_factory() if value is msgspec.NODEFAULT else value
 
 
-def _table(hint: object) -> tuple[type[Struct] | None, bool]:
+def _find_table_type(hint: object) -> tuple[type[Struct] | None, bool]:
     """The Struct behind a hint, and whether there may be many."""
-    plain = _plain(hint)
+    plain = _unwrap_annotated(hint)
     many = get_args(plain)[:1] if get_origin(plain) is tuple else ()
     inner = many[0] if many else plain
     if isinstance(inner, type) and issubclass(inner, Struct):
@@ -342,31 +355,31 @@ def _table(hint: object) -> tuple[type[Struct] | None, bool]:
     return None, False
 
 
-def _plain(hint: object) -> object:
-    return _plain(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
+def _unwrap_annotated(hint: object) -> object:
+    return _unwrap_annotated(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
 
 
-def _doc(hint: object) -> str:
+def _get_description(hint: object) -> str:
     found = [item for item in get_args(hint)[1:] if isinstance(item, Meta)] if get_origin(hint) is Annotated else []
     return (found[-1].description or "") if found else ""
 
 
-def _said(table: type[Struct]) -> str:
+def _get_docstring(table: type[Struct]) -> str:
     return " ".join((table.__doc__ or "").split())
 
 
-def _type(hint: object) -> str:
-    plain = _plain(hint)
+def _describe_type(hint: object) -> str:
+    plain = _unwrap_annotated(hint)
     if get_origin(plain) is Literal:
         return " | ".join(str(value) for value in get_args(plain))
     if get_origin(plain) is tuple:
-        return f"list of {_type(get_args(plain)[0])}"
+        return f"list of {_describe_type(get_args(plain)[0])}"
     if get_origin(plain) is dict:
-        return f"table of {_type(get_args(plain)[1])}"
+        return f"table of {_describe_type(get_args(plain)[1])}"
     if isinstance(plain, type):
         return {"str": "text", "int": "number", "float": "number", "bool": "true | false"}.get(plain.__name__, "")
-    return " | ".join(_type(part) for part in get_args(plain) if part is not type(None))
+    return " | ".join(_describe_type(part) for part in get_args(plain) if part is not type(None))
 
 
-def _written(value: object) -> str:
+def _format_default(value: object) -> str:
     return "unset" if value is None else msgspec.json.encode(value).decode()

@@ -4,10 +4,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.action.undo import Undoes
+from termvisor.model.action.undo import UndoPrecondition
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class Preconditions(Struct, frozen=True, kw_only=True):
     """``key`` makes a repeated call harmless. Everything that does not hold refuses the action and is named."""
 
     key: str = ""
@@ -36,7 +36,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Do it though a pane's facts are old; judged and recorded all the same."""
     correlation: str = ""
     """The story that this belongs to; empty for one of its own."""
-    undoes: Undoes | None = None
+    undoes: UndoPrecondition | None = None
     """The action that this one takes back."""
     asks: bool = False
     """A person is asked also where the policy alone would allow it."""

@@ -8,7 +8,7 @@ from termvisor.model.action.action import Action
 from termvisor.model.ids import MuxPaneId
 
 
-class Undoes(Struct, frozen=True, kw_only=True):
+class UndoPrecondition(Struct, frozen=True, kw_only=True):
     """Which action is taken back, and what it left, which must still be so."""
 
     correlation: str
@@ -22,6 +22,6 @@ class Undoes(Struct, frozen=True, kw_only=True):
     """The pane's own process has started no other program that runs."""
 
 
-class Inverse(Struct, frozen=True, kw_only=True):
+class UndoAction(Struct, frozen=True, kw_only=True):
     action: Action
-    undoes: Undoes
+    undoes: UndoPrecondition

@@ -4,18 +4,18 @@ from typing import Literal
 
 from msgspec import Struct
 
-Answer = Literal["allow", "ask", "deny"]
-STRICTNESS: dict[Answer, int] = {"allow": 0, "ask": 1, "deny": 2}
+PolicyAnswer = Literal["allow", "ask", "deny"]
+ANSWER_STRICTNESS: dict[PolicyAnswer, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 ReasonSource = Literal["deny_list", "hook", "rule", "command", "capability", "rate", "hours", "protected", "default"]
 
 
-class Reason(Struct, frozen=True, kw_only=True):
+class VerdictReason(Struct, frozen=True, kw_only=True):
     """One voice in a verdict. ``id`` names the rule, hook or class; ``text`` is for a person."""
 
     source: ReasonSource
     id: str
-    answer: Answer
+    answer: PolicyAnswer
     text: str = ""
     two_person: bool = False
     """For an ``ask``: two people must say yes."""
@@ -24,8 +24,8 @@ class Reason(Struct, frozen=True, kw_only=True):
 class Verdict(Struct, frozen=True, kw_only=True):
     """The strictest of its reasons wins; all of them are kept."""
 
-    answer: Answer
-    reasons: tuple[Reason, ...]
+    answer: PolicyAnswer
+    reasons: tuple[VerdictReason, ...]
     retry_at: int | None = None
     """When a refusal for haste would no longer hold."""
 
@@ -41,7 +41,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return any(reason.two_person and reason.answer == "ask" for reason in self.reasons)
 
 
-def strictest(reasons: tuple[Reason, ...], retry_at: int | None = None) -> Verdict:
+def combine_reasons(reasons: tuple[VerdictReason, ...], retry_at: int | None = None) -> Verdict:
     """Without any reason nothing is allowed by accident: it is asked."""
-    answers: list[Answer] = [reason.answer for reason in reasons] or ["ask"]
-    return Verdict(answer=max(answers, key=STRICTNESS.__getitem__), reasons=reasons, retry_at=retry_at)
+    answers: list[PolicyAnswer] = [reason.answer for reason in reasons] or ["ask"]
+    return Verdict(answer=max(answers, key=ANSWER_STRICTNESS.__getitem__), reasons=reasons, retry_at=retry_at)

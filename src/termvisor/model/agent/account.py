@@ -13,13 +13,13 @@ Service = Literal["openai", "anthropic", "google"]
 SERVICES: tuple[Service, ...] = ("openai", "anthropic", "google")
 UsageType = Literal["rate", "credits"]
 """A window of time after which an allowance is whole again, or an amount that only a payment fills."""
-SERVICE_OF: dict[str, Service] = {"codex": "openai", "claude_code": "anthropic", "gemini": "google"}
+SERVICE_BY_AGENT: dict[str, Service] = {"codex": "openai", "claude_code": "anthropic", "gemini": "google"}
 """The service that an agent works with. Agents with many services are not here: nobody can tell which one they use."""
-ALL = "all"
+UNKNOWN_SPAN = "all"
 """The span of a limit of which nobody said what it is of."""
-_GOOD_FOR = 5 * 3600 * 10**9
+_MAX_ALLOWANCE_AGE_NS = 5 * 3600 * 10**9
 """Nanoseconds: the shortest of the usual windows."""
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@+-")
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@+-")
 
 
 class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -43,7 +43,7 @@ class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """The agent's own folder of settings and logins."""
 
     def __post_init__(self) -> None:
-        if not self.name or len(self.name) > 100 or not _NAME.issuperset(self.name):
+        if not self.name or len(self.name) > 100 or not _NAME_CHARACTERS.issuperset(self.name):
             raise ValueError(f"the name {self.name[:100]!r} of an account is not made of letters, digits and ._@+-")
         if sum(map(bool, (self.env_file, self.command, self.config_dir))) > 1:
             raise ValueError(f"account {self.ref}: only one of env_file, command and config_dir says where it logs in")
@@ -71,19 +71,19 @@ class Allowance(Struct, frozen=True, kw_only=True):
     @property
     def is_exact(self) -> bool:
         """Whether its source tells all windows of the account, with their figures."""
-        return self.span != ALL and self.source != "rule"
+        return self.span != UNKNOWN_SPAN and self.source != "rule"
 
-    def remaining(self, now: int) -> float | None:
+    def compute_remaining_percent(self, now: int) -> float | None:
         """Percent at this moment: what refills is whole again once its time came; what was told too long ago, and not
         until when, counts no more."""
         if self.usage_type == "credits":
             return self.percent_remaining
         if self.resets_at is not None:
             return 100.0 if self.resets_at <= now else self.percent_remaining
-        return self.percent_remaining if now - self.checked_at < _GOOD_FOR else None
+        return self.percent_remaining if now - self.checked_at < _MAX_ALLOWANCE_AGE_NS else None
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class AccountStatus(Struct, frozen=True, kw_only=True):
     """What is known of an account."""
 
     account: Account
@@ -94,25 +94,25 @@ class Standing(Struct, frozen=True, kw_only=True):
     """Why the last check told nothing."""
     allowances: tuple[Allowance, ...] = ()
 
-    def remaining(self, now: int) -> float | None:
+    def compute_remaining_percent(self, now: int) -> float | None:
         """Percent of the scarcest allowance; None where nothing is known."""
-        scarcest = self._scarcest(now)
-        return None if scarcest is None else scarcest.remaining(now)
+        scarcest = self._find_scarcest(now)
+        return None if scarcest is None else scarcest.compute_remaining_percent(now)
 
-    def resets_at(self, now: int) -> int | None:
+    def find_reset_time(self, now: int) -> int | None:
         """When the scarcest is whole again."""
-        scarcest = self._scarcest(now)
+        scarcest = self._find_scarcest(now)
         return None if scarcest is None or (scarcest.resets_at or 0) <= now else scarcest.resets_at
 
-    def _scarcest(self, now: int) -> Allowance | None:
+    def _find_scarcest(self, now: int) -> Allowance | None:
         """Where the agent told its windows later than somebody said that a limit was reached, the windows count."""
         windows = max((one.checked_at for one in self.allowances if one.is_exact), default=0)
-        counting = [one for one in self.allowances if one.span != ALL or one.checked_at >= windows]
-        known = [(left, one.span, one) for one in counting if (left := one.remaining(now)) is not None]
+        counting = [one for one in self.allowances if one.span != UNKNOWN_SPAN or one.checked_at >= windows]
+        known = [(left, one.span, one) for one in counting if (left := one.compute_remaining_percent(now)) is not None]
         return min(known, key=lambda entry: entry[:2], default=(0.0, "", None))[2]
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class AccountCandidate(Struct, frozen=True, kw_only=True):
     """One candidate and why it is where it is."""
 
     ref: str
@@ -121,16 +121,16 @@ class Judged(Struct, frozen=True, kw_only=True):
     remaining: float | None = None
 
 
-class Pick(Struct, frozen=True, kw_only=True):
+class AccountChoice(Struct, frozen=True, kw_only=True):
     """Which account to use: none where none fits."""
 
     account: Account | None = None
     why: str = ""
-    candidates: tuple[Judged, ...] = ()
+    candidates: tuple[AccountCandidate, ...] = ()
     """The best first."""
 
 
-def find(accounts: Sequence[Account], ref: str) -> Account | None:
+def find_account(accounts: Sequence[Account], ref: str) -> Account | None:
     """By its whole name, or by its own one where that is unique among all services."""
     named = [one for one in accounts if ref in (one.ref, one.name)]
     exact = [one for one in named if one.ref == ref] or named

@@ -6,7 +6,7 @@ from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 
 
-class Place(Struct, frozen=True):
+class PaneLocation(Struct, frozen=True):
     """Where a pane stands. The multiplexer gives the same place to another pane later."""
 
     target: TargetName
@@ -14,12 +14,12 @@ class Place(Struct, frozen=True):
     mux_pane: MuxPaneId
 
 
-class Runtime(Struct, frozen=True, kw_only=True):
+class AgentProcess(Struct, frozen=True, kw_only=True):
     """``pid`` is 0 where the process is not known. ``started_at`` is when the process started, not when we saw it."""
 
     id: RuntimeId
     pane: PaneId
-    place: Place
+    place: PaneLocation
     generation: int = 0
     """How many panes stood in this place before."""
     agent: str
@@ -29,12 +29,12 @@ class Runtime(Struct, frozen=True, kw_only=True):
     started_at: int
 
 
-class RuntimeBegan(Struct, frozen=True, kw_only=True, tag=True):
+class AgentStarted(Struct, frozen=True, kw_only=True, tag="RuntimeBegan"):
     at: int
-    runtime: Runtime
+    runtime: AgentProcess
 
 
-class RuntimeEnded(Struct, frozen=True, kw_only=True, tag=True):
+class AgentExited(Struct, frozen=True, kw_only=True, tag="RuntimeEnded"):
     at: int
     runtime: RuntimeId
 
@@ -44,14 +44,14 @@ class PaneClosed(Struct, frozen=True, kw_only=True, tag=True):
     pane: PaneId
 
 
-class PaneMissed(Struct, frozen=True, kw_only=True, tag=True):
+class OutputMissed(Struct, frozen=True, kw_only=True, tag="PaneMissed"):
     """Output of the pane is missing up to this instant."""
 
     at: int
     pane: PaneId
 
 
-class TargetReached(Struct, frozen=True, kw_only=True, tag=True):
+class TargetReachability(Struct, frozen=True, kw_only=True, tag="TargetReached"):
     """A target answers, or no longer does."""
 
     at: int
@@ -66,5 +66,5 @@ class ClockSet(Struct, frozen=True, kw_only=True, tag=True):
     by: int
 
 
-Fact = Signal | RuntimeBegan | RuntimeEnded | PaneClosed | PaneMissed | TargetReached | ClockSet
+Fact = Signal | AgentStarted | AgentExited | PaneClosed | OutputMissed | TargetReachability | ClockSet
 """All that states are made of, in the order in which it was stored."""

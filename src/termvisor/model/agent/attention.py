@@ -12,13 +12,21 @@ from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import PaneId, RuntimeId
 
 NeedKind = Literal["approve", "answer", "log_in", "see_error", "look", "wait_for_limit", "review"]
-URGENCY: tuple[NeedKind, ...] = ("approve", "answer", "log_in", "see_error", "look", "wait_for_limit", "review")
+NEED_KINDS_BY_URGENCY: tuple[NeedKind, ...] = (
+    "approve",
+    "answer",
+    "log_in",
+    "see_error",
+    "look",
+    "wait_for_limit",
+    "review",
+)
 """By what waiting costs: an agent that stands still for one word comes first."""
-ACTIONS: frozenset[NeedKind] = frozenset(("approve", "answer", "log_in", "see_error", "look"))
+ACTION_NEED_KINDS: frozenset[NeedKind] = frozenset(("approve", "answer", "log_in", "see_error", "look"))
 """Needs that only a person can end."""
 
 
-class Need(Struct, frozen=True, kw_only=True):
+class AttentionNeed(Struct, frozen=True, kw_only=True):
     runtime: RuntimeId
     pane: PaneId
     kind: NeedKind
@@ -32,33 +40,33 @@ class Need(Struct, frozen=True, kw_only=True):
 
     @property
     def is_action(self) -> bool:
-        return self.kind in ACTIONS
+        return self.kind in ACTION_NEED_KINDS
 
 
-def need(state: AgentState) -> Need | None:
+def find_need(state: AgentState) -> AttentionNeed | None:
     """What this agent needs of a person, if anything."""
-    kind = _kind(state)
+    kind = _classify_need(state)
     if kind is None or state.presence == "unmanaged":
         return None
     doubt = state.flags.contradicted
     since = doubt.since if kind == "look" and doubt is not None else state.since
     until = state.flags.resets_at if kind == "wait_for_limit" else None
-    return Need(runtime=state.runtime, pane=state.pane, kind=kind, since=since, until=until)
+    return AttentionNeed(runtime=state.runtime, pane=state.pane, kind=kind, since=since, until=until)
 
 
-def queue(states: Iterable[AgentState]) -> list[Need]:
+def list_needs(states: Iterable[AgentState]) -> list[AttentionNeed]:
     """All needs; of one kind those that wait longest come first."""
-    found = [wanted for state in states if (wanted := need(state)) is not None]
-    return sorted(found, key=lambda one: (URGENCY.index(one.kind), one.since or 0, one.runtime))
+    found = [wanted for state in states if (wanted := find_need(state)) is not None]
+    return sorted(found, key=lambda one: (NEED_KINDS_BY_URGENCY.index(one.kind), one.since or 0, one.runtime))
 
 
-def news(before: Iterable[Need], after: Iterable[Need]) -> list[Need]:
+def find_new_needs(before: Iterable[AttentionNeed], after: Iterable[AttentionNeed]) -> list[AttentionNeed]:
     """The needs that were not there before."""
     told = {one.key for one in before}
     return [one for one in after if one.key not in told]
 
 
-def _kind(state: AgentState) -> NeedKind | None:
+def _classify_need(state: AgentState) -> NeedKind | None:
     flags = state.flags
     if state.value == "waiting_approval":
         return "approve"

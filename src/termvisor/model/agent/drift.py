@@ -14,7 +14,7 @@ DriftKind = Literal[
 ]
 
 
-class Drift(Struct, frozen=True, kw_only=True):
+class AgentDrift(Struct, frozen=True, kw_only=True):
     agent: str
     kind: DriftKind
     pane: PaneId
@@ -31,7 +31,7 @@ class Drift(Struct, frozen=True, kw_only=True):
         return self.agent, self.kind, self.version
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """In words, after the agent's name."""
         named = f"version {self.version}" if self.version else "a version that it did not tell"
         if self.kind == "unseen_version":

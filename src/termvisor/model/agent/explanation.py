@@ -4,10 +4,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.agent.state import AgentState, StateName, Tier
+from termvisor.model.agent.state import AgentState, EvidenceTier, StateName
 from termvisor.model.ids import SignalId
 
-Role = Literal[
+EvidenceRole = Literal[
     "decides",
     "agrees",
     "suppressed",  # a source of a better rank says otherwise
@@ -21,31 +21,31 @@ Role = Literal[
 ]
 
 
-class Testimony(Struct, frozen=True, kw_only=True):
+class SourceEvidence(Struct, frozen=True, kw_only=True):
     """One source. ``age`` is nanoseconds since it was last heard."""
 
     source: str
-    tier: Tier
+    tier: EvidenceTier
     rank: int
-    role: Role
+    role: EvidenceRole
     said: StateName | None = None
     evidence: SignalId | None = None
     since: int | None = None
     age: int
 
 
-class Prospect(Struct, frozen=True, kw_only=True):
+class ExpectedChange(Struct, frozen=True, kw_only=True):
     """What would change the state: at an instant by itself, or when something is heard (``at`` is None)."""
 
     what: str
     at: int | None = None
 
 
-class Explanation(Struct, frozen=True, kw_only=True):
+class StateExplanation(Struct, frozen=True, kw_only=True):
     state: AgentState
     age: int | None
     """Nanoseconds in this state."""
-    testimonies: tuple[Testimony, ...]
-    would_change: tuple[Prospect, ...]
+    testimonies: tuple[SourceEvidence, ...]
+    would_change: tuple[ExpectedChange, ...]
     doubts: tuple[str, ...] = ()
     """What could not be proven, and was therefore left out."""

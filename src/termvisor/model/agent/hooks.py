@@ -9,22 +9,22 @@ from typing import Literal
 from msgspec import Struct
 
 HookedAgent = Literal["claude_code", "codex", "gemini", "copilot", "opencode"]
-Scope = Literal["user", "project"]
-MARKER = "# visor setup agents"
+HookScope = Literal["user", "project"]
+HOOK_COMMAND_MARKER = "# visor setup agents"
 """The end of every command of ours, by which it is known again."""
 
 
-class Listened(Struct, frozen=True, kw_only=True):
+class HookEvents(Struct, frozen=True, kw_only=True):
     """One agent's events, by its own names; at ``asks`` a person may answer from elsewhere."""
 
     programs: tuple[str, ...]
     """Any of these on the PATH means that it is installed."""
     events: tuple[str, ...] = ()
-    asks: str = ""
+    permission_event: str = ""
 
 
-LISTENED: dict[HookedAgent, Listened] = {
-    "claude_code": Listened(
+HOOK_EVENTS_BY_AGENT: dict[HookedAgent, HookEvents] = {
+    "claude_code": HookEvents(
         programs=("claude",),
         events=(
             "SessionStart",
@@ -43,9 +43,9 @@ LISTENED: dict[HookedAgent, Listened] = {
             "PreCompact",
             "PostCompact",
         ),
-        asks="PermissionRequest",
+        permission_event="PermissionRequest",
     ),
-    "codex": Listened(
+    "codex": HookEvents(
         programs=("codex",),
         events=(
             "SessionStart",
@@ -63,11 +63,11 @@ LISTENED: dict[HookedAgent, Listened] = {
             "SessionEnd",
         ),
     ),
-    "gemini": Listened(
+    "gemini": HookEvents(
         programs=("gemini",),
         events=("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "Notification"),
     ),
-    "copilot": Listened(
+    "copilot": HookEvents(
         programs=("copilot",),
         events=(
             "sessionStart",
@@ -83,15 +83,15 @@ LISTENED: dict[HookedAgent, Listened] = {
             "subagentStop",
             "preCompact",
         ),
-        asks="permissionRequest",
+        permission_event="permissionRequest",
     ),
-    "opencode": Listened(programs=("opencode",)),
+    "opencode": HookEvents(programs=("opencode",)),
 }
 """Codex shows no dialog while its hook runs, and its server brings its requests anyway. Copilot asks also for what is
 allowed anyway: there only the policy answers."""
 
 
-FoundState = Literal["absent", "current", "changed", "unreadable"]
+HookFileState = Literal["absent", "current", "changed", "unreadable"]
 
 
 class HookedFile(Struct, frozen=True, kw_only=True):
@@ -99,5 +99,5 @@ class HookedFile(Struct, frozen=True, kw_only=True):
 
     agent: HookedAgent
     path: str
-    state: FoundState
+    state: HookFileState
     detail: str = ""

@@ -27,7 +27,7 @@ class SignatureInputs(Struct, frozen=True, kw_only=True):
     title_match: str = ""
 
 
-class Signature(Struct, frozen=True, kw_only=True):
+class AgentSignature(Struct, frozen=True, kw_only=True):
     agent: str = ""
     signature_class: SignatureClass = "none"
     signature_reason: SignatureReason = "signature_inconclusive"

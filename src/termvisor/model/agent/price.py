@@ -15,12 +15,12 @@ from functools import cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.model.agent.session import AgentSession, Spent
+from termvisor.model.agent.session import AgentSession, TokenCounts
 
-_MILLION = 1_000_000
+_TOKENS_PER_PRICE = 1_000_000
 
 
-class Price(Struct, frozen=True, kw_only=True):
+class ModelPrice(Struct, frozen=True, kw_only=True):
     model: str
     """A name with ``*`` and ``?``, in any case."""
     input: float
@@ -28,60 +28,60 @@ class Price(Struct, frozen=True, kw_only=True):
     cached: float
     written: float
 
-    def fits(self, model: str) -> bool:
-        return _compiled(self.model).match(model) is not None
+    def is_for_model(self, model: str) -> bool:
+        return _compile_pattern(self.model).match(model) is not None
 
-    def of(self, spent: Spent) -> float:
+    def compute_cost(self, spent: TokenCounts) -> float:
         """US dollars."""
-        parts = ((getattr(spent, name), getattr(self, name)) for name in Spent.__struct_fields__)
-        return float(sum(tokens * dollars for tokens, dollars in parts)) / _MILLION
+        parts = ((getattr(spent, name), getattr(self, name)) for name in TokenCounts.__struct_fields__)
+        return float(sum(tokens * dollars for tokens, dollars in parts)) / _TOKENS_PER_PRICE
 
 
-def price_of(text: str) -> Price:
+def parse_price_rule(text: str) -> ModelPrice:
     """ValueError, with what is wrong, for a text that is no rule."""
     model, *prices = [part.strip() for part in text.split("::")]
     if not model or not 2 <= len(prices) <= 4:
         raise ValueError("is not of the form `model :: input :: output :: from cache :: into cache`")
-    numbers = [_dollars(one) for one in prices]
+    numbers = [_parse_dollars(one) for one in prices]
     given, output = numbers[:2]
     cached, written = (*numbers[2:], *[given] * (4 - len(numbers)))
-    return Price(model=model, input=given, output=output, cached=cached, written=written)
+    return ModelPrice(model=model, input=given, output=output, cached=cached, written=written)
 
 
-def complaint(text: str) -> str:
+def find_price_problem(text: str) -> str:
     """Why a text is no rule; empty for one that is."""
     try:
-        price_of(text)
+        parse_price_rule(text)
     except ValueError as error:
         return str(error)
     return ""
 
 
-def estimate(prices: Sequence[Price], spent: Mapping[str, Spent]) -> float | None:
+def estimate_cost(prices: Sequence[ModelPrice], spent: Mapping[str, TokenCounts]) -> float | None:
     """What these models' tokens cost; None where one of them has no price."""
-    found = [(next((one for one in prices if one.fits(model)), None), what) for model, what in spent.items()]
-    known = [price.of(what) for price, what in found if price is not None]
+    found = [(next((one for one in prices if one.is_for_model(model)), None), what) for model, what in spent.items()]
+    known = [price.compute_cost(what) for price, what in found if price is not None]
     return sum(known) if known and len(known) == len(found) else None
 
 
-def priced(session: AgentSession, rules: Iterable[str]) -> AgentSession:
+def add_estimated_cost(session: AgentSession, rules: Iterable[str]) -> AgentSession:
     """With an estimated cost where the agent told none; an agent without a price for its model tells 0."""
     usage = session.usage
-    if usage.cost or not usage.total or not (prices := [price_of(rule) for rule in rules]):
+    if usage.cost or not usage.total or not (prices := [parse_price_rule(rule) for rule in rules]):
         return session
-    cost = estimate(prices, _spent(session))
+    cost = estimate_cost(prices, _list_tokens_by_model(session))
     return session if cost is None else replace(session, usage=replace(usage, cost=cost, is_estimated=True))
 
 
-def _spent(session: AgentSession) -> Mapping[str, Spent]:
+def _list_tokens_by_model(session: AgentSession) -> Mapping[str, TokenCounts]:
     """By model; where only sums are told they are those of the model that is named."""
     usage = session.usage
-    told = Spent(input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
+    told = TokenCounts(input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
     has_answers = sum(one.input + one.output for one in session.by_model.values()) >= told.input + told.output
     return session.by_model if has_answers and session.by_model else {session.model: told}
 
 
-def _dollars(text: str) -> float:
+def _parse_dollars(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
@@ -92,5 +92,5 @@ def _dollars(text: str) -> float:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern), re.IGNORECASE)

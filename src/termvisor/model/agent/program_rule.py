@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from termvisor.model.agent.state import PRECEDENCE, StateName
 
-STATES: dict[str, StateName] = {name: name for name in PRECEDENCE if name != "unknown"}
-_LONGEST = 500
+RULE_STATES: dict[str, StateName] = {name: name for name in PRECEDENCE if name != "unknown"}
+_MAX_MATCH_CHARS = 500
 """Characters that a pattern is tried on: what programs print must not keep us busy."""
 
 
@@ -23,38 +23,38 @@ class ProgramRule(Struct, frozen=True, kw_only=True):
     row: str
     """A pattern of one row of the screen."""
 
-    def is_of(self, argv: Sequence[str]) -> bool:
-        return bool(argv) and _compiled(self.program).search(" ".join(argv)[:_LONGEST]) is not None
+    def is_for_program(self, argv: Sequence[str]) -> bool:
+        return bool(argv) and _compile_pattern(self.program).search(" ".join(argv)[:_MAX_MATCH_CHARS]) is not None
 
-    def fits(self, row: str) -> bool:
-        return _compiled(self.row).search(row[:_LONGEST]) is not None
+    def is_row_match(self, row: str) -> bool:
+        return _compile_pattern(self.row).search(row[:_MAX_MATCH_CHARS]) is not None
 
 
-def rule_of(text: str) -> ProgramRule:
+def parse_program_rule(text: str) -> ProgramRule:
     """ValueError, with what is wrong, for a text that is no rule."""
     parts = [part.strip() for part in text.split(" :: ", 2)]
     if len(parts) != 3:
         raise ValueError("is not of the form `program :: state :: row`")
     program, state, row = parts
-    if state not in STATES:
-        raise ValueError(f"names no state; use one of {', '.join(STATES)}")
+    if state not in RULE_STATES:
+        raise ValueError(f"names no state; use one of {', '.join(RULE_STATES)}")
     for pattern in (program, row):
-        _check(pattern)
-    return ProgramRule(program=program, state=STATES[state], row=row)
+        _check_pattern(pattern)
+    return ProgramRule(program=program, state=RULE_STATES[state], row=row)
 
 
-def complaint(text: str) -> str:
+def find_program_rule_problem(text: str) -> str:
     """Why a text is no rule; empty for one that is."""
     try:
-        rule_of(text)
+        parse_program_rule(text)
     except ValueError as error:
         return str(error)
     return ""
 
 
-def _check(pattern: str) -> None:
+def _check_pattern(pattern: str) -> None:
     try:
-        found = _compiled(pattern)
+        found = _compile_pattern(pattern)
     except re.error as error:
         raise ValueError(f"has a pattern that cannot be read: {error}") from error
     if found.search("") is not None and found.search("-") is not None:
@@ -62,5 +62,5 @@ def _check(pattern: str) -> None:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)

@@ -5,7 +5,7 @@ from msgspec import Struct
 from termvisor.model.ids import RuntimeId
 
 
-class Bookmark(Struct, frozen=True, kw_only=True):
+class ReadPosition(Struct, frozen=True, kw_only=True):
     runtime: RuntimeId
     watch: str
     """The place, among those of this agent."""

@@ -4,15 +4,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.agent.agent_process import Runtime
-from termvisor.model.agent.explanation import Explanation
+from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.explanation import StateExplanation
 from termvisor.model.agent.session import AgentView
 from termvisor.model.agent.signal import Signal
 
 RecordingKind = Literal["scenes", "cast"]
 
 
-class Replayed(Struct, frozen=True, kw_only=True):
+class ReplayResult(Struct, frozen=True, kw_only=True):
     kind: RecordingKind
     """`scenes`: all that the agent left behind, and screens. `cast`: screens alone."""
     version: str = ""
@@ -23,8 +23,8 @@ class Replayed(Struct, frozen=True, kw_only=True):
     """The instant that is explained."""
     moments: int
     """How many moments of the recording lie before it."""
-    runtime: Runtime
+    runtime: AgentProcess
     view: AgentView
-    explanation: Explanation
+    explanation: StateExplanation
     signals: tuple[Signal, ...] = ()
     """Those that the explanation names, redacted."""

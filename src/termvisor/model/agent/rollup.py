@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.model.agent.attention import need
-from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName, top
+from termvisor.model.agent.attention import find_need
+from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName, select_top_state
 
 
-class Rollup(Struct, frozen=True, kw_only=True):
+class AgentRollup(Struct, frozen=True, kw_only=True):
     """``by_state`` and ``by_agent`` hold only what occurs, states by precedence and agents by name."""
 
     top: StateName
@@ -21,14 +21,14 @@ class Rollup(Struct, frozen=True, kw_only=True):
     by_agent: dict[str, int]
 
 
-def rollup(states: Sequence[AgentState]) -> Rollup:
+def summarize_states(states: Sequence[AgentState]) -> AgentRollup:
     """Only panes that have an agent count."""
     managed = [state for state in states if state.presence == "managed"]
     by_state = Counter(state.value for state in managed)
     by_agent = Counter(state.agent for state in managed)
-    needs = [wanted for state in managed if (wanted := need(state)) is not None]
-    return Rollup(
-        top=top(by_state),
+    needs = [wanted for state in managed if (wanted := find_need(state)) is not None]
+    return AgentRollup(
+        top=select_top_state(by_state),
         total=len(managed),
         waiting=by_state["waiting_approval"] + by_state["waiting_input"],
         running=by_state["running"],

@@ -5,14 +5,14 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.model.agent.attention import NeedKind
-from termvisor.model.agent.identification import Signature
+from termvisor.model.agent.identification import AgentSignature
 from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
 
 EndReason = Literal["completed", "limit_reached", "error", "manual", "pane_gone"]
 
 
-class Usage(Struct, frozen=True, kw_only=True):
+class TokenUsage(Struct, frozen=True, kw_only=True):
     """Tokens and money, as far as the agent told them. None means that it did not say."""
 
     total: int | None = None
@@ -30,7 +30,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     """How much stands in the context window."""
 
 
-class Spent(Struct, frozen=True, kw_only=True):
+class TokenCounts(Struct, frozen=True, kw_only=True):
     """Tokens by what they cost. ``cached`` were read from a cache, ``written`` were put into one."""
 
     input: int = 0
@@ -39,11 +39,11 @@ class Spent(Struct, frozen=True, kw_only=True):
     written: int = 0
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class MessageUsage(Struct, frozen=True, kw_only=True):
     """What one answer of a model took, as far as it was told."""
 
     model: str
-    spent: Spent = Spent()
+    spent: TokenCounts = TokenCounts()
 
 
 class AgentSession(Struct, frozen=True, kw_only=True):
@@ -60,14 +60,14 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     started_at: int
     ended_at: int | None = None
     end_reason: EndReason | None = None
-    usage: Usage = Usage()
-    told: Usage = Usage()
+    usage: TokenUsage = TokenUsage()
+    told: TokenUsage = TokenUsage()
     """Whole sums by the agent's own account; ``usage`` is this, or the sum of its answers where that is more."""
     cost_so_far: float | None = None
     """What the agent showed last of what it costs, in US dollars; it tells no tokens with it."""
-    by_model: dict[str, Spent] = {}
+    by_model: dict[str, TokenCounts] = {}
     """What each model took, where the agent tells single answers."""
-    messages: dict[str, Message] = {}
+    messages: dict[str, MessageUsage] = {}
     """The last answers by their ids: an agent tells each of them several times."""
     resume: tuple[str, ...] = ()
     """The argv that takes it up again; empty where that is not possible."""
@@ -84,7 +84,7 @@ class AgentView(Struct, frozen=True, kw_only=True):
     """What it needs of a person; None where it needs nobody."""
     needs_action: bool = False
     session: AgentSession | None = None
-    signature: Signature = Signature()
+    signature: AgentSignature = AgentSignature()
     """Why the pane is taken for this agent's."""
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.agent.state import StateName, Tier, UnknownReason
+from termvisor.model.agent.state import EvidenceTier, StateName, UnknownReason
 from termvisor.model.event import Scalar
 from termvisor.model.ids import MuxPaneId, RuntimeId, SignalId, TargetName
 from termvisor.model.terminal.target import LOCAL
@@ -20,7 +20,7 @@ SignalKind = Literal[
     "exited",  # the agent's process ended
 ]
 
-Dropped = Literal[
+DropReason = Literal[
     "duplicate",
     "late_event",
     "runtime_mismatch",
@@ -35,7 +35,7 @@ Dropped = Literal[
 """Why a signal changed nothing. These are counted, they are not errors."""
 
 
-class Hint(Struct, frozen=True, kw_only=True):
+class ProcessHint(Struct, frozen=True, kw_only=True):
     """What a signal without a runtime tells of the process that it is about. Empty means: not told."""
 
     target: TargetName = LOCAL.name
@@ -50,7 +50,7 @@ class Hint(Struct, frozen=True, kw_only=True):
     """More than one of this agent works in the folder: where that is all that is told, it proves nothing."""
 
 
-class FlagsTold(Struct, frozen=True, kw_only=True):
+class FlagUpdate(Struct, frozen=True, kw_only=True):
     """None means that nothing was said of it."""
 
     usage_limited: bool | None = None
@@ -59,7 +59,7 @@ class FlagsTold(Struct, frozen=True, kw_only=True):
     auth_needed: bool | None = None
 
 
-SILENT = FlagsTold()
+NO_FLAG_UPDATE = FlagUpdate()
 
 
 class Signal(Struct, frozen=True, kw_only=True, tag=True):
@@ -67,10 +67,10 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
 
     id: SignalId = SignalId(0)
     source: str
-    tier: Tier
+    tier: EvidenceTier
     agent: str
     runtime: RuntimeId | None = None
-    hint: Hint = Hint()
+    hint: ProcessHint = ProcessHint()
     session: str = ""
     """The agent's own id of its session."""
     source_event_id: str = ""
@@ -89,7 +89,7 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
     """The sub-task that began or ended."""
     tasks: tuple[str, ...] | None = None
     """All sub-tasks that run now; None where the source did not list them."""
-    flags: FlagsTold = SILENT
+    flags: FlagUpdate = NO_FLAG_UPDATE
     title: str | None = None
     """What the agent calls its session; of the source `title`, the pane's title."""
     moved_at: int | None = None

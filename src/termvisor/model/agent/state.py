@@ -27,26 +27,26 @@ UnknownReason = Literal[
     "no_signal",  # nothing was said yet, or not for long enough
     "gap",  # output is missing in which it may have said something else
 ]
-Tier = Literal["deterministic", "heuristic"]
+EvidenceTier = Literal["deterministic", "heuristic"]
 EvidenceMode = Literal["deterministic", "heuristic", "none"]
 Presence = Literal["managed", "unmanaged"]
 Binding = Literal["unmanaged", "managed_heuristic", "managed_deterministic_fresh", "managed_deterministic_stale"]
 Confidence = Literal["high", "medium", "low"]
 
-_RANK: dict[StateName, int] = {name: rank for rank, name in enumerate(PRECEDENCE)}
+_PRECEDENCE_RANK: dict[StateName, int] = {name: rank for rank, name in enumerate(PRECEDENCE)}
 
 
-def precedence(state: StateName) -> int:
+def get_precedence(state: StateName) -> int:
     """0 for what matters most."""
-    return _RANK[state]
+    return _PRECEDENCE_RANK[state]
 
 
-def top(states: Iterable[StateName]) -> StateName:
+def select_top_state(states: Iterable[StateName]) -> StateName:
     """The one state that speaks for many; without any it is unknown."""
-    return min(states, key=precedence, default="unknown")
+    return min(states, key=get_precedence, default="unknown")
 
 
-class Contradiction(Struct, frozen=True, kw_only=True):
+class StateContradiction(Struct, frozen=True, kw_only=True):
     """A witness has been seeing something else since then."""
 
     since: int
@@ -56,7 +56,7 @@ class Contradiction(Struct, frozen=True, kw_only=True):
     """What it sees."""
 
 
-class Flags(Struct, frozen=True, kw_only=True):
+class AgentFlags(Struct, frozen=True, kw_only=True):
     """What is true beside the state."""
 
     usage_limited: bool = False
@@ -66,7 +66,7 @@ class Flags(Struct, frozen=True, kw_only=True):
     auth_needed: bool = False
     subtasks: int = 0
     """Sub-agents and background work that still run."""
-    contradicted: Contradiction | None = None
+    contradicted: StateContradiction | None = None
     ambiguous: bool = False
     """Something that was told may be about it or about another one beside it: that was left out."""
 
@@ -85,7 +85,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     evidence: SignalId | None = None
     """The signal that decided."""
     since: int | None = None
-    flags: Flags = Flags()
+    flags: AgentFlags = AgentFlags()
     confidence: Confidence = "low"
     presence: Presence = "managed"
     binding: Binding = "managed_heuristic"
@@ -93,7 +93,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """When anything was last heard of it."""
 
 
-class Projection(Struct, frozen=True, kw_only=True):
+class StateProjection(Struct, frozen=True, kw_only=True):
     """The published state. Whoever writes the next one names the version that they saw."""
 
     version: int

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 
-class ToolEnd(Struct, frozen=True, kw_only=True):
+class ToolFinished(Struct, frozen=True, kw_only=True):
     """``given`` is what the tool was given, redacted and as `spelled` writes it."""
 
     session: str
@@ -13,6 +13,6 @@ class ToolEnd(Struct, frozen=True, kw_only=True):
     at: int
 
 
-def spelled(given: object) -> str:
+def encode_tool_input(tool_input: object) -> str:
     """The same text for the same thing, however its keys are ordered."""
-    return msgspec.json.encode(given, order="sorted").decode()
+    return msgspec.json.encode(tool_input, order="sorted").decode()

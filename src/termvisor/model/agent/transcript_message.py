@@ -6,18 +6,18 @@ from msgspec import Struct
 
 from termvisor.model.ids import PaneId, RuntimeId
 
-Role = Literal["user", "assistant"]
-ROLES: tuple[Role, ...] = ("user", "assistant")
+MessageRole = Literal["user", "assistant"]
+MESSAGE_ROLES: tuple[MessageRole, ...] = ("user", "assistant")
 
 
-class Utterance(Struct, frozen=True, kw_only=True):
+class TranscriptMessage(Struct, frozen=True, kw_only=True):
     """``key`` is the same for the same words of a session, however often they are read."""
 
     pane: PaneId
     runtime: RuntimeId
     agent: str
     session: str
-    role: Role
+    role: MessageRole
     key: str
     at: int
     text: str

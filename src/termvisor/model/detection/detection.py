@@ -15,7 +15,7 @@ from termvisor.model.ids import EventId, PaneId, RuntimeId
 DetectionSource = Literal["stream", "screen", "transcript", "mark", "signal", "user_var"]
 
 
-class Handling(Struct, frozen=True, kw_only=True):
+class DetectionHandling(Struct, frozen=True, kw_only=True):
     """Who saw to it, when, and what they did."""
 
     at: int
@@ -55,15 +55,15 @@ class Detection(Struct, frozen=True, kw_only=True):
     """When the same was last seen."""
     correlation: str = ""
     """The story that all that follows belongs to."""
-    handling: Handling | None = None
+    handling: DetectionHandling | None = None
 
     @property
-    def may_start(self) -> bool:
+    def can_start_workflow(self) -> bool:
         """Whether it may start anything that acts: what anybody could have said, and nobody proved, may not."""
         return self.evidence.get("proven") is not False
 
     @property
-    def told(self) -> dict[str, Scalar]:
+    def event_data(self) -> dict[str, Scalar]:
         """As the data of its event."""
         known = {"rule": self.rule, "agent": self.agent, "severity": self.severity, "source": self.source}
         return {**known, **{f"captures.{name}": value for name, value in self.captures.items()}}
@@ -85,7 +85,7 @@ class DetectionFilter(Struct, frozen=True, kw_only=True):
     limit: int = 20
 
 
-class Mute(Struct, frozen=True, kw_only=True):
+class DetectionMute(Struct, frozen=True, kw_only=True):
     """What fits it is stored and counts as handled at once."""
 
     id: int = 0

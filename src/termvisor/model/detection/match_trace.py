@@ -9,35 +9,35 @@ from msgspec import Struct
 
 MAX_SPANS = 8
 MAX_BYTES = 4096
-SpanKind = Literal["anchor", "regex", "context"]
-Stage = Literal["agent", "anchor", "regex", "captures"]
+TraceSpanKind = Literal["anchor", "regex", "context"]
+TraceStageName = Literal["agent", "anchor", "regex", "captures"]
 
 
-class Span(Struct, frozen=True, kw_only=True):
+class TraceSpan(Struct, frozen=True, kw_only=True):
     """Characters of the text that was looked at, by index; ``capture_keys`` are the captures that stand there."""
 
     start: int
     end: int
-    kind: SpanKind
+    kind: TraceSpanKind
     capture_keys: tuple[str, ...] = ()
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class TraceStage(Struct, frozen=True, kw_only=True):
     """One stage. ``hits`` are labels of the rule, such as `anchors[0]`."""
 
-    stage: Stage
+    stage: TraceStageName
     matched: bool
     hits: tuple[str, ...] = ()
 
 
-class Bounds(Struct, frozen=True, kw_only=True):
+class TraceBounds(Struct, frozen=True, kw_only=True):
     max_spans: int = MAX_SPANS
     max_bytes: int = MAX_BYTES
     truncated: bool = False
     truncated_fields: tuple[str, ...] = ()
 
 
-class Redaction(Struct, frozen=True, kw_only=True):
+class TraceRedaction(Struct, frozen=True, kw_only=True):
     """Values are left out, whatever they are."""
 
     enabled: bool = True
@@ -47,9 +47,9 @@ class Redaction(Struct, frozen=True, kw_only=True):
 
 class MatchTrace(Struct, frozen=True, kw_only=True):
     rule_id: str
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TraceSpan, ...] = ()
     extracted_keys: tuple[str, ...] = ()
     confidence: float | None = None
-    eval_path: tuple[Look, ...] = ()
-    bounds: Bounds = Bounds()
-    redaction: Redaction = Redaction()
+    eval_path: tuple[TraceStage, ...] = ()
+    bounds: TraceBounds = TraceBounds()
+    redaction: TraceRedaction = TraceRedaction()

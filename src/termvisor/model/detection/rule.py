@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from termvisor.model.agent.state import StateName
 
-Scope = Literal[
+RuleScope = Literal[
     "line",  # one settled line, or one row of a repainting screen
     "stream",  # up to four settled lines, joined by newlines
     "screen",  # a named part of an agent's screen
@@ -18,10 +18,10 @@ Scope = Literal[
     "mark",  # an in-band sign, spelled `kind text`
 ]
 Severity = Literal["info", "warning", "error", "critical"]
-Flag = Literal["usage_limited", "compacting", "auth_needed"]
+RuleFlag = Literal["usage_limited", "compacting", "auth_needed"]
 
 
-class Hit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A text that the rule must find, and what it takes from it."""
 
     text: str
@@ -30,14 +30,14 @@ class Hit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of the program that wrote it."""
 
 
-class Miss(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NonMatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A text that looks like it and is not."""
 
     text: str
     why: str = ""
 
 
-class Also(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScreenCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of a screen: what stands in a part of it, too; its named groups are details."""
 
     part: str
@@ -57,14 +57,14 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Only in panes of this agent; empty for every pane."""
     versions: str = ""
     """Of the agent, such as `>=0.150,<1`; empty for all."""
-    scope: Scope
+    scope: RuleScope
     anchors: tuple[str, ...] = ()
     """Plain texts, one of which stands in whatever the pattern matches: a cheap first look."""
     pattern: str
     part: str = ""
     """Of a screen: the part that the pattern is looked for in."""
-    also: tuple[Also, ...] = ()
-    unless: tuple[Also, ...] = ()
+    also: tuple[ScreenCondition, ...] = ()
+    unless: tuple[ScreenCondition, ...] = ()
     """Of a screen: what must not stand there."""
     details: dict[str, str] = {}
     """Of a screen: what is true whenever it fits, beside what the pattern captures."""
@@ -72,7 +72,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     event: str = ""
     """The type of the event that is stored, such as `usage.reached`; empty where it only tells a state."""
     state: StateName | None = None
-    flag: Flag | None = None
+    flag: RuleFlag | None = None
     confidence: float = 0.9
     order: int = 100
     """Of the rules for one screen: the first that fits decides."""
@@ -82,5 +82,5 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The workflow that answers it."""
     why: str
     """What it means, for a person."""
-    hits: tuple[Hit, ...]
-    misses: tuple[Miss, ...]
+    hits: tuple[MatchingExample, ...]
+    misses: tuple[NonMatchingExample, ...]

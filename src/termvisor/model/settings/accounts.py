@@ -6,10 +6,10 @@ from typing import Annotated
 from msgspec import Meta
 
 from termvisor.model.agent.account import SERVICES, Account
-from termvisor.model.did_you_mean import meant
+from termvisor.model.did_you_mean import format_suggestion
 from termvisor.model.settings.events import EventSettings
 
-ANY = "any"
+ANY_ACCOUNT = "any"
 """As a failover profile: whichever account is the best."""
 
 
@@ -43,27 +43,27 @@ class AccountSettings(EventSettings, frozen=True, kw_only=True, forbid_unknown_f
         if doubled := next((ref for ref in refs if refs.count(ref) > 1), None):
             raise ValueError(f"accounts: there are two of the name {doubled}")
         named = {name for one in self.accounts for name in (one.name, one.ref)}
-        if self.failover_profile not in ("", ANY, *named):
+        if self.failover_profile not in ("", ANY_ACCOUNT, *named):
             raise ValueError(f"failover_profile: there is no account {self.failover_profile[:100]!r}")
 
 
-def account_complaint(tables: object) -> str:
+def find_accounts_problem(tables: object) -> str:
     """What is wrong with the tables `[[accounts]]`, which of them and with which word; empty where nothing is."""
     if not isinstance(tables, list | tuple):
         return "accounts: each stands in a table `[[accounts]]` of its own, with two brackets"
-    told = (_wrong(number, table) for number, table in enumerate(tables, 1) if isinstance(table, dict))
+    told = (_find_account_problem(number, table) for number, table in enumerate(tables, 1) if isinstance(table, dict))
     return next(filter(None, told), "")
 
 
-def _wrong(number: int, table: Mapping[str, object]) -> str:
+def _find_account_problem(number: int, table: Mapping[str, object]) -> str:
     which = f"[[accounts]] number {number}"
     for name in table:
         if name not in Account.__struct_fields__:
-            return f"{which}: there is no {name!r}; {meant(name, Account.__struct_fields__)}"
+            return f"{which}: there is no {name!r}; {format_suggestion(name, Account.__struct_fields__)}"
     for name in ("service", "name"):
         if name not in table:
             return f"{which}: `{name}` is missing"
     service = table["service"]
     if service not in SERVICES:
-        return f"{which}: there is no service {service!r}; {meant(str(service), SERVICES)}"
+        return f"{which}: there is no service {service!r}; {format_suggestion(str(service), SERVICES)}"
     return ""

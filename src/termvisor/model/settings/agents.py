@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from termvisor.model.action.notification import NotifySettings
+from termvisor.model.action.notification import NotificationSettings
 
 
-class AgentSettings(NotifySettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AgentSettings(NotificationSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A struct has one line of ancestors: those of notifications come before."""
 
     agents_disabled: Annotated[
@@ -65,7 +65,7 @@ class AgentSettings(NotifySettings, frozen=True, kw_only=True, forbid_unknown_fi
     ] = 7.0
 
 
-def resume_command(settings: AgentSettings, agent: str, session: str) -> tuple[str, ...]:
+def build_resume_command(settings: AgentSettings, agent: str, session: str) -> tuple[str, ...]:
     """What the person set for this agent; empty where nothing is set, or there is no session to name."""
     for line in settings.agent_resume:
         name, _, command = line.partition("::")
@@ -74,7 +74,7 @@ def resume_command(settings: AgentSettings, agent: str, session: str) -> tuple[s
     return ()
 
 
-def complaint(line: str) -> str:
+def find_resume_line_problem(line: str) -> str:
     """What is wrong with a line of `agent_resume`; empty where nothing is."""
     name, sign, command = line.partition("::")
     try:

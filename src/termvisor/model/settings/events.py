@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from termvisor.model.action.action import Way
+from termvisor.model.action.action import NotificationWay
 from termvisor.model.detection.rule import Severity
 from termvisor.model.settings.patterns import PatternSettings
 
@@ -13,7 +13,7 @@ class EventSettings(PatternSettings, frozen=True, kw_only=True, forbid_unknown_f
     """A struct has one line of ancestors: those of rules come before."""
 
     events_ways: Annotated[
-        tuple[Way, ...],
+        tuple[NotificationWay, ...],
         Meta(description="How detections are told, such as `webhook`; see `notify_webhook_url`. An empty list: not."),
     ] = ()
     events_types: Annotated[

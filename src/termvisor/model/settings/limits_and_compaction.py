@@ -6,12 +6,12 @@ from msgspec import Meta
 
 from termvisor.model.settings.accounts import AccountSettings
 
-LONGEST_PROMPT = 2000
-_OPENS_MENU = ("/", "@", "!", "#")
+MAX_PROMPT_CHARS = 2000
+_COMMAND_PREFIXES = ("/", "@", "!", "#")
 """Signs at which agents take what follows for a command."""
 
 
-class RemedySettings(AccountSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LimitAndCompactionSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A struct has one line of ancestors: those of accounts come before."""
 
     compaction_prompts: Annotated[
@@ -41,26 +41,28 @@ class RemedySettings(AccountSettings, frozen=True, kw_only=True, forbid_unknown_
     ] = "proceed."
 
 
-def prompt_complaint(words: str) -> str:
+def find_prompt_problem(prompt: str) -> str:
     """Why a text is nothing to say to an agent; empty where it is. One line of plain words, and no command."""
-    if not words.strip():
+    if not prompt.strip():
         return "says nothing"
-    if len(words) > LONGEST_PROMPT:
-        return f"is longer than {LONGEST_PROMPT} characters"
-    if not words.isprintable():
+    if len(prompt) > MAX_PROMPT_CHARS:
+        return f"is longer than {MAX_PROMPT_CHARS} characters"
+    if not prompt.isprintable():
         return "is more than one line of plain text"
-    return f"begins with {words.lstrip()[0]!r}, as commands do" if words.lstrip().startswith(_OPENS_MENU) else ""
+    return (
+        f"begins with {prompt.lstrip()[0]!r}, as commands do" if prompt.lstrip().startswith(_COMMAND_PREFIXES) else ""
+    )
 
 
-def complaint(line: str) -> str:
+def find_compaction_line_problem(line: str) -> str:
     """What is wrong with a line of `compaction_prompts`; empty where nothing is."""
     agent, sign, words = line.partition("::")
     if not (sign and agent.strip()):
         return "is not `agent :: words`"
-    return prompt_complaint(words.strip())
+    return find_prompt_problem(words.strip())
 
 
-def compaction_prompt(settings: RemedySettings, agent: str) -> str:
+def find_compaction_prompt(settings: LimitAndCompactionSettings, agent: str) -> str:
     """What the person set for this agent, else for all; empty where nothing is set."""
     said = {
         agent.strip(): words.strip() for agent, _, words in (one.partition("::") for one in settings.compaction_prompts)

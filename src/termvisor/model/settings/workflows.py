@@ -4,13 +4,13 @@ from typing import Annotated, get_args
 
 from msgspec import Meta
 
-from termvisor.model.settings.limits_and_compaction import RemedySettings
-from termvisor.model.workflow.run import Mode
+from termvisor.model.settings.limits_and_compaction import LimitAndCompactionSettings
+from termvisor.model.workflow.run import WorkflowMode
 
-MODES: tuple[Mode, ...] = get_args(Mode)
+WORKFLOW_MODES: tuple[WorkflowMode, ...] = get_args(WorkflowMode)
 
 
-class WorkflowSettings(RemedySettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WorkflowSettings(LimitAndCompactionSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A struct has one line of ancestors: those of remedies come before."""
 
     workflow_modes: Annotated[
@@ -36,16 +36,16 @@ class WorkflowSettings(RemedySettings, frozen=True, kw_only=True, forbid_unknown
     ] = 3
 
 
-def mode_of(modes: tuple[str, ...], workflow: str, usual: Mode) -> Mode:
+def resolve_workflow_mode(modes: tuple[str, ...], workflow: str, default: WorkflowMode) -> WorkflowMode:
     """The entry of its name, else that of all, else what is usual."""
     given = dict(entry.partition("=")[::2] for entry in modes)
-    found = given.get(workflow, given.get("*", usual))
-    return next((mode for mode in MODES if mode == found), "off")
+    found = given.get(workflow, given.get("*", default))
+    return next((mode for mode in WORKFLOW_MODES if mode == found), "off")
 
 
-def complaint(entry: str) -> str:
+def find_mode_entry_problem(entry: str) -> str:
     """Why an entry says nothing; empty where it does."""
     name, equals, mode = entry.partition("=")
     if not equals or not name:
         return "is not `name=mode`"
-    return "" if mode in MODES else f"names no mode: {', '.join(MODES)}"
+    return "" if mode in WORKFLOW_MODES else f"names no mode: {', '.join(WORKFLOW_MODES)}"

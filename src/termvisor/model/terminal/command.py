@@ -10,7 +10,7 @@ CommandStatus = Literal["running", "finished", "lost"]
 """Lost: its end was never told. Another prompt or command began, or its epoch closed, while it still ran."""
 
 
-class Command(Struct, frozen=True, kw_only=True):
+class ShellCommand(Struct, frozen=True, kw_only=True):
     """``start`` and ``end`` are byte offsets in the epoch; ``id`` rises in the order in which commands started.
 
     Its output are the lines ``first_line`` to ``last_line``; without output ``last_line`` is one less than
@@ -36,7 +36,7 @@ class Command(Struct, frozen=True, kw_only=True):
     status: CommandStatus = "running"
 
 
-class CommandTold(Struct, frozen=True, kw_only=True):
+class CommandUpdate(Struct, frozen=True, kw_only=True):
     """All that marks have told of the command that started at ``start`` of its epoch, but for its lines: see Edge."""
 
     start: int
@@ -50,7 +50,7 @@ class CommandTold(Struct, frozen=True, kw_only=True):
     status: CommandStatus = "running"
 
 
-class Edge(Struct, frozen=True, array_like=True):
+class CommandBoundary(Struct, frozen=True, array_like=True):
     """Where the output of a command begins or ends: just before the first line that starts at ``row`` or after it."""
 
     command: int

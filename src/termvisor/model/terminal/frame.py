@@ -5,7 +5,7 @@ from msgspec import Struct
 from termvisor.model.ids import EpochId, PaneId
 
 
-class Frame(Struct, frozen=True, kw_only=True):
+class ReplayFrame(Struct, frozen=True, kw_only=True):
     """``rows`` are redacted; each can be painted alone: SGR colours are its only escapes, and it sets them back.
 
     ``offset`` is how far in the epoch's bytes this is drawn. ``note`` says what cannot be seen, for example a gap.

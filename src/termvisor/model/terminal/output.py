@@ -58,7 +58,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
     """What the text stage must know to go on at ``committed``; never holds text."""
 
 
-class Begun(Struct, frozen=True, array_like=True):
+class InitialLine(Struct, frozen=True, array_like=True):
     """The line in which the cursor stood when an epoch began: its redacted text, which the first bytes go on with."""
 
     text: str = ""
@@ -67,7 +67,7 @@ class Begun(Struct, frozen=True, array_like=True):
     """It stands at the end of the stored lines already."""
 
 
-NOTHING_BEGUN = Begun()
+NO_INITIAL_LINE = InitialLine()
 
 
 class Gap(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class Line(Struct, frozen=True, kw_only=True):
     source: TextSource = "stream"
 
 
-class Block(Struct, frozen=True, kw_only=True):
+class TextBlock(Struct, frozen=True, kw_only=True):
     """Consecutive settled lines of one epoch, stored and indexed as one row.
 
     ``start`` and ``end`` are byte offsets in the epoch, ``at`` and ``until`` the times of its first and last line.

@@ -57,7 +57,7 @@ class PaneFacts(Struct, frozen=True, kw_only=True):
 ActivityKind = Literal["prompt", "command", "alt_screen", "gap", "unknown"]
 
 
-class Activity(Struct, frozen=True, kw_only=True):
+class PaneActivity(Struct, frozen=True, kw_only=True):
     """What a pane is doing, from marks and the stream, never from prompt-looking text.
 
     ``is_proven`` is true only for marks that carried our nonce.
@@ -70,7 +70,7 @@ class Activity(Struct, frozen=True, kw_only=True):
     is_proven: bool = False
 
 
-class InputPlace(Struct, frozen=True):
+class InputState(Struct, frozen=True):
     """What the stream tells of a pane's input: where a shell's begins in the row of its prompt, and whether the
     program there takes pastes as such (bracketed paste). None where it is not known.
     """
@@ -79,7 +79,7 @@ class InputPlace(Struct, frozen=True):
     is_paste_on: bool | None = None
 
 
-DataPlane = Literal["pipe", "control", "none"]
+CaptureChannel = Literal["pipe", "control", "none"]
 
 
 class PaneView(Struct, frozen=True, kw_only=True):
@@ -88,8 +88,8 @@ class PaneView(Struct, frozen=True, kw_only=True):
     id: PaneId
     instance: PaneInstance
     facts: PaneFacts
-    activity: Activity = Activity()
-    heard_by: DataPlane = "none"
+    activity: PaneActivity = PaneActivity()
+    heard_by: CaptureChannel = "none"
     first_seen_at: int = 0
     last_output_at: int | None = None
     gone_at: int | None = None

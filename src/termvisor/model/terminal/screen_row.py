@@ -9,7 +9,7 @@ from termvisor.model.ids import EpochId, PaneId, SightingId
 from termvisor.model.terminal.screen import Screen
 
 
-class Life(Struct, frozen=True):
+class ScreenLifetime(Struct, frozen=True):
     """One life of a screen: from alternate on to off; on the main screen while one command runs.
 
     ``since`` is when it began; 0 on a main screen whose shell tells no commands: its life is then the epoch.
@@ -21,20 +21,20 @@ class Life(Struct, frozen=True):
     since: int = 0
 
 
-RowKind = Literal["sighting", "line", "input"]
+ScreenRowKind = Literal["sighting", "line", "input"]
 """What a row on a screen is to us: a sighting, a line of the stream that is stored as such, or the input area."""
 
 
-class Row(Struct, frozen=True):
+class ScreenRow(Struct, frozen=True):
     """One row of a look, redacted. ``fold`` names it within its life; ``id`` is 0 until the sighting is known."""
 
     text: str
     fold: int = 0
-    kind: RowKind = "sighting"
+    kind: ScreenRowKind = "sighting"
     id: SightingId = SightingId(0)
 
 
-class Glance(Struct, frozen=True):
+class CapturedScreen(Struct, frozen=True):
     """One look at a repainting pane, ready to be stored: the screen without its rows, and the rows.
 
     ``found`` is what rules found in rows, by the fold of the row; it counts where the row is new.
@@ -42,5 +42,5 @@ class Glance(Struct, frozen=True):
 
     epoch: EpochId
     screen: Screen
-    rows: tuple[Row, ...]
+    rows: tuple[ScreenRow, ...]
     found: tuple[tuple[int, Detection], ...] = ()

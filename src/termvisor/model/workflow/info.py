@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from termvisor.model.action.verdict import Verdict
 from termvisor.model.detection.rule import Severity
-from termvisor.model.workflow.run import Mode
+from termvisor.model.workflow.run import WorkflowMode
 
 
-class Named(Struct, frozen=True, kw_only=True):
+class WorkflowReference(Struct, frozen=True, kw_only=True):
     """An event, an agent or a rule that a file speaks of, and where: others say whether there is such a one."""
 
     kind: Literal["event", "agent", "rule"]
@@ -25,7 +25,7 @@ class WorkflowInfo(Struct, frozen=True, kw_only=True):
     version: int
     summary: str
     origin: str
-    mode: Mode
+    mode: WorkflowMode
     events: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class WorkflowInfo(Struct, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
 
 
-class WorkflowTrouble(Struct, frozen=True, kw_only=True):
+class WorkflowFileProblem(Struct, frozen=True, kw_only=True):
     """A file that is no workflow, and why; ``name`` is that of the workflow that it held or should hold."""
 
     file: str
@@ -46,7 +46,7 @@ class WorkflowTrouble(Struct, frozen=True, kw_only=True):
     name: str = ""
 
 
-class Rehearsed(Struct, frozen=True, kw_only=True):
+class DryRunStep(Struct, frozen=True, kw_only=True):
     """One step as it would be taken; of an act also what the policy would say of it now."""
 
     number: int
@@ -60,7 +60,7 @@ class Rehearsed(Struct, frozen=True, kw_only=True):
     """What in the pane speaks against it now."""
 
 
-class RunChange(Struct, frozen=True, kw_only=True):
+class RunChangeRequest(Struct, frozen=True, kw_only=True):
     """What a person or program wants of a run."""
 
     kind: Literal["cancel", "pause", "resume", "signal"]

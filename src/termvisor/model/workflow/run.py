@@ -12,13 +12,13 @@ from termvisor.model.ids import EventId, PaneId, RuntimeId
 
 RunId = NewType("RunId", int)
 RunStatus = Literal["running", "waiting", "paused", "completed", "failed", "cancelled"]
-ENDED: tuple[RunStatus, ...] = ("completed", "failed", "cancelled")
+ENDED_RUN_STATUSES: tuple[RunStatus, ...] = ("completed", "failed", "cancelled")
 StepStatus = Literal["running", "completed", "retry", "failed", "skipped"]
-Mode = Literal["off", "ask", "on"]
+WorkflowMode = Literal["off", "ask", "on"]
 """Of a workflow: never started; started, and every action is asked about; started, and the policy alone decides."""
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class RunStep(Struct, frozen=True, kw_only=True):
     """``given`` and ``came`` are redacted JSON: what the step was asked for, and what came of it."""
 
     number: int
@@ -56,7 +56,7 @@ class Run(Struct, frozen=True, kw_only=True):
     at: int
     ended_at: int | None = None
     correlation: str = ""
-    mode: Mode = "ask"
+    mode: WorkflowMode = "ask"
     facts: dict[str, Scalar] = {}
     """The captures of its event, and what it was started with."""
 

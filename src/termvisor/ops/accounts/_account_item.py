@@ -4,16 +4,16 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.errors import NotFound
-from termvisor.model.agent.account import Account, Allowance, Service, Standing, UsageType, find
-from termvisor.ops.api.services import World
+from termvisor.model.agent.account import Account, AccountStatus, Allowance, Service, UsageType, find_account
+from termvisor.ops.api.services import Services
 from termvisor.redaction import redact
 
-OneService = Annotated[
+ServiceFilter = Annotated[
     Service | None, Meta(description="Only those of this service: `openai`, `anthropic` or `google`.")
 ]
-Named = Annotated[
+AccountReference = Annotated[
     str, Meta(description="Its name, or `service/name`.", extra={"positional": "one"}, min_length=1, max_length=200)
 ]
 
@@ -50,27 +50,27 @@ class AccountItem(Struct, frozen=True, kw_only=True):
     usage: tuple[AllowanceItem, ...]
 
 
-def account_item(standing: Standing, now: int) -> AccountItem:
-    account = standing.account
+def build_account_item(account_status: AccountStatus, now: int) -> AccountItem:
+    account = account_status.account
     return AccountItem(
         service=account.service,
         name=account.name,
         email=redact(account.email),
         active=account.active,
-        in_use=standing.is_in_use,
+        in_use=account_status.is_in_use,
         priority=account.priority,
-        percent_remaining=standing.remaining(now),
-        resets_at=_time(standing.resets_at(now)),
-        last_check=_time(standing.checked_at),
-        last_used=_time(standing.last_used_at),
+        percent_remaining=account_status.compute_remaining_percent(now),
+        resets_at=_format_time(account_status.find_reset_time(now)),
+        last_check=_format_time(account_status.checked_at),
+        last_used=_format_time(account_status.last_used_at),
         browser_profile=redact(account.browser_profile),
-        credentials=credentials(account),
-        trouble=redact(standing.trouble),
-        usage=tuple(_allowance(one, now) for one in standing.allowances),
+        credentials=describe_credentials(account),
+        trouble=redact(account_status.trouble),
+        usage=tuple(_build_allowance_item(one, now) for one in account_status.allowances),
     )
 
 
-def credentials(account: Account) -> str:
+def describe_credentials(account: Account) -> str:
     """Where they are. Of a command only its program is told: an argument may name more than it should."""
     if account.env_file:
         return redact(f"env_file {account.env_file}")
@@ -79,30 +79,30 @@ def credentials(account: Account) -> str:
     return redact(f"config_dir {account.config_dir}") if account.config_dir else "the agent's own login"
 
 
-async def standing(world: World, ref: str) -> Standing:
-    known = await world.accounts.standings()
-    account = find([one.account for one in known], ref)
+async def find_account_status(services: Services, reference: str) -> AccountStatus:
+    known = await services.accounts.list_statuses()
+    account = find_account([one.account for one in known], reference)
     if account is None:
-        raise NotFound(f"there is no account {ref!r}", hint="`visor accounts list` shows them.")
+        raise NotFound(f"there is no account {reference!r}", hint="`visor accounts list` shows them.")
     return next(one for one in known if one.account == account)
 
 
-def percent(value: float | None) -> str:
+def format_percent(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.0f} %"
 
 
-def _allowance(one: Allowance, now: int) -> AllowanceItem:
+def _build_allowance_item(allowance: Allowance, now: int) -> AllowanceItem:
     return AllowanceItem(
-        span=redact(one.span),
-        usage_type=one.usage_type,
-        limit=one.limit,
-        current=one.current,
-        percent_remaining=one.remaining(now),
-        resets_at=_time(one.resets_at),
-        checked_at=iso(one.checked_at),
-        source=redact(one.source),
+        span=redact(allowance.span),
+        usage_type=allowance.usage_type,
+        limit=allowance.limit,
+        current=allowance.current,
+        percent_remaining=allowance.compute_remaining_percent(now),
+        resets_at=_format_time(allowance.resets_at),
+        checked_at=format_timestamp(allowance.checked_at),
+        source=redact(allowance.source),
     )
 
 
-def _time(at: int | None) -> str | None:
-    return None if at is None else iso(at)
+def _format_time(timestamp: int | None) -> str | None:
+    return None if timestamp is None else format_timestamp(timestamp)

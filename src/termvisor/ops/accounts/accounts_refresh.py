@@ -4,53 +4,53 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from termvisor.ops.accounts import accounts_list
-from termvisor.ops.accounts._account_item import OneService
-from termvisor.ops.accounts.accounts_list import AccountListing, listed
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.accounts._account_item import ServiceFilter
+from termvisor.ops.accounts.accounts_list import AccountListing, build_account_listing
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
 
-class RefreshAccounts(Struct, frozen=True, kw_only=True):
+class AccountsRefreshArgs(Struct, frozen=True, kw_only=True):
     """Which ones."""
 
-    service: OneService = None
+    service: ServiceFilter = None
 
 
-class AccountsRefreshed(AccountListing, frozen=True, kw_only=True):
+class AccountsRefreshResult(AccountListing, frozen=True, kw_only=True):
     """``told`` says why the tracker told nothing; then all is as it was known before."""
 
     told: str = ""
 
 
-async def run(world: World, wanted: RefreshAccounts) -> AccountsRefreshed:
-    told = await world.accounts.refresh(wanted.service)
-    known = await world.accounts.standings()
-    listing = listed(world, [one for one in known if wanted.service in (None, one.account.service)])
-    return AccountsRefreshed(**asdict(listing), told=redact(told))
+async def run(services: Services, args: AccountsRefreshArgs) -> AccountsRefreshResult:
+    told = await services.accounts.refresh_usage(args.service)
+    known = await services.accounts.list_statuses()
+    listing = build_account_listing(services, [one for one in known if args.service in (None, one.account.service)])
+    return AccountsRefreshResult(**asdict(listing), told=redact(told))
 
 
-def plain(refreshed: AccountsRefreshed, look: Look) -> str:
-    rows = accounts_list.plain(refreshed, look)
+def render_text(result: AccountsRefreshResult, options: RenderOptions) -> str:
+    rows = accounts_list.render_text(result, options)
     return (
-        rows if not refreshed.told else f"{rows}\n{look.paint('yellow', clean(f'as known before: {refreshed.told}'))}"
+        rows if not result.told else f"{rows}\n{options.paint('yellow', sanitize(f'as known before: {result.told}'))}"
     )
 
 
-OP = Op(
+OP = Operation(
     name="accounts_refresh",
     summary="Ask the usage tracker what is left of accounts.",
     doc="""The program of the setting `account_tracker` (`caut`) is asked for each service that has accounts, if it is
 installed. Its absence, failure or silence changes nothing: `told` names it, and what agents themselves said still
 holds.""",
-    Input=RefreshAccounts,
-    Output=AccountsRefreshed,
+    args_type=AccountsRefreshArgs,
+    result_type=AccountsRefreshResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
     examples=(
-        Example("accounts refresh", "all of them"),
-        Example("robot accounts refresh --service anthropic", "those of one service, as JSON"),
+        OperationExample("accounts refresh", "all of them"),
+        OperationExample("robot accounts refresh --service anthropic", "those of one service, as JSON"),
     ),
 )

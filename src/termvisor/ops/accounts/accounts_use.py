@@ -2,45 +2,47 @@
 
 from msgspec import Struct
 
-from termvisor.ops.accounts._account_item import AccountItem, Named, account_item
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.accounts._account_item import AccountItem, AccountReference, build_account_item
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class UseAccount(Struct, frozen=True, kw_only=True):
+class AccountsUseArgs(Struct, frozen=True, kw_only=True):
     """Which one."""
 
-    account: Named
+    account: AccountReference
 
 
-class AccountUsed(Struct, frozen=True, kw_only=True):
+class AccountsUseResult(Struct, frozen=True, kw_only=True):
     account: AccountItem
 
 
-async def run(world: World, wanted: UseAccount) -> AccountUsed:
-    return AccountUsed(account=account_item(await world.accounts.use(wanted.account), world.clock.now()))
+async def run(services: Services, args: AccountsUseArgs) -> AccountsUseResult:
+    return AccountsUseResult(
+        account=build_account_item(await services.accounts.use_account(args.account), services.clock.now())
+    )
 
 
-def plain(used: AccountUsed, look: Look) -> str:
-    item = used.account
-    return f"agents of {item.service} count as working under {look.paint('bold', clean(item.name))}"
+def render_text(result: AccountsUseResult, options: RenderOptions) -> str:
+    item = result.account
+    return f"agents of {item.service} count as working under {options.paint('bold', sanitize(item.name))}"
 
 
-OP = Op(
+OP = Operation(
     name="accounts_use",
     summary="Say under which account agents of a service work.",
     doc="""What an agent tells of its limits belongs to the account that it works under. An agent that was started with
 `--account`, or with a folder of its own, is known by that; all others count as working under the account that is in
 use. No agent is touched and nothing is logged in or out: it says how things are.""",
-    Input=UseAccount,
-    Output=AccountUsed,
+    args_type=AccountsUseArgs,
+    result_type=AccountsUseResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    exits=((4, "There is no such account."),),
+    exit_statuses=((4, "There is no such account."),),
     examples=(
-        Example("accounts use work", "you are logged in with this one"),
-        Example("robot accounts use openai/work", "as JSON"),
+        OperationExample("accounts use work", "you are logged in with this one"),
+        OperationExample("robot accounts use openai/work", "as JSON"),
     ),
 )

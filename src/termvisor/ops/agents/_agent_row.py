@@ -9,15 +9,15 @@ from msgspec import Struct
 
 from termvisor.clock import NS
 from termvisor.model.agent.attention import NeedKind
-from termvisor.model.agent.identification import Signature, SignatureClass, SignatureInputs, SignatureReason
-from termvisor.model.agent.session import AgentView, Usage
-from termvisor.model.agent.state import Confidence, EvidenceMode, Flags, Presence, StateName, UnknownReason
+from termvisor.model.agent.identification import AgentSignature, SignatureClass, SignatureInputs, SignatureReason
+from termvisor.model.agent.session import AgentView, TokenUsage
+from termvisor.model.agent.state import AgentFlags, Confidence, EvidenceMode, Presence, StateName, UnknownReason
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.panes._listing import PaneIdentity, age_of, identity, instant
-from termvisor.ops.render.text import Column, age, counted
+from termvisor.ops.panes._listing import PaneIdentity, compute_age, format_optional_timestamp, identify_pane
+from termvisor.ops.render.text import TableColumn, format_age, pluralize
 from termvisor.redaction import redact
 
-STYLES: dict[StateName, str] = {
+STATE_STYLES: dict[StateName, str] = {
     "error": "red",
     "waiting_approval": "yellow",
     "waiting_input": "yellow",
@@ -26,7 +26,7 @@ STYLES: dict[StateName, str] = {
     "idle": "dim",
     "unknown": "dim",
 }
-NEEDS: dict[NeedKind, str] = {
+NEED_DESCRIPTIONS: dict[NeedKind, str] = {
     "approve": "asks for permission",
     "answer": "asks a question",
     "log_in": "must be logged in",
@@ -100,21 +100,27 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     signature_inputs: SignatureInputs
 
 
-def row(pane: PaneView, view: AgentView | None, now: int) -> AgentRow:
-    return AgentRow(**fields(pane, view, now))
+def build_agent_row(pane: PaneView, view: AgentView | None, now: int) -> AgentRow:
+    return AgentRow(**build_row_fields(pane, view, now))
 
 
-def fields(pane: PaneView, view: AgentView | None, now: int, seen: Signature | None = None) -> dict[str, Any]:
+def build_row_fields(
+    pane: PaneView, view: AgentView | None, now: int, signature: AgentSignature | None = None
+) -> dict[str, Any]:
     """By name, for rows that say more of a pane; ``seen`` is its signature where there is no agent."""
     if view is None:
-        return {"identity": identity(pane), **_NOBODY, **_signed(seen or Signature())}
-    return {"identity": identity(pane), **told_of(view, now)}
+        return {
+            "identity": identify_pane(pane),
+            **_NO_AGENT_FIELDS,
+            **_build_signature_fields(signature or AgentSignature()),
+        }
+    return {"identity": identify_pane(pane), **build_agent_fields(view, now)}
 
 
-def told_of(view: AgentView, now: int) -> dict[str, Any]:
+def build_agent_fields(view: AgentView, now: int) -> dict[str, Any]:
     """All but where it is."""
     state, session = view.state, view.session
-    used = session.usage if session is not None else Usage()
+    used = session.usage if session is not None else TokenUsage()
     return {
         "presence": state.presence,
         "agent": state.agent,
@@ -124,13 +130,13 @@ def told_of(view: AgentView, now: int) -> dict[str, Any]:
         "evidence_mode": state.evidence_mode,
         "source": state.source,
         "confidence": state.confidence,
-        "state_since": instant(state.since),
-        "state_age": age_of(state.since, now),
+        "state_since": format_optional_timestamp(state.since),
+        "state_age": compute_age(state.since, now),
         "state_version": view.version,
-        "last_event": instant(state.last_event),
+        "last_event": format_optional_timestamp(state.last_event),
         "needs": view.need,
         "needs_action": view.needs_action,
-        "flags": flags(state.flags, now),
+        "flags": build_flag_item(state.flags, now),
         "agent_title": redact(view.title),
         "model": redact(session.model) if session is not None else "",
         "tokens": used.total,
@@ -138,15 +144,15 @@ def told_of(view: AgentView, now: int) -> dict[str, Any]:
         "cost_is_estimated": used.is_estimated,
         "context_used": used.context_used,
         "context_tokens": used.context_tokens,
-        **_signed(view.signature),
+        **_build_signature_fields(view.signature),
     }
 
 
-def _signed(signature: Signature) -> dict[str, Any]:
-    return {name: getattr(signature, name) for name in Signature.__struct_fields__ if name != "agent"}
+def _build_signature_fields(signature: AgentSignature) -> dict[str, Any]:
+    return {name: getattr(signature, name) for name in AgentSignature.__struct_fields__ if name != "agent"}
 
 
-_NOBODY: dict[str, Any] = {
+_NO_AGENT_FIELDS: dict[str, Any] = {
     name: None for name in AgentRow.__struct_fields__ if name not in ("identity", "presence", "evidence_mode")
 } | {
     "presence": "unmanaged",
@@ -160,85 +166,94 @@ _NOBODY: dict[str, Any] = {
 }
 
 
-def flags(told: Flags, now: int) -> FlagItem:
-    doubt = told.contradicted
+def build_flag_item(state_flags: AgentFlags, now: int) -> FlagItem:
+    doubt = state_flags.contradicted
     return FlagItem(
-        usage_limited=told.usage_limited,
-        resets_at=instant(told.resets_at),
-        resets_in=None if told.resets_at is None else round(max(0, told.resets_at - now) / NS, 3),
-        compacting=told.compacting,
-        auth_needed=told.auth_needed,
-        subtasks=told.subtasks,
+        usage_limited=state_flags.usage_limited,
+        resets_at=format_optional_timestamp(state_flags.resets_at),
+        resets_in=None if state_flags.resets_at is None else round(max(0, state_flags.resets_at - now) / NS, 3),
+        compacting=state_flags.compacting,
+        auth_needed=state_flags.auth_needed,
+        subtasks=state_flags.subtasks,
         contradicted=None
         if doubt is None
         else ContradictionItem(
-            since=instant(doubt.since) or "", age=age_of(doubt.since, now) or 0.0, by=doubt.by, state=doubt.state
+            since=format_optional_timestamp(doubt.since) or "",
+            age=compute_age(doubt.since, now) or 0.0,
+            by=doubt.by,
+            state=doubt.state,
         ),
-        ambiguous=told.ambiguous,
+        ambiguous=state_flags.ambiguous,
     )
 
 
-def who(item: AgentRow) -> str:
+def describe_agent(item: AgentRow) -> str:
     """`pane 7 (work %5), claude_code`."""
     return f"pane {item.identity.id} ({item.identity.session_name} {item.identity.pane_id}), {item.agent}"
 
 
-def spoken(state: StateName | None, reason: UnknownReason | None = None) -> str:
+def format_state(state: StateName | None, reason: UnknownReason | None = None) -> str:
     """`waiting approval`, `unknown (no signal)`; empty without an agent."""
     if state is None:
         return ""
     return state.replace("_", " ") + (f" ({reason.replace('_', ' ')})" if reason is not None else "")
 
 
-def beside(told: FlagItem | None) -> list[str]:
+def list_flag_labels(flag_item: FlagItem | None) -> list[str]:
     """The flags that are set, in words."""
-    if told is None:
+    if flag_item is None:
         return []
     found = []
-    if told.usage_limited:
-        found.append("usage limit" + (f" for {age(told.resets_in)}" if told.resets_in is not None else ""))
-    found += ["compacting"] * told.compacting + ["needs a login"] * told.auth_needed
-    found += [f"{counted(told.subtasks, 'subtask')}"] * bool(told.subtasks)
-    if doubt := told.contradicted:
-        found.append(f"but {doubt.by} shows {spoken(doubt.state)} for {age(doubt.age)}")
-    return found + ["ambiguous"] * told.ambiguous
+    if flag_item.usage_limited:
+        found.append(
+            "usage limit" + (f" for {format_age(flag_item.resets_in)}" if flag_item.resets_in is not None else "")
+        )
+    found += ["compacting"] * flag_item.compacting + ["needs a login"] * flag_item.auth_needed
+    found += [f"{pluralize(flag_item.subtasks, 'subtask')}"] * bool(flag_item.subtasks)
+    if doubt := flag_item.contradicted:
+        found.append(f"but {doubt.by} shows {format_state(doubt.state)} for {format_age(doubt.age)}")
+    return found + ["ambiguous"] * flag_item.ambiguous
 
 
-def state_cell(item: AgentRow) -> str:
+def format_state_cell(item: AgentRow) -> str:
     """`! waiting approval`, `running, 2 subtasks`; the mark stands where a person must act."""
     mark = "! " if item.needs_action else ""
-    return mark + ", ".join([spoken(item.state, item.reason), *beside(item.flags)])
+    return mark + ", ".join([format_state(item.state, item.reason), *list_flag_labels(item.flags)])
 
 
-def painted(item: AgentRow) -> str:
+def get_state_style(item: AgentRow) -> str:
     """The colour of its state."""
-    return STYLES[item.state] if item.state is not None else ""
+    return STATE_STYLES[item.state] if item.state is not None else ""
 
 
-def _cost(item: Any) -> str:
+def _format_cost(item: Any) -> str:
     """Of whatever has one: an agent, or several in one place."""
-    return "-" if item.cost is None else money(item.cost, is_estimated=item.cost_is_estimated)
+    return "-" if item.cost is None else format_dollars(item.cost, is_estimated=item.cost_is_estimated)
 
 
-def money(dollars: float | None, *, is_estimated: bool = False) -> str:
+def format_dollars(dollars: float | None, *, is_estimated: bool = False) -> str:
     """`$1.20`, or `~$1.20` for an estimate."""
     return "unknown" if dollars is None else f"{'~' * is_estimated}${dollars:.2f}"
 
 
-AGENT = Column("AGENT", lambda item: item.agent or "-")
-STATE_WIDTH = len("! waiting approval")
+AGENT_COLUMN = TableColumn("AGENT", lambda item: item.agent or "-")
+MIN_STATE_WIDTH = len("! waiting approval")
 """However short space is, a state is read in full."""
-STATE = Column("STATE", state_cell, may_shrink=True, paint=painted, narrowest=STATE_WIDTH)
-AGE = Column("AGE", lambda item: age(item.state_age), is_right=True)
-MODEL = Column("MODEL", lambda item: item.model or "-", may_shrink=True, is_extra=True)
-TIER = Column("TIER", lambda item: item.evidence_mode if item.agent else "-", is_extra=True, style="dim")
-TOKENS = Column("TOKENS", lambda item: "-" if item.tokens is None else f"{item.tokens:,}", is_right=True, is_extra=True)
-CONTEXT = Column(
+STATE_COLUMN = TableColumn(
+    "STATE", format_state_cell, can_shrink=True, choose_style=get_state_style, min_width=MIN_STATE_WIDTH
+)
+AGE_COLUMN = TableColumn("AGE", lambda item: format_age(item.state_age), is_right_aligned=True)
+MODEL_COLUMN = TableColumn("MODEL", lambda item: item.model or "-", can_shrink=True, is_optional=True)
+TIER_COLUMN = TableColumn("TIER", lambda item: item.evidence_mode if item.agent else "-", is_optional=True, style="dim")
+TOKENS_COLUMN = TableColumn(
+    "TOKENS", lambda item: "-" if item.tokens is None else f"{item.tokens:,}", is_right_aligned=True, is_optional=True
+)
+CONTEXT_COLUMN = TableColumn(
     "CONTEXT",
     lambda item: "-" if item.context_used is None else f"{item.context_used:.0%}",
-    is_right=True,
-    is_extra=True,
+    is_right_aligned=True,
+    is_optional=True,
 )
-COST = Column("COST", _cost, is_right=True, is_extra=True)
-USED = (MODEL, TOKENS, CONTEXT, COST, TIER)
+COST_COLUMN = TableColumn("COST", _format_cost, is_right_aligned=True, is_optional=True)
+USAGE_COLUMNS = (MODEL_COLUMN, TOKENS_COLUMN, CONTEXT_COLUMN, COST_COLUMN, TIER_COLUMN)
 """What it runs on and has used, and how its state is known: where there is room."""

@@ -6,20 +6,24 @@ import sys
 
 import msgspec
 
-from termvisor.errors import Broken
-from termvisor.model.agent.replay_result import Replayed
-from termvisor.protocol.error_line import heard
-from termvisor.settings import environment
-from termvisor.system.subprocesses import ask
+from termvisor.errors import InternalError
+from termvisor.model.agent.replay_result import ReplayResult
+from termvisor.protocol.error_line import parse_last_error
+from termvisor.settings import get_environment
+from termvisor.system.subprocesses import run_and_capture
 
-_PATIENCE = 120.0
+_REPLAY_TIMEOUT_S = 120.0
 
 
-async def replayed(path: str, agent: str, at: str) -> Replayed:
+async def replay_recording(path: str, agent: str, at: str) -> ReplayResult:
     """The other process's complaint is ours: a file that is no recording is ``BadRequest``."""
     command = [sys.executable, "-m", "termvisor.agents.recordings", os.path.abspath(path), agent, at]
-    status, out, errors = await asyncio.to_thread(ask, command, timeout=_PATIENCE, env=environment())
+    status, out, errors = await asyncio.to_thread(
+        run_and_capture, command, timeout_s=_REPLAY_TIMEOUT_S, env=get_environment()
+    )
     if status:
         text = errors.decode("utf-8", "replace")
-        raise heard(text) or Broken(f"the recording could not be read: {text.strip().rpartition(chr(10))[2]}")
-    return msgspec.json.decode(out, type=Replayed)
+        raise parse_last_error(text) or InternalError(
+            f"the recording could not be read: {text.strip().rpartition(chr(10))[2]}"
+        )
+    return msgspec.json.decode(out, type=ReplayResult)

@@ -5,28 +5,37 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from termvisor.clock import iso
-from termvisor.errors import BadRequest, NoAgent
-from termvisor.model.agent.explanation import Explanation, Prospect, Role, Testimony
-from termvisor.model.agent.replay_result import RecordingKind, Replayed
+from termvisor.clock import format_timestamp
+from termvisor.errors import AgentNotFound, BadRequest
+from termvisor.model.agent.explanation import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
+from termvisor.model.agent.replay_result import RecordingKind, ReplayResult
 from termvisor.model.agent.signal import Signal, SignalKind
-from termvisor.model.agent.state import StateName, Tier
+from termvisor.model.agent.state import EvidenceTier, StateName
 from termvisor.model.event import Scalar
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.agents._agent_row import NEEDS, AgentRow, beside, painted, row, spoken, told_of, who
-from termvisor.ops.agents._replay_worker import replayed
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes._listing import PaneIdentity, age_of, instant, named
-from termvisor.ops.render.action_text import masked
-from termvisor.ops.render.text import Column, Look, age, clean, counted, shorten, table
+from termvisor.ops.agents._agent_row import (
+    NEED_DESCRIPTIONS,
+    AgentRow,
+    build_agent_fields,
+    build_agent_row,
+    describe_agent,
+    format_state,
+    get_state_style,
+    list_flag_labels,
+)
+from termvisor.ops.agents._replay_worker import replay_recording
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._listing import PaneIdentity, compute_age, format_optional_timestamp, resolve_pane
+from termvisor.ops.render.action_text import redact_fields
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize, shorten
 from termvisor.redaction import redact
 
-_WIDEST = 100
+_MAX_VALUE_WIDTH = 100
 """Columns of one value of the evidence that a person is shown."""
-MEANINGS: dict[Role, str] = {
+ROLE_MEANINGS: dict[EvidenceRole, str] = {
     "decides": "this is the one that is believed",
     "agrees": "says the same",
     "suppressed": "says otherwise, but a better source is heard",
@@ -38,14 +47,14 @@ MEANINGS: dict[Role, str] = {
     "gap": "output is missing in which it may have said something else",
     "silent": "is there and has said nothing of the state",
 }
-TIERS: dict[str, str] = {
+TIER_DESCRIPTIONS: dict[str, str] = {
     "deterministic": "told by the agent itself",
     "heuristic": "concluded from what can be seen",
     "none": "not proven by anything",
 }
 
 
-class Explain(Struct, frozen=True, kw_only=True):
+class ExplainArgs(Struct, frozen=True, kw_only=True):
     """Of which pane, or of which recording."""
 
     pane: Annotated[str | None, Meta(description="The pane; any reference.", extra={"positional": "one"})] = None
@@ -66,7 +75,7 @@ class EvidenceItem(Struct, frozen=True, kw_only=True):
 
     signal: int
     source: str
-    tier: Tier
+    tier: EvidenceTier
     kind: SignalKind
     state: StateName | None
     session: str
@@ -78,13 +87,13 @@ class EvidenceItem(Struct, frozen=True, kw_only=True):
     payload: dict[str, Scalar]
 
 
-class WitnessItem(Struct, frozen=True, kw_only=True):
+class SourceReadingItem(Struct, frozen=True, kw_only=True):
     """One source: what it last said of the state, when it was last heard, and what became of it."""
 
     source: str
-    tier: Tier
+    tier: EvidenceTier
     rank: int
-    role: Role
+    role: EvidenceRole
     meaning: str
     said: StateName | None
     since: str | None
@@ -92,7 +101,7 @@ class WitnessItem(Struct, frozen=True, kw_only=True):
     evidence: EvidenceItem | None
 
 
-class ProspectItem(Struct, frozen=True, kw_only=True):
+class PossibleChangeItem(Struct, frozen=True, kw_only=True):
     """``at`` is when time alone does it; null where something must happen."""
 
     what: str
@@ -114,7 +123,7 @@ class RecordingItem(Struct, frozen=True, kw_only=True):
     moments: int
 
 
-class Explained(Struct, frozen=True, kw_only=True):
+class ExplainResult(Struct, frozen=True, kw_only=True):
     """``evidence`` is the signal that decided; null when it aged away or nothing decided. ``doubts`` are what could not
     be proven of the agent, and was therefore left out. ``recording`` is null for an agent that lives.
     """
@@ -122,74 +131,87 @@ class Explained(Struct, frozen=True, kw_only=True):
     agent: AgentRow
     reference: str
     evidence: EvidenceItem | None
-    witnesses: tuple[WitnessItem, ...]
-    would_change: tuple[ProspectItem, ...]
+    witnesses: tuple[SourceReadingItem, ...]
+    would_change: tuple[PossibleChangeItem, ...]
     doubts: tuple[str, ...] = ()
     recording: RecordingItem | None = None
 
 
-async def run(world: World, wanted: Explain) -> Explained:
-    if wanted.file is not None:
-        if wanted.pane is not None:
+async def run(services: Services, args: ExplainArgs) -> ExplainResult:
+    if args.file is not None:
+        if args.pane is not None:
             raise BadRequest("a pane and a recording were given", hint="Give one of them.")
-        return _recorded(wanted.file, await replayed(wanted.file, wanted.agent or "", wanted.at or ""))
-    if wanted.pane is None:
+        return _explain_recording(args.file, await replay_recording(args.file, args.agent or "", args.at or ""))
+    if args.pane is None:
         raise BadRequest("the pane is missing", hint="Name a pane, or a recording with --file.")
-    if wanted.at is not None or wanted.agent is not None:
+    if args.at is not None or args.agent is not None:
         raise BadRequest("--at and --agent are for recordings", hint="Name one with --file.")
-    return await _living(world, wanted.pane)
+    return await _explain_live_agent(services, args.pane)
 
 
-def _recorded(path: str, told: Replayed) -> Explained:
-    place, signals = told.runtime.place, {one.id: one for one in told.signals}
+def _explain_recording(path: str, replay_result: ReplayResult) -> ExplainResult:
+    place, signals = replay_result.runtime.place, {one.id: one for one in replay_result.signals}
     who = PaneIdentity(
-        target=place.target, session_name="recording", window_id="", pane_id=place.mux_pane, id=told.runtime.pane
+        target=place.target,
+        session_name="recording",
+        window_id="",
+        pane_id=place.mux_pane,
+        id=replay_result.runtime.pane,
     )
     recording = RecordingItem(
         path=path,
-        kind=told.kind,
-        version=redact(told.version),
-        began_at=iso(told.began_at),
-        ended_at=iso(told.ended_at),
-        at=iso(told.at),
-        moments=told.moments,
+        kind=replay_result.kind,
+        version=redact(replay_result.version),
+        began_at=format_timestamp(replay_result.began_at),
+        ended_at=format_timestamp(replay_result.ended_at),
+        at=format_timestamp(replay_result.at),
+        moments=replay_result.moments,
     )
-    known = _explained(AgentRow(identity=who, **told_of(told.view, told.at)), told.explanation, signals, told.at)
+    known = _build_result(
+        AgentRow(identity=who, **build_agent_fields(replay_result.view, replay_result.at)),
+        replay_result.explanation,
+        signals,
+        replay_result.at,
+    )
     return replace(known, recording=recording)
 
 
-async def _living(world: World, reference: str) -> Explained:
-    pane = await named(world, reference)
-    views, found = await world.agents.views(), await world.agents.explain(pane.id)
-    view, now = views.get(pane.id), world.clock.now()
+async def _explain_live_agent(services: Services, reference: str) -> ExplainResult:
+    pane = await resolve_pane(services, reference)
+    views, found = await services.agents.list_views(), await services.agents.explain_state(pane.id)
+    view, now = views.get(pane.id), services.clock.now()
     if found is None or view is None:
-        raise _nobody(pane)
-    return _explained(row(pane, view, now), found, await world.agents.evidence(_named(found)), now)
-
-
-def _explained(agent: AgentRow, found: Explanation, signals: dict[SignalId, Signal], now: int) -> Explained:
-    decided = signals.get(found.state.evidence) if found.state.evidence is not None else None
-    return Explained(
-        agent=agent,
-        reference=f"runtime:{found.state.runtime}",
-        evidence=None if decided is None else _evidence(decided, now),
-        witnesses=tuple(_witness(one, signals, now) for one in found.testimonies),
-        would_change=tuple(_prospect(one, now) for one in found.would_change),
-        doubts=tuple(redact(one) for one in found.doubts),
+        raise _build_no_agent_error(pane)
+    return _build_result(
+        build_agent_row(pane, view, now), found, await services.agents.find_signals(_collect_signal_ids(found)), now
     )
 
 
-def _nobody(pane: PaneView) -> NoAgent:
+def _build_result(
+    agent: AgentRow, explanation: StateExplanation, signals: dict[SignalId, Signal], now: int
+) -> ExplainResult:
+    decided = signals.get(explanation.state.evidence) if explanation.state.evidence is not None else None
+    return ExplainResult(
+        agent=agent,
+        reference=f"runtime:{explanation.state.runtime}",
+        evidence=None if decided is None else _build_evidence_item(decided, now),
+        witnesses=tuple(_build_source_item(one, signals, now) for one in explanation.testimonies),
+        would_change=tuple(_build_possible_change(one, now) for one in explanation.would_change),
+        doubts=tuple(redact(one) for one in explanation.doubts),
+    )
+
+
+def _build_no_agent_error(pane: PaneView) -> AgentNotFound:
     what = "it ended" if pane.gone_at is not None else f"its activity is {pane.activity.kind.replace('_', ' ')}"
-    return NoAgent(f"no agent is in pane {pane.id}; {what}", details={"pane": pane.id})
+    return AgentNotFound(f"no agent is in pane {pane.id}; {what}", details={"pane": pane.id})
 
 
-def _named(found: Explanation) -> list[SignalId]:
-    numbers = [found.state.evidence, *(one.evidence for one in found.testimonies)]
+def _collect_signal_ids(explanation: StateExplanation) -> list[SignalId]:
+    numbers = [explanation.state.evidence, *(one.evidence for one in explanation.testimonies)]
     return [number for number in dict.fromkeys(numbers) if number is not None]
 
 
-def _evidence(signal: Signal, now: int) -> EvidenceItem:
+def _build_evidence_item(signal: Signal, now: int) -> EvidenceItem:
     return EvidenceItem(
         signal=signal.id,
         source=signal.source,
@@ -198,89 +220,98 @@ def _evidence(signal: Signal, now: int) -> EvidenceItem:
         state=signal.state,
         session=redact(signal.session),
         event_id=redact(signal.source_event_id),
-        event_at=instant(signal.event_at) or "",
-        heard_at=instant(signal.ingested_at) or "",
-        age=age_of(signal.ingested_at, now) or 0.0,
+        event_at=format_optional_timestamp(signal.event_at) or "",
+        heard_at=format_optional_timestamp(signal.ingested_at) or "",
+        age=compute_age(signal.ingested_at, now) or 0.0,
         title=redact(signal.title or ""),
-        payload=masked(signal.payload),
+        payload=redact_fields(signal.payload),
     )
 
 
-def _witness(one: Testimony, signals: dict[SignalId, Signal], now: int) -> WitnessItem:
-    heard = signals.get(one.evidence) if one.evidence is not None else None
-    return WitnessItem(
-        source=one.source,
-        tier=one.tier,
-        rank=one.rank,
-        role=one.role,
-        meaning=MEANINGS[one.role],
-        said=one.said,
-        since=instant(one.since),
-        age=seconds_between(0, one.age),
-        evidence=None if heard is None else _evidence(heard, now),
+def _build_source_item(testimony: SourceEvidence, signals: dict[SignalId, Signal], now: int) -> SourceReadingItem:
+    heard = signals.get(testimony.evidence) if testimony.evidence is not None else None
+    return SourceReadingItem(
+        source=testimony.source,
+        tier=testimony.tier,
+        rank=testimony.rank,
+        role=testimony.role,
+        meaning=ROLE_MEANINGS[testimony.role],
+        said=testimony.said,
+        since=format_optional_timestamp(testimony.since),
+        age=compute_seconds_between(0, testimony.age),
+        evidence=None if heard is None else _build_evidence_item(heard, now),
     )
 
 
-def _prospect(one: Prospect, now: int) -> ProspectItem:
-    left = None if one.at is None else max(0.0, seconds_between(now, one.at))
-    return ProspectItem(what=one.what, at=instant(one.at), in_secs=left)
+def _build_possible_change(prospect: ExpectedChange, now: int) -> PossibleChangeItem:
+    left = None if prospect.at is None else max(0.0, compute_seconds_between(now, prospect.at))
+    return PossibleChangeItem(what=prospect.what, at=format_optional_timestamp(prospect.at), in_secs=left)
 
 
-_WITNESSES = (
-    Column("  SOURCE", lambda one: f"  {one.source}", style="bold"),
-    Column("SAID", lambda one: spoken(one.said) or "-"),
-    Column("HEARD", lambda one: f"{age(one.age)} ago", is_right=True),
-    Column("ROLE", lambda one: one.role, paint=lambda one: "green" if one.role == "decides" else ""),
-    Column("", lambda one: one.meaning, may_shrink=True, style="dim"),
+_SOURCE_COLUMNS = (
+    TableColumn("  SOURCE", lambda one: f"  {one.source}", style="bold"),
+    TableColumn("SAID", lambda one: format_state(one.said) or "-"),
+    TableColumn("HEARD", lambda one: f"{format_age(one.age)} ago", is_right_aligned=True),
+    TableColumn("ROLE", lambda one: one.role, choose_style=lambda one: "green" if one.role == "decides" else ""),
+    TableColumn("", lambda one: one.meaning, can_shrink=True, style="dim"),
 )
 
 
-def plain(told: Explained, look: Look) -> str:
-    parts = [_played(told.recording)] if told.recording is not None else []
-    parts += ["\n".join(_head(told.agent, look)), "\n".join(_proof(told.evidence, look))]
-    if told.doubts:
-        parts.append("\n".join(["What is not proven:", *(f"  {clean(one)}" for one in told.doubts)]))
-    if told.witnesses:
-        parts.append("Who says what:\n" + table(_WITNESSES, told.witnesses, look))
-    if told.would_change:
-        parts.append("\n".join(["What would change it:", *(f"  {_when(one)}" for one in told.would_change)]))
+def render_text(result: ExplainResult, options: RenderOptions) -> str:
+    parts = [_format_recording(result.recording)] if result.recording is not None else []
+    parts += ["\n".join(_format_head(result.agent, options)), "\n".join(_format_evidence(result.evidence, options))]
+    if result.doubts:
+        parts.append("\n".join(["What is not proven:", *(f"  {sanitize(one)}" for one in result.doubts)]))
+    if result.witnesses:
+        parts.append("Who says what:\n" + render_table(_SOURCE_COLUMNS, result.witnesses, options))
+    if result.would_change:
+        parts.append(
+            "\n".join(["What would change it:", *(f"  {_format_possible_change(one)}" for one in result.would_change)])
+        )
     return "\n\n".join(parts)
 
 
-def _played(recording: RecordingItem) -> str:
+def _format_recording(recording: RecordingItem) -> str:
     version = f" of version {recording.version}" if recording.version else ""
-    return clean(f"{recording.path}{version}, at {recording.at}, after {counted(recording.moments, 'moment')}:")
+    return sanitize(f"{recording.path}{version}, at {recording.at}, after {pluralize(recording.moments, 'moment')}:")
 
 
-def _head(agent: AgentRow, look: Look) -> list[str]:
+def _format_head(agent: AgentRow, options: RenderOptions) -> list[str]:
     """Who, what, since when; what is asked of a person; and what that rests on."""
-    state = look.paint(painted(agent), spoken(agent.state, agent.reason))
-    held = f" for {age(agent.state_age)}" if agent.state_age is not None else ""
-    lines = [f"{clean(who(agent))}: {state}{held}"]
-    lines += [f"It {NEEDS[agent.needs]}."] if agent.needs is not None else []
-    lines += [f"Also: {', '.join(beside(agent.flags))}."] if beside(agent.flags) else []
+    state = options.paint(get_state_style(agent), format_state(agent.state, agent.reason))
+    held = f" for {format_age(agent.state_age)}" if agent.state_age is not None else ""
+    lines = [f"{sanitize(describe_agent(agent))}: {state}{held}"]
+    lines += [f"It {NEED_DESCRIPTIONS[agent.needs]}."] if agent.needs is not None else []
+    lines += [f"Also: {', '.join(list_flag_labels(agent.flags))}."] if list_flag_labels(agent.flags) else []
     by = f" ({agent.source})" if agent.source else ""
-    return [*lines, clean(f"This is {TIERS[agent.evidence_mode]}{by}; confidence {agent.confidence}.")]
+    return [*lines, sanitize(f"This is {TIER_DESCRIPTIONS[agent.evidence_mode]}{by}; confidence {agent.confidence}.")]
 
 
-def _proof(evidence: EvidenceItem | None, look: Look) -> list[str]:
+def _format_evidence(evidence: EvidenceItem | None, options: RenderOptions) -> list[str]:
     if evidence is None:
         return ["There is no stored evidence for it."]
-    head = f"Evidence: signal {evidence.signal} of {evidence.source}, {age(evidence.age)} ago ({evidence.event_at})"
+    head = (
+        f"Evidence: signal {evidence.signal} of {evidence.source}, {format_age(evidence.age)} ago ({evidence.event_at})"
+    )
     pairs = {"session": evidence.session, "event": evidence.event_id, "title": evidence.title, **evidence.payload}
     told = [(name, value) for name, value in pairs.items() if value not in ("", None)]
     widest = max((len(name) for name, _ in told), default=0)
-    room = max(20, look.width - widest - 4) if look.width else _WIDEST
-    return [clean(head), *(f"  {clean(name):<{widest}}  {shorten(clean(str(value)), room)}" for name, value in told)]
+    room = max(20, options.width - widest - 4) if options.width else _MAX_VALUE_WIDTH
+    return [
+        sanitize(head),
+        *(f"  {sanitize(name):<{widest}}  {shorten(sanitize(str(value)), room)}" for name, value in told),
+    ]
 
 
-def _when(one: ProspectItem) -> str:
-    return clean(one.what if one.in_secs is None else f"in {age(one.in_secs)}: {one.what}")
+def _format_possible_change(change_item: PossibleChangeItem) -> str:
+    return sanitize(
+        change_item.what if change_item.in_secs is None else f"in {format_age(change_item.in_secs)}: {change_item.what}"
+    )
 
 
-OP = Op(
+OP = Operation(
     name="explain",
-    robot="explain",
+    robot_name="explain",
     summary="Why an agent is said to be in its state.",
     doc="""Its state with tier, confidence and age; the exact evidence that decided, with secrets taken out; every other
 source with what it said and why it did not decide; contradictions; and what would change the state, with the time where
@@ -289,15 +320,17 @@ time alone would. A pane without an agent is `agent_not_found`.
 With `--file` a recording is read in place of a pane, without a daemon, by the same adapters: a moment of the test
 corpus, with the earlier ones of its run that lie beside it, or a film that `visor export --cast` wrote, of which only
 the screens speak. `--at` names another instant than its end; after that, the last screen is taken to stand still.""",
-    Input=Explain,
-    Output=Explained,
+    args_type=ExplainArgs,
+    result_type=ExplainResult,
     run=run,
-    plain=plain,
-    local_with="--file",
-    exits=((4, "There is no such pane, or no agent in it."),),
+    render_text=render_text,
+    local_option="--file",
+    exit_statuses=((4, "There is no such pane, or no agent in it."),),
     examples=(
-        Example("explain 7", "for people; fit to be pasted into a bug report"),
-        Example("robot explain runtime:12", "one agent by its runtime, as JSON"),
-        Example("explain --file pane7.cast --agent codex --at 90s", "what a film shows 90 seconds after it begins"),
+        OperationExample("explain 7", "for people; fit to be pasted into a bug report"),
+        OperationExample("robot explain runtime:12", "one agent by its runtime, as JSON"),
+        OperationExample(
+            "explain --file pane7.cast --agent codex --at 90s", "what a film shows 90 seconds after it begins"
+        ),
     ),
 )

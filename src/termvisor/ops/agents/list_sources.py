@@ -4,19 +4,26 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.agent.session import SourceHealth
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes._listing import Listing, age_of, counts, filters, instant, none
-from termvisor.ops.render.text import Column, Look, age, counted, table
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._listing import (
+    BaseListing,
+    build_filters,
+    compute_age,
+    count_values,
+    format_optional_timestamp,
+    render_empty_listing,
+)
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
 from termvisor.redaction import redact
 
 SourceStatus = Literal["well", "quiet", "absent", "down"]
-_STYLES: dict[SourceStatus, str] = {"well": "green", "quiet": "", "absent": "dim", "down": "red"}
+_STATUS_STYLES: dict[SourceStatus, str] = {"well": "green", "quiet": "", "absent": "dim", "down": "red"}
 
 
-class ListSources(Struct, frozen=True, kw_only=True):
+class ListSourcesArgs(Struct, frozen=True, kw_only=True):
     """Which sources to list."""
 
     agent: Annotated[str | None, Meta(description="Only those of this agent.")] = None
@@ -48,37 +55,39 @@ class SourcesSummary(Struct, frozen=True, kw_only=True):
     by_agent: dict[str, int]
 
 
-class SourceListing(Listing, frozen=True, kw_only=True):
+class SourceListing(BaseListing, frozen=True, kw_only=True):
     """Sources, by agent."""
 
     summary: SourcesSummary
     items: tuple[SourceItem, ...]
 
 
-async def run(world: World, wanted: ListSources) -> SourceListing:
-    now = world.clock.now()
-    found = sorted(await world.agents.sources(), key=lambda one: (one.agent, one.source, one.where))
+async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
+    now = services.clock.now()
+    found = sorted(await services.agents.list_sources(), key=lambda one: (one.agent, one.source, one.where))
     items = tuple(
-        item(one, now) for one in found if wanted.agent in (None, one.agent) and wanted.status in (None, one.status)
+        build_source_item(one, now)
+        for one in found
+        if args.agent in (None, one.agent) and args.status in (None, one.status)
     )
     summary = SourcesSummary(
         sources=len(items),
-        by_status=counts(one.status for one in items),
-        by_agent=counts(one.agent for one in items),
+        by_status=count_values(one.status for one in items),
+        by_agent=count_values(one.agent for one in items),
     )
-    given = filters(agent=wanted.agent, status=wanted.status)
-    return SourceListing(generated_at=iso(now), filters=given, summary=summary, items=items)
+    given = build_filters(agent=args.agent, status=args.status)
+    return SourceListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
 
 
-def item(source: SourceHealth, now: int) -> SourceItem:
+def build_source_item(source: SourceHealth, now: int) -> SourceItem:
     return SourceItem(
         agent=source.agent,
         source=source.source,
         where=redact(source.where),
         status=source.status,
         detail=redact(source.detail),
-        heard_at=instant(source.heard_at),
-        heard_age=age_of(source.heard_at, now),
+        heard_at=format_optional_timestamp(source.heard_at),
+        heard_age=compute_age(source.heard_at, now),
         records=source.records,
         signals=source.signals,
         dropped=source.dropped,
@@ -87,42 +96,42 @@ def item(source: SourceHealth, now: int) -> SourceItem:
 
 
 COLUMNS = (
-    Column("AGENT", lambda item: item.agent or "all", style="cyan"),
-    Column("SOURCE", lambda item: item.source, style="bold"),
-    Column("STATUS", lambda item: item.status, paint=lambda item: _STYLES[item.status]),
-    Column("HEARD", lambda item: age(item.heard_age), is_right=True),
-    Column("TOLD", lambda item: str(item.records or item.signals or "-"), is_right=True),
-    Column("DROPPED", lambda item: str(item.dropped or "-"), is_right=True),
-    Column("LAG", lambda item: "-" if item.lag is None else f"{item.lag * 1000:.0f} ms", is_right=True),
-    Column("WHERE", lambda item: item.where, may_shrink=True, style="dim"),
-    Column("DETAIL", lambda item: item.detail, may_shrink=True),
+    TableColumn("AGENT", lambda item: item.agent or "all", style="cyan"),
+    TableColumn("SOURCE", lambda item: item.source, style="bold"),
+    TableColumn("STATUS", lambda item: item.status, choose_style=lambda item: _STATUS_STYLES[item.status]),
+    TableColumn("HEARD", lambda item: format_age(item.heard_age), is_right_aligned=True),
+    TableColumn("TOLD", lambda item: str(item.records or item.signals or "-"), is_right_aligned=True),
+    TableColumn("DROPPED", lambda item: str(item.dropped or "-"), is_right_aligned=True),
+    TableColumn("LAG", lambda item: "-" if item.lag is None else f"{item.lag * 1000:.0f} ms", is_right_aligned=True),
+    TableColumn("WHERE", lambda item: item.where, can_shrink=True, style="dim"),
+    TableColumn("DETAIL", lambda item: item.detail, can_shrink=True),
 )
 
 
-def plain(listing: SourceListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
-    if look.is_quiet:
+def render_text(result: SourceListing, options: RenderOptions) -> str:
+    rows = render_table(COLUMNS, result.items, options)
+    if options.is_quiet:
         return rows
-    told = counted(listing.summary.sources, "source")
-    if listing.filters and not listing.items:
-        return none("source", listing)
-    return f"{rows}\n\n{told}" if listing.items else "No agent has spoken anywhere yet."
+    told = pluralize(result.summary.sources, "source")
+    if result.filters and not result.items:
+        return render_empty_listing("source", result)
+    return f"{rows}\n\n{told}" if result.items else "No agent has spoken anywhere yet."
 
 
-OP = Op(
+OP = Operation(
     name="list_sources",
     aliases=("sources",),
     summary="Where agents leave word, and whether each place is heard.",
     doc="""A source is a place in which an agent tells what it does: its hooks, its registry file, its transcript, its
 server, marks in its output; and what we see ourselves: its screen, title and process. While a better source is down,
 states rest on a lesser one, and `visor explain` says so.""",
-    Input=ListSources,
-    Output=SourceListing,
+    args_type=ListSourcesArgs,
+    result_type=SourceListing,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("sources", "all of them"),
-        Example("sources --status down", "those that cannot be heard"),
-        Example("robot list-sources --agent codex", "those of one agent, as JSON"),
+        OperationExample("sources", "all of them"),
+        OperationExample("sources --status down", "those that cannot be heard"),
+        OperationExample("robot list-sources --agent codex", "those of one agent, as JSON"),
     ),
 )

@@ -4,166 +4,185 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.agent import attention
 from termvisor.model.agent.state import PRECEDENCE
-from termvisor.ops.agents import _pane_agents as crew
-from termvisor.ops.agents._agent_row import AGE, AGENT, NEEDS, STATE, STYLES, AgentRow, beside, row
-from termvisor.ops.agents.list_sources import SourceItem, item
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes import _rollup as rollup
-from termvisor.ops.panes._listing import Listing, counts
-from termvisor.ops.render.text import Column, Look, age, clean, counted, table
+from termvisor.ops.agents import _pane_agents
+from termvisor.ops.agents._agent_row import (
+    AGE_COLUMN,
+    AGENT_COLUMN,
+    NEED_DESCRIPTIONS,
+    STATE_COLUMN,
+    STATE_STYLES,
+    AgentRow,
+    build_agent_row,
+    list_flag_labels,
+)
+from termvisor.ops.agents.list_sources import SourceItem, build_source_item
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes import _rollup
+from termvisor.ops.panes._listing import BaseListing, count_values
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
 
-_MOST = 10
+_MAX_ROWS = 10
 """Rows of one kind that a person is shown."""
 
 
-class Status(crew.Chosen, frozen=True, kw_only=True):
+class StatusArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
     """Which agents, and how they are put together."""
 
     group_by: Annotated[
-        rollup.Grouping,
+        _rollup.Grouping,
         Meta(description="What is summed up: sessions of one server, all of one name, windows, targets or agents."),
     ] = "target-session"
 
 
-class GroupItem(rollup.Summed, frozen=True, kw_only=True):
+class AgentGroupItem(_rollup.AgentTotals, frozen=True, kw_only=True):
     """``name`` is what they have in common."""
 
     name: str
     panes: tuple[int, ...]
 
 
-class StatusSummary(rollup.Summed, frozen=True, kw_only=True):
+class StatusSummary(_rollup.AgentTotals, frozen=True, kw_only=True):
     panes: int
     by_target: dict[str, int]
     """How many agents each target has."""
 
 
-class StatusReport(Listing, frozen=True, kw_only=True):
+class StatusReport(BaseListing, frozen=True, kw_only=True):
     """``items`` are the agents that need a person, by what waiting costs, and of one kind the oldest first; those with
     ``needs_action`` cannot go on without one. ``down`` are the sources that cannot be heard.
     """
 
     summary: StatusSummary
     items: tuple[AgentRow, ...]
-    groups: tuple[GroupItem, ...]
+    groups: tuple[AgentGroupItem, ...]
     down: tuple[SourceItem, ...]
 
 
-async def run(world: World, wanted: Status) -> StatusReport:
-    given = crew.given(wanted)
-    members, now = await crew.crew(world, given), world.clock.now()
+async def run(services: Services, args: StatusArgs) -> StatusReport:
+    given = _pane_agents.collect_agent_filters(args)
+    members, now = await _pane_agents.select_panes_with_agents(services, given), services.clock.now()
     manned = [one for one in members if one.view is not None]
     summary = StatusSummary(
         panes=len(members),
-        by_target=counts(one.pane.instance.server.target for one in manned),
-        **rollup.summed(members),
+        by_target=count_values(one.pane.instance.server.target for one in manned),
+        **_rollup.sum_agents(members),
     )
-    groups = (_group(some, wanted.group_by) for some in rollup.together(manned, rollup.GROUPINGS[wanted.group_by]))
-    down = [one for one in await world.agents.sources() if one.status == "down"]
+    groups = (
+        _build_group(some, args.group_by)
+        for some in _rollup.group_members(manned, _rollup.GROUP_KEY_FUNCTIONS[args.group_by])
+    )
+    down = [one for one in await services.agents.list_sources() if one.status == "down"]
     return StatusReport(
-        generated_at=iso(now),
+        generated_at=format_timestamp(now),
         filters=given,
         summary=summary,
-        items=tuple(row(one.pane, one.view, now) for one in queue(manned)),
+        items=tuple(build_agent_row(one.pane, one.view, now) for one in list_agents_needing_action(manned)),
         groups=tuple(groups),
-        down=tuple(item(one, now) for one in down),
+        down=tuple(build_source_item(one, now) for one in down),
     )
 
 
-def queue(members: list[crew.Member]) -> list[crew.Member]:
+def list_agents_needing_action(members: list[_pane_agents.PaneWithAgent]) -> list[_pane_agents.PaneWithAgent]:
     """Those that need a person, the most urgent first."""
     by_pane = {one.pane.id: one for one in members}
-    return [by_pane[need.pane] for need in attention.queue(crew.agents_of(members))]
+    return [by_pane[need.pane] for need in attention.list_needs(_pane_agents.list_agent_states(members))]
 
 
-def _group(members: list[crew.Member], grouping: rollup.Grouping) -> GroupItem:
-    return GroupItem(
-        name=rollup.named(members[0], grouping),
+def _build_group(members: list[_pane_agents.PaneWithAgent], grouping: _rollup.Grouping) -> AgentGroupItem:
+    return AgentGroupItem(
+        name=_rollup.format_group_name(members[0], grouping),
         panes=tuple(one.pane.id for one in members),
-        **rollup.summed(members),
+        **_rollup.sum_agents(members),
     )
 
 
-def why(one: AgentRow) -> str:
+def format_need(agent_row: AgentRow) -> str:
     """What it needs: `asks for permission`."""
-    return NEEDS[one.needs] if one.needs is not None else ""
+    return NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
 
 
-_WAITING = (
-    Column("PANE", lambda one: str(one.identity.id), is_right=True, style="bold"),
-    Column("SESSION", lambda one: one.identity.session_name, may_shrink=True, style="cyan"),
-    AGENT,
-    STATE,
-    AGE,
-    Column("NEEDS", why, may_shrink=True),
-    Column("TITLE", lambda one: one.agent_title, may_shrink=True),
+_WAITING_COLUMNS = (
+    TableColumn("PANE", lambda one: str(one.identity.id), is_right_aligned=True, style="bold"),
+    TableColumn("SESSION", lambda one: one.identity.session_name, can_shrink=True, style="cyan"),
+    AGENT_COLUMN,
+    STATE_COLUMN,
+    AGE_COLUMN,
+    TableColumn("NEEDS", format_need, can_shrink=True),
+    TableColumn("TITLE", lambda one: one.agent_title, can_shrink=True),
 )
-_GROUPS = (
-    Column("WHERE", lambda group: group.name, may_shrink=True, style="cyan"),
-    Column("STATES", lambda group: rollup.told(group.by_state), may_shrink=True, paint=rollup.painted),
-    Column("AGENTS", lambda group: rollup.told_names(group.by_agent), may_shrink=True),
-    Column("PANES", lambda group: " ".join(map(str, group.panes)), may_shrink=True),
+_GROUP_COLUMNS = (
+    TableColumn("WHERE", lambda group: group.name, can_shrink=True, style="cyan"),
+    TableColumn(
+        "STATES",
+        lambda group: _rollup.format_counts(group.by_state),
+        can_shrink=True,
+        choose_style=_rollup.get_state_style,
+    ),
+    TableColumn("AGENTS", lambda group: _rollup.format_name_counts(group.by_agent), can_shrink=True),
+    TableColumn("PANES", lambda group: " ".join(map(str, group.panes)), can_shrink=True),
 )
 
 
-def plain(report: StatusReport, look: Look) -> str:
-    acting = [one for one in report.items if one.needs_action]
-    later = [one for one in report.items if not one.needs_action]
-    parts = [_head(report, look)]
-    parts += _cut(table(_WAITING, acting[:_MOST], look), len(acting))
-    parts += ["\n".join(_later(one) for one in later[:_MOST])] if later else []
-    if not look.is_quiet and len(report.groups) > 1:
-        parts += _cut(table(_GROUPS, report.groups[:_MOST], look), len(report.groups))
-    parts += [look.paint("red", clean(_down(one))) for one in report.down]
+def render_text(result: StatusReport, options: RenderOptions) -> str:
+    acting = [one for one in result.items if one.needs_action]
+    later = [one for one in result.items if not one.needs_action]
+    parts = [_format_head(result, options)]
+    parts += _append_omitted_count(render_table(_WAITING_COLUMNS, acting[:_MAX_ROWS], options), len(acting))
+    parts += ["\n".join(_format_later_agent(one) for one in later[:_MAX_ROWS])] if later else []
+    if not options.is_quiet and len(result.groups) > 1:
+        parts += _append_omitted_count(
+            render_table(_GROUP_COLUMNS, result.groups[:_MAX_ROWS], options), len(result.groups)
+        )
+    parts += [options.paint("red", sanitize(_format_down_source(one))) for one in result.down]
     return "\n\n".join(part for part in parts if part)
 
 
-def _head(report: StatusReport, look: Look) -> str:
+def _format_head(report: StatusReport, options: RenderOptions) -> str:
     """`3 agents: 1 waiting approval, 2 running. 1 needs a person: `visor next`.`"""
     summary = report.summary
     if not summary.agents:
-        return "No agents." if report.filters else f"No agents in {counted(summary.panes, 'pane')}."
+        return "No agents." if report.filters else f"No agents in {pluralize(summary.panes, 'pane')}."
     occurring = ((name, number) for name in PRECEDENCE if (number := summary.by_state.get(name)))
-    states = [look.paint(STYLES[name], rollup.told({name: number})) for name, number in occurring]
-    head = f"{counted(summary.agents, 'agent')}: {', '.join(states)}."
+    states = [options.paint(STATE_STYLES[name], _rollup.format_counts({name: number})) for name, number in occurring]
+    head = f"{pluralize(summary.agents, 'agent')}: {', '.join(states)}."
     if not summary.needs_action:
         return f"{head} Nobody needs you."
     return f"{head} {summary.needs_action} need{'s' * (summary.needs_action == 1)} you: `visor next`."
 
 
-def _cut(rows: str, count: int) -> list[str]:
-    return [rows + f"\n… and {count - _MOST} more" * (count > _MOST)] if rows else []
+def _append_omitted_count(rows: str, count: int) -> list[str]:
+    return [rows + f"\n… and {count - _MAX_ROWS} more" * (count > _MAX_ROWS)] if rows else []
 
 
-def _later(one: AgentRow) -> str:
+def _format_later_agent(agent_row: AgentRow) -> str:
     """`4 codex has finished (2m ago)`."""
-    told = ", ".join([*beside(one.flags), f"{age(one.state_age)} ago"])
-    return clean(f"{one.identity.id} {one.agent} {why(one)} ({told})")
+    told = ", ".join([*list_flag_labels(agent_row.flags), f"{format_age(agent_row.state_age)} ago"])
+    return sanitize(f"{agent_row.identity.id} {agent_row.agent} {format_need(agent_row)} ({told})")
 
 
-def _down(source: SourceItem) -> str:
+def _format_down_source(source: SourceItem) -> str:
     detail = f": {source.detail}" if source.detail else ""
     return f"{source.agent}: the source {source.source} cannot be heard{detail} ({source.where})"
 
 
-OP = Op(
+OP = Operation(
     name="status",
-    robot="status",
+    robot_name="status",
     summary="How the agents are, on one screen: who needs a person first.",
     doc="""Counts by state, then the agents that cannot go on without a person, by what waiting costs and of one kind
 the oldest first, then those that are done or wait for a limit, then sums by session, then what cannot be heard.
 Sessions of one name on two servers are two, unless `--group-by session-name` merges them.""",
-    Input=Status,
-    Output=StatusReport,
+    args_type=StatusArgs,
+    result_type=StatusReport,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("status", "all agents"),
-        Example("status --session work --group-by window", "one session, window by window"),
-        Example("robot status --needs-action", "who needs a person, as JSON"),
+        OperationExample("status", "all agents"),
+        OperationExample("status --session work --group-by window", "one session, window by window"),
+        OperationExample("robot status --needs-action", "who needs a person, as JSON"),
     ),
 )

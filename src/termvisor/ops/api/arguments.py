@@ -15,12 +15,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.model.did_you_mean import nearest
+from termvisor.model.did_you_mean import find_close_matches
 
 S = TypeVar("S", bound=Struct)
 
 
-class Argument(Struct, frozen=True, kw_only=True):
+class CommandArgument(Struct, frozen=True, kw_only=True):
     """One field of an Input as the command line knows it."""
 
     field: str
@@ -36,7 +36,7 @@ class Argument(Struct, frozen=True, kw_only=True):
     default: Any
     doc: str
     flags: tuple[str, ...]
-    names: str = ""
+    value_kind: str = ""
     """What its value names, for completion: `pane`, `path`, `setting`, `event`, or nothing we know."""
 
     @property
@@ -49,20 +49,20 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def arguments(shape: type[Struct]) -> tuple[Argument, ...]:
+def list_arguments(args_type: type[Struct]) -> tuple[CommandArgument, ...]:
     """The arguments of an Input, in the order of its fields."""
-    hints = get_type_hints(shape, include_extras=True)
-    return tuple(_argument(field, hints[field.name]) for field in msgspec.structs.fields(shape))
+    hints = get_type_hints(args_type, include_extras=True)
+    return tuple(_build_argument(field, hints[field.name]) for field in msgspec.structs.fields(args_type))
 
 
-def _argument(field: msgspec.structs.FieldInfo, hint: Any) -> Argument:
+def _build_argument(field: msgspec.structs.FieldInfo, hint: Any) -> CommandArgument:
     kind, meta = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, Meta())
-    bare = _bare(kind)
+    bare = _get_bare_type(kind)
     is_repeated = get_origin(bare) is tuple
-    single = _bare(get_args(bare)[0]) if is_repeated else bare
+    single = _get_bare_type(get_args(bare)[0]) if is_repeated else bare
     extra = meta.extra or {}
     long = ("--" + field.name.replace("_", "-"), *extra.get("also", ()))
-    return Argument(
+    return CommandArgument(
         field=field.name,
         type=str if is_repeated or get_origin(bare) is Literal else bare,
         choices=get_args(single) if get_origin(single) is Literal else (),
@@ -74,64 +74,64 @@ def _argument(field: msgspec.structs.FieldInfo, hint: Any) -> Argument:
         default=field.default,
         doc=meta.description or "",
         flags=(*long, *extra.get("short", ())),
-        names="path" if extra.get("is_path") else extra.get("names", "pane" if field.name == "pane" else ""),
+        value_kind="path" if extra.get("is_path") else extra.get("names", "pane" if field.name == "pane" else ""),
     )
 
 
-def _bare(kind: Any) -> Any:
+def _get_bare_type(kind: Any) -> Any:
     """The type without None and without its constraints."""
     if get_origin(kind) in (Union, UnionType):
         kind = next(part for part in get_args(kind) if part is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
-def parse(shape: type[S], words: Sequence[str]) -> S:
+def parse_arguments(args_type: type[S], words: Sequence[str]) -> S:
     """The Input that the words mean; `BadRequest` names what is wrong with them and the nearest option."""
-    known = arguments(shape)
+    known = list_arguments(args_type)
     values: dict[str, Any] = {}
     loose: list[str] = []
-    for argument, value in _tokens(known, words):
+    for argument, value in _tokenize(known, words):
         if argument is None:
             loose.append(value)
         elif argument.is_repeated:
             values[argument.field] = (*values.get(argument.field, ()), value)
         else:
-            values[argument.field] = _read(argument, value)
-    values.update(_placed([argument for argument in known if argument.is_positional], loose))
-    return convert(shape, values)
+            values[argument.field] = _parse_value(argument, value)
+    values.update(_assign_positionals([argument for argument in known if argument.is_positional], loose))
+    return convert_arguments(args_type, values)
 
 
-def convert(shape: type[S], values: dict[str, Any]) -> S:
+def convert_arguments(args_type: type[S], values: dict[str, Any]) -> S:
     """Plain values as the Input, checked."""
-    unknown = [name for name in values if name not in shape.__struct_fields__]
+    unknown = [name for name in values if name not in args_type.__struct_fields__]
     if unknown:
-        raise BadRequest(f"unknown parameter {unknown[0]!r}", details={"parameters": list(shape.__struct_fields__)})
+        raise BadRequest(f"unknown parameter {unknown[0]!r}", details={"parameters": list(args_type.__struct_fields__)})
     try:
-        return msgspec.convert(values, shape)
+        return msgspec.convert(values, args_type)
     except msgspec.ValidationError as error:
-        raise BadRequest(_readable(shape, str(error))) from error
+        raise BadRequest(_format_validation_error(args_type, str(error))) from error
 
 
-def located(wanted: S, cwd: str) -> S:
+def make_paths_absolute(args: S, cwd: str) -> S:
     """The same Input with its paths as seen from anywhere."""
-    paths = [argument.field for argument in arguments(type(wanted)) if argument.is_path]
-    named = {field: os.path.join(cwd, path) for field in paths if (path := getattr(wanted, field))}
-    return msgspec.structs.replace(wanted, **named) if named else wanted
+    paths = [argument.field for argument in list_arguments(type(args)) if argument.is_path]
+    named = {field: os.path.join(cwd, path) for field in paths if (path := getattr(args, field))}
+    return msgspec.structs.replace(args, **named) if named else args
 
 
-def _readable(shape: type[Struct], message: str) -> str:
+def _format_validation_error(args_type: type[Struct], message: str) -> str:
     """msgspec's words with the flag's name in front; of a choice, with all that may be chosen."""
     found = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
     if found is None:
         return message
     said, field = found.groups()
-    choices = next((one.choices for one in arguments(shape) if one.field == field), ())
+    choices = next((one.choices for one in list_arguments(args_type) if one.field == field), ())
     wrong = re.fullmatch(r"Invalid enum value ('.*')", said)
     told = f"{wrong[1]} is not one of {', '.join(choices)}" if wrong and choices else said
     return f"--{field.replace('_', '-')}: {told}"
 
 
-def _tokens(known: Sequence[Argument], words: Sequence[str]) -> Iterator[tuple[Argument | None, str]]:
+def _tokenize(known: Sequence[CommandArgument], words: Sequence[str]) -> Iterator[tuple[CommandArgument | None, str]]:
     queue = list(reversed(words))
     while queue:
         word = queue.pop()
@@ -141,8 +141,8 @@ def _tokens(known: Sequence[Argument], words: Sequence[str]) -> Iterator[tuple[A
         if not word.startswith("-") or re.fullmatch(r"-|-\d.*", word):
             yield None, word
             continue
-        flag, sign, value = _parted(word)
-        argument = _named(known, flag)
+        flag, sign, value = _split_flag(word)
+        argument = _find_argument(known, flag)
         if argument.is_switch:
             value = value if sign else "true"
         elif not sign:
@@ -152,95 +152,95 @@ def _tokens(known: Sequence[Argument], words: Sequence[str]) -> Iterator[tuple[A
         yield argument, value
 
 
-def _parted(word: str) -> tuple[str, str, str]:
+def _split_flag(word: str) -> tuple[str, str, str]:
     glued = re.fullmatch(r"(-[A-Za-z])(\d+)", word)
     return (glued[1], "=", glued[2]) if glued else word.partition("=")
 
 
-def _named(known: Sequence[Argument], flag: str) -> Argument:
+def _find_argument(known: Sequence[CommandArgument], flag: str) -> CommandArgument:
     for argument in known:
         if not argument.is_positional and flag in argument.flags:
             return argument
     flags = [name for argument in known if not argument.is_positional for name in argument.flags]
-    near = nearest(flag, flags)
+    near = find_close_matches(flag, flags)
     hint = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(flags) or 'no options'}."
     if not near and any(argument.takes_rest for argument in known):
         hint = f"If {flag} belongs to the text, put -- before the text. {hint}"
     raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
 
 
-_SWITCH = {"true": True, "yes": True, "false": False, "no": False}
+_SWITCH_VALUES = {"true": True, "yes": True, "false": False, "no": False}
 
 
-def _read(argument: Argument, text: str) -> Any:
+def _parse_value(argument: CommandArgument, text: str) -> Any:
     try:
         if argument.is_switch:
-            return _SWITCH[text]
+            return _SWITCH_VALUES[text]
         return argument.type(text)
     except (ValueError, KeyError) as error:
         names = {int: "a whole number", float: "a number", bool: "a switch"}
         raise BadRequest(f"{argument.flags[0]}: {text!r} is not {names[argument.type]}") from error
 
 
-def _placed(places: Sequence[Argument], loose: list[str]) -> dict[str, Any]:
+def _assign_positionals(positionals: Sequence[CommandArgument], words: list[str]) -> dict[str, Any]:
     """Loose words to positionals, in order."""
-    missing = [place.value_name for place in places[len(loose) :] if place.is_required]
+    missing = [place.value_name for place in positionals[len(words) :] if place.is_required]
     if missing:
         raise BadRequest(f"missing: <{'> <'.join(missing)}>")
-    if places and places[-1].is_repeated and len(loose) >= len(places):
-        before = len(places) - 1
-        return _placed(places[:-1], loose[:before]) | {places[-1].field: tuple(loose[before:])}
-    if len(loose) > len(places):
-        if not places or not places[-1].takes_rest:
-            raise BadRequest(f"unexpected word {loose[len(places)]!r}")
-        loose = [*loose[: len(places) - 1], " ".join(loose[len(places) - 1 :])]
-    return {place.field: _read(place, word) for place, word in zip(places, loose, strict=False)}
+    if positionals and positionals[-1].is_repeated and len(words) >= len(positionals):
+        before = len(positionals) - 1
+        return _assign_positionals(positionals[:-1], words[:before]) | {positionals[-1].field: tuple(words[before:])}
+    if len(words) > len(positionals):
+        if not positionals or not positionals[-1].takes_rest:
+            raise BadRequest(f"unexpected word {words[len(positionals)]!r}")
+        words = [*words[: len(positionals) - 1], " ".join(words[len(positionals) - 1 :])]
+    return {place.field: _parse_value(place, word) for place, word in zip(positionals, words, strict=False)}
 
 
-def render(value: Struct) -> list[str]:
+def render_arguments(value: Struct) -> list[str]:
     """Words that mean this Input; only what differs from the defaults is said."""
     words: list[str] = []
     placed: list[str] = []
-    for argument in arguments(type(value)):
+    for argument in list_arguments(type(value)):
         held = getattr(value, argument.field)
         if not argument.is_required and held == argument.default:
             continue
         if argument.is_positional:
             placed += held if argument.is_repeated else [str(held)]
         else:
-            words += _spelled(argument, held)
+            words += _render_flag(argument, held)
     return [*words, "--", *placed] if placed else words
 
 
-def _spelled(argument: Argument, held: Any) -> list[str]:
+def _render_flag(argument: CommandArgument, value: Any) -> list[str]:
     flag = argument.flags[0]
     if argument.is_switch:
         return [flag]
-    return [f"{flag}={item}" for item in (held if argument.is_repeated else (held,))]
+    return [f"{flag}={item}" for item in (value if argument.is_repeated else (value,))]
 
 
-def usage(command: str, shape: type[Struct]) -> str:
+def render_usage(command: str, args_type: type[Struct]) -> str:
     """One line: `wait-for <pane> [pattern] [options]`."""
-    known = arguments(shape)
+    known = list_arguments(args_type)
     words = [f"<{a.value_name}>" if a.is_required else f"[{a.value_name}]" for a in known if a.is_positional]
     has_options = any(not argument.is_positional for argument in known)
     return " ".join([command, *words, *(["[options]"] if has_options else [])])
 
 
-def explained(shape: type[Struct]) -> list[tuple[str, str]]:
+def describe_arguments(args_type: type[Struct]) -> list[tuple[str, str]]:
     """Each argument as (how it is written, what it means with its default)."""
-    known = sorted(arguments(shape), key=lambda argument: not argument.is_positional)
-    return [(_written(argument), _meaning(argument)) for argument in known]
+    known = sorted(list_arguments(args_type), key=lambda argument: not argument.is_positional)
+    return [(_render_argument_name(argument), _describe_argument(argument)) for argument in known]
 
 
-def _written(argument: Argument) -> str:
+def _render_argument_name(argument: CommandArgument) -> str:
     if argument.is_positional:
         return f"<{argument.value_name}>"
     flags = ", ".join(sorted(argument.flags, key=len))
     return flags if argument.is_switch else f"{flags} <{argument.value_name}>"
 
 
-def _meaning(argument: Argument) -> str:
+def _describe_argument(argument: CommandArgument) -> str:
     if argument.is_required or argument.default in (None, False, "", ()):
         return argument.doc
     default = f"{argument.default:g}" if isinstance(argument.default, float) else argument.default

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from termvisor.errors import UnknownCommand
-from termvisor.model.did_you_mean import nearest
-from termvisor.ops.api.global_options import split
-from termvisor.ops.api.operation import FACE_COMMANDS, GROUPS, Op
+from termvisor.model.did_you_mean import find_close_matches
+from termvisor.ops.api.global_options import split_global_options
+from termvisor.ops.api.operation import CLI_ONLY_COMMANDS, COMMAND_GROUPS, Operation
 
-CHAPTERS: dict[str, tuple[str, ...]] = {
+HELP_CHAPTERS: dict[str, tuple[str, ...]] = {
     "what agents and panes do": (
         "list_panes",
         "list_windows",
@@ -131,9 +131,9 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     ),
 }
 """As help and the reference show them."""
-NAMES = tuple(name for names in CHAPTERS.values() for name in names)
+OPERATION_NAMES = tuple(name for names in HELP_CHAPTERS.values() for name in names)
 
-ALIASES = {
+COMMAND_ALIASES = {
     "panes": "list_panes",
     "windows": "list_windows",
     "sessions": "list_sessions",
@@ -162,7 +162,7 @@ ALIASES = {
     "--version": "version",
     "-V": "version",
 }
-ROBOT = {
+OPERATIONS_BY_ROBOT_NAME = {
     "state": "list_panes",
     "status": "status",
     "next": "next",
@@ -199,70 +199,74 @@ ROBOT = {
     "health": "health",
     "quick-start": "quick_start",
 }
-STREAMS = ("watch", "export", "replay", "watch_events", "audit_export", "db_prune", "db_vacuum", "db_reindex")
+STREAM_OPERATIONS = ("watch", "export", "replay", "watch_events", "audit_export", "db_prune", "db_vacuum", "db_reindex")
 """Those that answer with many Outputs, in the order of their names above."""
 
 
-def op(name: str) -> Op:
+def load_operation(name: str) -> Operation:
     """The op of this exact name."""
-    found: Op = import_module(f"termvisor.ops.{TOPICS[name]}.{name}").OP
+    found: Operation = import_module(f"termvisor.ops.{TOPIC_BY_OPERATION[name]}.{name}").OP
     return found
 
 
-def named(word: str) -> Op:
+def load_by_any_name(word: str) -> Operation:
     """The op behind any of its names."""
-    name = _spoken(word, is_robot=True)
+    name = _resolve_name(word, is_robot=True)
     if name is None:
-        raise _unknown(word, is_robot=True)
-    return op(name)
+        raise _build_unknown_command_error(word, is_robot=True)
+    return load_operation(name)
 
 
-def chapter(name: str) -> str:
+def find_chapter(name: str) -> str:
     """Where help shows the op of this exact name."""
-    return next(title for title, names in CHAPTERS.items() if name in names)
+    return next(title for title, names in HELP_CHAPTERS.items() if name in names)
 
 
-def every() -> list[Op]:
-    return [op(name) for name in NAMES]
+def load_all_operations() -> list[Operation]:
+    return [load_operation(name) for name in OPERATION_NAMES]
 
 
-def find(argv: Sequence[str], is_robot: bool) -> tuple[Op, list[str]]:
+def find_operation(argv: Sequence[str], is_robot: bool) -> tuple[Operation, list[str]]:
     """The op that a command line means, and the words that belong to it."""
-    _, words = split(argv)
+    _, words = split_global_options(argv)
     if not words:
-        return op("quick_start"), []
-    together = _spoken(f"{words[0]}_{words[1]}", is_robot) if len(words) > 1 else None
-    if together and words[0] in GROUPS:
-        return op(together), words[2:]
-    if name := _spoken(words[0], is_robot):
+        return load_operation("quick_start"), []
+    together = _resolve_name(f"{words[0]}_{words[1]}", is_robot) if len(words) > 1 else None
+    if together and words[0] in COMMAND_GROUPS:
+        return load_operation(together), words[2:]
+    if name := _resolve_name(words[0], is_robot):
         is_of_event = name == "explain" and any(word.startswith("event:") for word in words[1:])
-        return op("explain_event" if is_of_event else name), words[1:]
+        return load_operation("explain_event" if is_of_event else name), words[1:]
     if together:
-        return op(together), words[2:]
-    raise _unknown(words[0], is_robot)
+        return load_operation(together), words[2:]
+    raise _build_unknown_command_error(words[0], is_robot)
 
 
-def _spoken(word: str, is_robot: bool) -> str | None:
+def _resolve_name(word: str, is_robot: bool) -> str | None:
     """The op's name behind a spoken one: long with - or _, alias, or a robot's short name."""
     plain = word.replace("-", "_")
-    if plain in NAMES:
+    if plain in OPERATION_NAMES:
         return plain
-    return (ROBOT.get(word) if is_robot else None) or ALIASES.get(word)
+    return (OPERATIONS_BY_ROBOT_NAME.get(word) if is_robot else None) or COMMAND_ALIASES.get(word)
 
 
-def _unknown(word: str, is_robot: bool) -> UnknownCommand:
-    if word in GROUPS:
-        rest = [name.removeprefix(f"{word}_").replace("_", "-") for name in NAMES if name.startswith(f"{word}_")]
+def _build_unknown_command_error(word: str, is_robot: bool) -> UnknownCommand:
+    if word in COMMAND_GROUPS:
+        rest = [
+            name.removeprefix(f"{word}_").replace("_", "-") for name in OPERATION_NAMES if name.startswith(f"{word}_")
+        ]
         return UnknownCommand(
             f"`{word}` needs one more word: {', '.join(rest)}", hint=f"For example `visor {word} {rest[0]}`."
         )
-    known = [name.replace("_", "-") for name in NAMES] + list(ROBOT if is_robot else (*ALIASES, *dict(FACE_COMMANDS)))
-    near = nearest(word, known)
+    known = [name.replace("_", "-") for name in OPERATION_NAMES] + list(
+        OPERATIONS_BY_ROBOT_NAME if is_robot else (*COMMAND_ALIASES, *dict(CLI_ONLY_COMMANDS))
+    )
+    near = find_close_matches(word, known)
     hint = f"Did you mean {' or '.join(near)}?" if near else "`visor help` lists the commands."
     return UnknownCommand(f"there is no command {word!r}", hint=hint, details={"nearest": near})
 
 
-TOPICS = {
+TOPIC_BY_OPERATION = {
     "accounts_list": "accounts",
     "accounts_pick": "accounts",
     "accounts_refresh": "accounts",

@@ -11,24 +11,31 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from termvisor.errors import BadRequest, Unconfirmed, VisorError
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api import envelope
-from termvisor.ops.api import text_input as given
-from termvisor.ops.api.arguments import convert, located, parse
-from termvisor.ops.api.catalog import find
-from termvisor.ops.api.global_options import Options, split
-from termvisor.ops.api.operation import Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean, difference
-from termvisor.ops.system.help import of
+from termvisor.errors import BadRequest, ConfirmationRequired, VisorError
+from termvisor.ops.api import catalog, envelope, text_input
+from termvisor.ops.api.arguments import convert_arguments, make_paths_absolute, parse_arguments
+from termvisor.ops.api.catalog import find_operation
+from termvisor.ops.api.global_options import GlobalOptions, split_global_options
+from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, render_diff, sanitize
+from termvisor.ops.system.help import build_help
 
-_CHUNK = 64 << 10
+_CHUNK_BYTES = 64 << 10
 
-__all__ = ["KINDS", "Caller", "Stderr", "ToFile", "answer", "call", "find", "stream"]
+__all__ = [
+    "CHUNK_KINDS",
+    "CommandContext",
+    "OutputPathChunk",
+    "StderrChunk",
+    "call_operation",
+    "dispatch_command_line",
+    "find_operation",
+    "stream_operation",
+]
 
 
-class Caller(Struct, frozen=True, kw_only=True):
+class CommandContext(Struct, frozen=True, kw_only=True):
     """Who asks, and what their side looks like. ``argv`` is what stands after `visor`, or after `visor robot`."""
 
     argv: tuple[str, ...]
@@ -37,147 +44,149 @@ class Caller(Struct, frozen=True, kw_only=True):
     is_terminal: bool = False
     colour: bool = False
     cwd: str = "/"
-    given: bytes | None = None
+    input_text: bytes | None = None
     """A text that their side read or edited, after it was asked for; ``trouble`` says why there is none."""
-    trouble: str = ""
+    input_error: str = ""
 
 
-class Stderr(bytes):
+class StderrChunk(bytes):
     """A piece of the answer that belongs on the caller's stderr."""
 
 
-class Source(bytes):
+class InputPathChunk(bytes):
     """The path of a file on the caller's side whose text is wanted, or `-` for stdin. Ask again with it."""
 
 
-class Shown(bytes):
+class ConfirmationChunk(bytes):
     """What a person should see before they confirm. The refusal for callers that nobody can ask follows."""
 
 
-class Numbered(bytes):
+class ApprovalIdChunk(bytes):
     """The number of the question in the inbox that a person then answers."""
 
 
-class Editable(bytes):
+class EditableTextChunk(bytes):
     """A text that a person may edit. Ask again with it."""
 
 
-class ToFile(bytes):
+class OutputPathChunk(bytes):
     """The path of a file on the caller's side that takes what follows instead of stdout."""
 
 
-KINDS: dict[type, bytes] = {
-    Stderr: b"e",
-    ToFile: b"f",
-    Source: b"i",
-    Shown: b"q",
-    Numbered: b"n",
-    Editable: b"t",
+CHUNK_KINDS: dict[type, bytes] = {
+    StderrChunk: b"e",
+    OutputPathChunk: b"f",
+    InputPathChunk: b"i",
+    ConfirmationChunk: b"q",
+    ApprovalIdChunk: b"n",
+    EditableTextChunk: b"t",
 }
 """How the face protocol calls each piece; bytes of no kind are for stdout."""
 
 
-async def answer(world: World, caller: Caller) -> AsyncGenerator[bytes | int, None]:
+async def dispatch_command_line(services: Services, context: CommandContext) -> AsyncGenerator[bytes | int, None]:
     """What to write, piece by piece, and last the exit status."""
-    reply = _Reply(world, caller)
+    reply = _CommandReply(services, context)
     try:
-        async with aclosing(reply.pieces()) as pieces:
+        async with aclosing(reply.generate_chunks()) as pieces:
             async for piece in pieces:
                 yield piece
     except Exception as error:
-        for piece in reply.failed(envelope.told(error)):
+        for piece in reply.render_error(envelope.convert_exception(error)):
             yield piece
 
 
-class _Reply:
+class _CommandReply:
     """One answer in the making."""
 
-    def __init__(self, world: World, caller: Caller):
-        self._world, self._caller = world, caller
-        self._started = world.clock.monotonic()
-        self._options = Options()
-        self._text = ""
+    def __init__(self, services: Services, context: CommandContext):
+        self._services, self._context = services, context
+        self._started_at = services.clock.monotonic()
+        self._options = GlobalOptions()
+        self._editable_text = ""
         """What of the Input a person may edit."""
 
-    async def pieces(self) -> AsyncGenerator[bytes | int, None]:
-        self._options, words = split(self._caller.argv)
+    async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
+        self._options, words = split_global_options(self._context.argv)
         if self._options.wants_help:
-            yield self._whole(catalogue.op("help"), await self._help(words), None)
+            yield self._render_result(catalog.load_operation("help"), await self._build_help(words), None)
             yield 0
             return
-        op, words = find(words, self._caller.is_robot)
-        wanted = parse(op.Input, words)
-        if op.takes_text:
-            missing = given.source(wanted)
-            if missing and self._caller.given is None:
-                yield Source(os.fsencode(given.named(missing, self._caller.cwd)))
+        op, words = find_operation(words, self._context.is_robot)
+        wanted = parse_arguments(op.args_type, words)
+        if op.accepts_text_input:
+            missing = text_input.find_text_source(wanted)
+            if missing and self._context.input_text is None:
+                yield InputPathChunk(os.fsencode(text_input.make_path_absolute(missing, self._context.cwd)))
                 yield 0
                 return
-            wanted = self._with_text(wanted)
-        wanted = located(wanted, self._caller.cwd)
-        if op.streams(wanted):
-            file = None if op.makes_file(wanted) else getattr(wanted, "output", None)
-            async with aclosing(self._redirected(self._stream(op, wanted), file)) as chunks:
+            wanted = self._insert_input_text(wanted)
+        wanted = make_paths_absolute(wanted, self._context.cwd)
+        if op.is_stream_for(wanted):
+            file = None if op.is_writing_file(wanted) else getattr(wanted, "output", None)
+            async with aclosing(self._redirect_to_file(self._render_stream(op, wanted), file)) as chunks:
                 async for chunk in chunks:
                     yield chunk
             yield 0
         else:
-            result = await _result(op, self._world, wanted)
-            yield self._whole(op, result, wanted)
-            yield op.exit_status(result)
+            result = await _run_operation(op, self._services, wanted)
+            yield self._render_result(op, result, wanted)
+            yield op.get_exit_status(result)
 
-    def _with_text(self, wanted: Struct) -> Struct:
-        if self._caller.given is not None:
-            wanted = given.filled(wanted, self._caller.given, self._caller.trouble)
-        self._text = getattr(wanted, "text", "")
-        return wanted
+    def _insert_input_text(self, args: Struct) -> Struct:
+        if self._context.input_text is not None:
+            args = text_input.insert_text(args, self._context.input_text, self._context.input_error)
+        self._editable_text = getattr(args, "text", "")
+        return args
 
-    def failed(self, error: VisorError) -> tuple[bytes | int, ...]:
+    def render_error(self, error: VisorError) -> tuple[bytes | int, ...]:
         if self._is_json:
-            told = envelope.failure(error, self._world.clock, self._started)
-            return envelope.encode(told), error.exit_status
-        hint = "" if self._options.is_quiet else f"hint: {clean(error.hint)}\n"
-        refusal = f"visor: {clean(error.message)}\n{hint}".encode()
+            told = envelope.build_failure(error, self._services.clock, self._started_at)
+            return envelope.encode_json_line(told), error.exit_status
+        hint = "" if self._options.is_quiet else f"hint: {sanitize(error.hint)}\n"
+        refusal = f"visor: {sanitize(error.message)}\n{hint}".encode()
         details = error.details
         if "editable" in details:
-            return Editable(_encoded(details["editable"])), Stderr(refusal), error.exit_status
-        if not (isinstance(error, Unconfirmed) or "shown" in details):
-            return Stderr(refusal), error.exit_status
-        seen = _written(difference(str(details.get("shown", "")), self._look(None)))
-        number, text = _encoded(details.get("question", "")), _encoded(self._text)
-        question = Shown(seen if number else seen + _written(clean(error.message)))
-        rest = Stderr(refusal if self._options.is_quiet else seen + refusal)
-        return question, Numbered(number), Editable(text if number else b""), rest, error.exit_status
+            return EditableTextChunk(_encode_text(details["editable"])), StderrChunk(refusal), error.exit_status
+        if not (isinstance(error, ConfirmationRequired) or "shown" in details):
+            return StderrChunk(refusal), error.exit_status
+        seen = _encode_line(render_diff(str(details.get("shown", "")), self._build_render_options(None)))
+        number, text = _encode_text(details.get("question", "")), _encode_text(self._editable_text)
+        question = ConfirmationChunk(seen if number else seen + _encode_line(sanitize(error.message)))
+        rest = StderrChunk(refusal if self._options.is_quiet else seen + refusal)
+        return question, ApprovalIdChunk(number), EditableTextChunk(text if number else b""), rest, error.exit_status
 
     @property
     def _is_json(self) -> bool:
-        return self._options.form(is_robot=self._caller.is_robot) == "json"
+        return self._options.resolve_format(is_robot=self._context.is_robot) == "json"
 
-    async def _help(self, words: list[str]) -> Struct:
+    async def _build_help(self, words: list[str]) -> Struct:
         if words:
-            return of(find(words, self._caller.is_robot)[0])
-        return await call(self._world, "help", {})
+            return build_help(find_operation(words, self._context.is_robot)[0])
+        return await call_operation(self._services, "help", {})
 
-    def _whole(self, op: Op, result: Struct, wanted: Struct | None) -> bytes:
+    def _render_result(self, op: Operation, result: Struct, args: Struct | None) -> bytes:
         if self._is_json:
-            return envelope.encode(envelope.success(result, self._world.clock, self._started))
-        return _written(op.plain(result, self._look(wanted)))
+            return envelope.encode_json_line(envelope.build_success(result, self._services.clock, self._started_at))
+        return _encode_line(op.render_text(result, self._build_render_options(args)))
 
-    async def _stream(self, op: Op, wanted: Struct) -> AsyncGenerator[bytes, None]:
+    async def _render_stream(self, op: Operation, args: Struct) -> AsyncGenerator[bytes, None]:
         """Items as they come; those of a stream that is not live travel together."""
-        held, look = bytearray(), self._look(wanted)
-        async with aclosing(_items(op, self._world, wanted)) as items:
+        held, look = bytearray(), self._build_render_options(args)
+        async with aclosing(_iterate_items(op, self._services, args)) as items:
             async for item in items:
-                held += envelope.encode(item) if self._is_json else _written(op.plain(item, look))
-                if op.is_live or len(held) > _CHUNK:
+                held += envelope.encode_json_line(item) if self._is_json else _encode_line(op.render_text(item, look))
+                if op.is_live or len(held) > _CHUNK_BYTES:
                     yield bytes(held)
                     held.clear()
         if held:
             yield bytes(held)
 
-    async def _redirected(self, chunks: AsyncGenerator[bytes, None], file: str | None) -> AsyncGenerator[bytes, None]:
+    async def _redirect_to_file(
+        self, chunks: AsyncGenerator[bytes, None], path: str | None
+    ) -> AsyncGenerator[bytes, None]:
         """The caller's file is named only once there is something to write, or nothing went wrong."""
-        target = ToFile(os.fsencode(file)) if file else None
+        target = OutputPathChunk(os.fsencode(path)) if path else None
         async for chunk in chunks:
             if target:
                 yield target
@@ -186,53 +195,53 @@ class _Reply:
         if target:
             yield target
 
-    def _look(self, wanted: Struct | None) -> Look:
-        caller = self._caller
-        is_terminal = caller.is_terminal and getattr(wanted, "output", None) is None
-        return Look(
+    def _build_render_options(self, args: Struct | None) -> RenderOptions:
+        caller = self._context
+        is_terminal = caller.is_terminal and getattr(args, "output", None) is None
+        return RenderOptions(
             width=caller.width if is_terminal else 0,
             colour=caller.colour,
-            now=self._world.clock.now(),
-            form=self._options.form(is_robot=caller.is_robot),
+            now=self._services.clock.now(),
+            format=self._options.resolve_format(is_robot=caller.is_robot),
             is_terminal=is_terminal,
             is_quiet=self._options.is_quiet,
         )
 
 
-def _encoded(value: object) -> bytes:
+def _encode_text(value: object) -> bytes:
     return str(value).encode("utf-8", "replace")
 
 
-def _written(text: str | bytes) -> bytes:
+def _encode_line(text: str | bytes) -> bytes:
     if isinstance(text, bytes):
         return text
     return f"{text}\n".encode("utf-8", "replace") if text else b""
 
 
-async def call(world: World, name: str, params: dict[str, Any]) -> Struct:
+async def call_operation(services: Services, name: str, params: dict[str, Any]) -> Struct:
     """One op, by any of its names, with its Input as plain values."""
-    op = catalogue.named(name)
-    wanted = convert(op.Input, params)
-    if op.streams(wanted):
+    op = catalog.load_by_any_name(name)
+    wanted = convert_arguments(op.args_type, params)
+    if op.is_stream_for(wanted):
         raise BadRequest(f"{op.name} is a stream", hint="Ask for it as a stream.")
-    return await _result(op, world, wanted)
+    return await _run_operation(op, services, wanted)
 
 
-async def stream(world: World, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
+async def stream_operation(services: Services, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
     """The items of a stream; an op that is none gives its one answer."""
-    op = catalogue.named(name)
-    wanted = convert(op.Input, params)
-    if not op.streams(wanted):
-        yield await _result(op, world, wanted)
+    op = catalog.load_by_any_name(name)
+    wanted = convert_arguments(op.args_type, params)
+    if not op.is_stream_for(wanted):
+        yield await _run_operation(op, services, wanted)
         return
-    async with aclosing(_items(op, world, wanted)) as items:
+    async with aclosing(_iterate_items(op, services, wanted)) as items:
         async for item in items:
             yield item
 
 
-async def _result(op: Op, world: World, wanted: Struct) -> Struct:
-    return cast(Struct, await cast(Awaitable[Any], op.run(world, wanted)))
+async def _run_operation(op: Operation, services: Services, args: Struct) -> Struct:
+    return cast(Struct, await cast(Awaitable[Any], op.run(services, args)))
 
 
-def _items(op: Op, world: World, wanted: Struct) -> AsyncGenerator[Struct, None]:
-    return cast(AsyncGenerator[Struct, None], (op.follow or op.run)(world, wanted))
+def _iterate_items(op: Operation, services: Services, args: Struct) -> AsyncGenerator[Struct, None]:
+    return cast(AsyncGenerator[Struct, None], (op.follow or op.run)(services, args))

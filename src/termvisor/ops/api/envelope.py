@@ -10,21 +10,23 @@ import msgspec
 from msgspec import Struct
 
 from termvisor import __version__
-from termvisor.clock import NS, Clock, iso
-from termvisor.errors import Broken, Detail, VisorError
-from termvisor.log import logger
+from termvisor.clock import NS, Clock, format_timestamp
+from termvisor.errors import ErrorDetail, InternalError, VisorError
+from termvisor.log import get_logger
 from termvisor.redaction import redact
 
 SCHEMA_VERSION = 1
-_UNSEEN = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])|\xef\xbb\xbf")
+_INVISIBLE_BYTES = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])|\xef\xbb\xbf"
+)
 
 
-class Failure(Struct, frozen=True, kw_only=True):
+class ErrorBody(Struct, frozen=True, kw_only=True):
     """``code`` is stable and meant for programs, ``message`` for people."""
 
     code: str
     message: str
-    details: dict[str, Detail] = {}
+    details: dict[str, ErrorDetail] = {}
 
 
 class Envelope(Struct, frozen=True, kw_only=True):
@@ -32,7 +34,7 @@ class Envelope(Struct, frozen=True, kw_only=True):
 
     ok: bool
     data: Any = None
-    error: Failure | None = None
+    error: ErrorBody | None = None
     hint: str | None = None
     elapsed_ms: float
     version: str = __version__
@@ -40,52 +42,60 @@ class Envelope(Struct, frozen=True, kw_only=True):
     now: str
 
 
-def success(data: Struct, clock: Clock, started: float) -> Envelope:
-    return Envelope(ok=True, data=data, elapsed_ms=_elapsed(clock, started), now=iso(clock.now()))
+def build_success(data: Struct, clock: Clock, started_at: float) -> Envelope:
+    return Envelope(
+        ok=True, data=data, elapsed_ms=_compute_elapsed_ms(clock, started_at), now=format_timestamp(clock.now())
+    )
 
 
-def failure(error: VisorError, clock: Clock, started: float) -> Envelope:
-    told = Failure(code=error.code, message=error.message, details=error.details)
-    return Envelope(ok=False, error=told, hint=error.hint, elapsed_ms=_elapsed(clock, started), now=iso(clock.now()))
+def build_failure(error: VisorError, clock: Clock, started_at: float) -> Envelope:
+    told = ErrorBody(code=error.code, message=error.message, details=error.details)
+    return Envelope(
+        ok=False,
+        error=told,
+        hint=error.hint,
+        elapsed_ms=_compute_elapsed_ms(clock, started_at),
+        now=format_timestamp(clock.now()),
+    )
 
 
-def _elapsed(clock: Clock, started: float) -> float:
-    return round((clock.monotonic() - started) * 1000, 3)
+def _compute_elapsed_ms(clock: Clock, started_at: float) -> float:
+    return round((clock.monotonic() - started_at) * 1000, 3)
 
 
-def encode(value: Struct) -> bytes:
+def encode_json_line(value: Struct) -> bytes:
     """One compact JSON line that a terminal can show: what it would obey is escaped."""
     try:
-        return _escaped(msgspec.json.encode(value)) + b"\n"
+        return _escape_invisible(msgspec.json.encode(value)) + b"\n"
     except UnicodeEncodeError:
-        return _escaped(msgspec.json.encode(_valid(msgspec.to_builtins(value)))) + b"\n"
+        return _escape_invisible(msgspec.json.encode(_replace_invalid_unicode(msgspec.to_builtins(value)))) + b"\n"
 
 
-def _escaped(data: bytes) -> bytes:
+def _escape_invisible(data: bytes) -> bytes:
     """JSON escapes C0 only; here C1, DEL and the unseen signs of direction are escaped too, and mean the same."""
     if data.isascii() and b"\x7f" not in data:
         return data
-    return _UNSEEN.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data)
+    return _INVISIBLE_BYTES.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data)
 
 
-def _valid(value: Any) -> Any:
+def _replace_invalid_unicode(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {_valid(key): _valid(item) for key, item in value.items()}
+        return {_replace_invalid_unicode(key): _replace_invalid_unicode(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_valid(item) for item in value]
+        return [_replace_invalid_unicode(item) for item in value]
     return value
 
 
-def told(error: Exception) -> VisorError:
+def convert_exception(error: Exception) -> VisorError:
     """Any exception as one that may be shown; what we did not expect is logged with its trace and named `internal`."""
     if isinstance(error, VisorError):
         return error
-    logger("ops").error("unexpected %s", type(error).__name__, exc_info=error)
-    return Broken(f"internal error: {type(error).__name__}: {redact(str(error))}")
+    get_logger("ops").error("unexpected %s", type(error).__name__, exc_info=error)
+    return InternalError(f"internal error: {type(error).__name__}: {redact(str(error))}")
 
 
-def seconds_between(start: int, end: int) -> float:
+def compute_seconds_between(start: int, end: int) -> float:
     """The time from one instant to another, to the millisecond."""
     return round((end - start) / NS, 3)

@@ -4,57 +4,57 @@ from typing import NoReturn
 
 from termvisor.clock import Clock, SystemClock
 from termvisor.errors import Unavailable
-from termvisor.ops.api.accounts_service import Accounts
-from termvisor.ops.api.agents_service import Agents
-from termvisor.ops.api.detections_service import Detections
-from termvisor.ops.api.services import Fleet, History, News, Upkeep
-from termvisor.ops.api.workflows_service import Runs
-from termvisor.settings import Places, Settings, load, places
+from termvisor.ops.api.accounts_service import AccountService
+from termvisor.ops.api.agents_service import AgentService
+from termvisor.ops.api.detections_service import DetectionService
+from termvisor.ops.api.services import HistoryService, LiveUpdates, MaintenanceService, PaneService
+from termvisor.ops.api.workflows_service import WorkflowService
+from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 
 
-class LocalWorld:
+class LocalServices:
     """Serves ops whose effect is `local`, and those that work alone; all else is `Unavailable`."""
 
-    def __init__(self, where: Places | None = None, clock: Clock | None = None):
-        self.places = where or places()
+    def __init__(self, paths: Paths | None = None, clock: Clock | None = None):
+        self.paths = paths or resolve_paths()
         self.clock: Clock = clock or SystemClock()
 
     @property
-    def configuration(self) -> tuple[Places, Settings]:
-        return self.places, load(self.places)
+    def configuration(self) -> tuple[Paths, Settings]:
+        return self.paths, load_settings(self.paths)
 
     @property
-    def fleet(self) -> Fleet:
-        _absent()
+    def panes(self) -> PaneService:
+        _raise_no_daemon()
 
     @property
-    def accounts(self) -> Accounts:
-        _absent()
+    def accounts(self) -> AccountService:
+        _raise_no_daemon()
 
     @property
-    def agents(self) -> Agents:
-        _absent()
+    def agents(self) -> AgentService:
+        _raise_no_daemon()
 
     @property
-    def history(self) -> History:
-        _absent()
+    def history(self) -> HistoryService:
+        _raise_no_daemon()
 
     @property
-    def news(self) -> News:
-        _absent()
+    def updates(self) -> LiveUpdates:
+        _raise_no_daemon()
 
     @property
-    def upkeep(self) -> Upkeep:
-        _absent()
+    def maintenance(self) -> MaintenanceService:
+        _raise_no_daemon()
 
     @property
-    def detections(self) -> Detections:
-        _absent()
+    def detections(self) -> DetectionService:
+        _raise_no_daemon()
 
     @property
-    def runs(self) -> Runs:
-        _absent()
+    def workflows(self) -> WorkflowService:
+        _raise_no_daemon()
 
 
-def _absent() -> NoReturn:
+def _raise_no_daemon() -> NoReturn:
     raise Unavailable("no daemon is running", hint="`visor up` starts it.")

@@ -6,24 +6,24 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.ops.api.envelope import SCHEMA_VERSION, Envelope
-from termvisor.ops.api.operation import Op
+from termvisor.ops.api.operation import Operation
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema(shape: type[Struct], name: str) -> dict[str, Any]:
+def build_schema(struct_type: type[Struct], name: str) -> dict[str, Any]:
     """A complete schema document; ``name`` becomes its id."""
-    head = {"$schema": DIALECT, "$id": f"urn:termvisor:schema:{SCHEMA_VERSION}:{name}"}
-    return head | msgspec.json.schema(shape)
+    head = {"$schema": SCHEMA_DIALECT, "$id": f"urn:termvisor:schema:{SCHEMA_VERSION}:{name}"}
+    return head | msgspec.json.schema(struct_type)
 
 
-def input_schema(op: Op) -> dict[str, Any]:
-    return schema(op.Input, f"{op.name}.input")
+def build_input_schema(op: Operation) -> dict[str, Any]:
+    return build_schema(op.args_type, f"{op.name}.input")
 
 
-def output_schema(op: Op) -> dict[str, Any]:
-    return schema(op.Output, f"{op.name}.output")
+def build_output_schema(op: Operation) -> dict[str, Any]:
+    return build_schema(op.result_type, f"{op.name}.output")
 
 
-def envelope_schema() -> dict[str, Any]:
-    return schema(Envelope, "envelope")
+def build_envelope_schema() -> dict[str, Any]:
+    return build_schema(Envelope, "envelope")

@@ -7,53 +7,53 @@ from typing import Literal, Protocol
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
 from termvisor.model.event import Event
-from termvisor.model.health import Health
+from termvisor.model.health import HealthStatus
 from termvisor.model.ids import CommandId, PaneId, ScreenId
-from termvisor.model.maintenance import Backup, Checked, Maintenance
-from termvisor.model.reload import Reloaded
-from termvisor.model.terminal.command import Command
-from termvisor.model.terminal.frame import Frame
+from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
+from termvisor.model.reload import ReloadResult
+from termvisor.model.terminal.command import ShellCommand
+from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.model.terminal.output import Delta, Epoch, Gap, Line
 from termvisor.model.terminal.pane import PaneView
 from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.search_query import Found, Question
-from termvisor.ops.api.accounts_service import Accounts
-from termvisor.ops.api.agents_service import Agents
-from termvisor.ops.api.detections_service import Detections
-from termvisor.ops.api.workflows_service import Runs
-from termvisor.settings import Places, Settings
+from termvisor.model.terminal.search_query import SearchQuery, SearchResult
+from termvisor.ops.api.accounts_service import AccountService
+from termvisor.ops.api.agents_service import AgentService
+from termvisor.ops.api.detections_service import DetectionService
+from termvisor.ops.api.workflows_service import WorkflowService
+from termvisor.settings import Paths, Settings
 
 
-class Fleet(Protocol):
+class PaneService(Protocol):
     """The panes as they are now."""
 
-    async def panes(self, *, gone: bool = False) -> list[PaneView]:
+    async def list_panes(self, *, include_gone: bool = False) -> list[PaneView]:
         """Panes that exist, or with ``gone`` also those that ended; by id."""
 
-    async def pane(self, number: PaneId) -> PaneView | None:
+    async def find_pane(self, pane_id: PaneId) -> PaneView | None:
         """The one with this number, also after it ended."""
 
-    def pending(self, pane: PaneId) -> str:
+    def get_pending_line(self, pane: PaneId) -> str:
         """The unfinished last line of a pane, redacted; empty when there is none."""
 
-    async def screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
+    async def capture_screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
         """What a person sees in the pane now."""
 
-    async def settle(self, pane: PaneId | None = None) -> None:
+    async def wait_until_stored(self, pane: PaneId | None = None) -> None:
         """Wait until what is in the raw logs at this moment, or in that of one pane, is text in the store."""
 
 
-class History(Protocol):
+class HistoryService(Protocol):
     """What was stored. Lists come oldest first."""
 
-    async def lines(
+    async def list_lines(
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
     ) -> list[Line]:
         """Lines with ``after < number < before``: the first ones when ``after`` is given, else the last ones."""
 
-    async def search(self, question: Question) -> Found: ...
+    async def search(self, query: SearchQuery) -> SearchResult: ...
 
-    async def events(
+    async def list_events(
         self,
         *,
         after: int | None = None,
@@ -64,22 +64,22 @@ class History(Protocol):
     ) -> list[Event]:
         """With ``after`` the first events beyond that cursor (a foreign one is ``InvalidCursor``), else the newest."""
 
-    async def gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]: ...
+    async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]: ...
 
     @property
-    def commands(self) -> "Commands": ...
+    def commands(self) -> "CommandHistory": ...
 
     @property
-    def recording(self) -> "Recording": ...
+    def recording(self) -> "RecordingService": ...
 
 
-class Commands(Protocol):
+class CommandHistory(Protocol):
     """What shells ran, as far as they told it by marks."""
 
-    async def one(self, pane: PaneId, which: CommandId | Literal["last"]) -> Command | None:
+    async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
         """The command of that id in this pane, or the one that started last; None when there is none."""
 
-    async def following(self, pane: PaneId, line: int) -> Command | None:
+    async def find_after_line(self, pane: PaneId, line: int) -> ShellCommand | None:
         """The first command of a pane whose output begins after this line number."""
 
     async def list(
@@ -90,101 +90,101 @@ class Commands(Protocol):
         failed: bool = False,
         text: str | None = None,
         limit: int = 20,
-    ) -> list[Command]:
+    ) -> list[ShellCommand]:
         """The newest ones, oldest first: started not before ``since``, with a status other than 0, whose line holds
         ``text`` (ASCII letters in any case)."""
 
 
-class Recording(Protocol):
+class RecordingService(Protocol):
     """What a pane's past was made of."""
 
-    async def epochs(self, pane: PaneId) -> list[Epoch]: ...
+    async def list_epochs(self, pane: PaneId) -> list[Epoch]: ...
 
-    def raw(self, pane: PaneId, *, since: int | None = None) -> AsyncIterator[Delta]:
+    def read_raw(self, pane: PaneId, *, since: int | None = None) -> AsyncIterator[Delta]:
         """The raw bytes of a pane, epoch after epoch, as they are on disk: NOT redacted."""
 
-    def frames(
+    def render_frames(
         self, pane: PaneId, *, since: int | None = None, until: int | None = None, interval: float = 1 / 30
-    ) -> AsyncGenerator[Frame, None]:
+    ) -> AsyncGenerator[ReplayFrame, None]:
         """The screens that a pane showed, redacted, as fast as they can be drawn; close it when you need no more.
 
         The first one is the screen at ``since``. What was printed within ``interval`` seconds is one frame.
         """
 
-    async def screen_at(self, pane: PaneId, at: int) -> Screen | None:
+    async def find_screen_at(self, pane: PaneId, at: int) -> Screen | None:
         """The stored screen of a pane that repaints, nearest to this time, at it or before; None when there is none."""
 
-    async def screen(self, number: ScreenId) -> Screen | None: ...
+    async def find_screen(self, screen_id: ScreenId) -> Screen | None: ...
 
 
-class News(Protocol):
+class LiveUpdates(Protocol):
     """What is being stored right now. A listener that missed something re-reads the history from its cursor."""
 
-    def events(self) -> AbstractContextManager[Subscription[Event]]: ...
+    def subscribe_events(self) -> AbstractContextManager[Subscription[Event]]: ...
 
-    def output(self) -> AbstractContextManager[Subscription[PaneId]]:
+    def subscribe_output(self) -> AbstractContextManager[Subscription[PaneId]]:
         """Tells the panes that have new lines, commands or a changed pending line."""
 
-    async def report(self, pane: PaneId, name: str, value: str) -> Event | None:
+    async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
         """Store, then tell, a user variable that a terminal heard; None when the pane reports too much.
 
         ``value`` is JSON, plain or in base64; what is malformed is ``BadRequest``.
         """
 
 
-class Upkeep(Protocol):
+class MaintenanceService(Protocol):
     """How the product itself is doing, and what keeps it well."""
 
-    async def health(self) -> Health: ...
+    async def get_health(self) -> HealthStatus: ...
 
-    async def reload(self) -> Reloaded:
+    async def reload_settings(self) -> ReloadResult:
         """Read the settings again and take over what is safe; `ConfigError` leaves the old ones."""
 
-    def maintain(self, *, dry_run: bool = False) -> AsyncIterator[Maintenance]:
+    def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
         """Seal, mask and compress raw segments, then delete what is older or more than the settings keep."""
 
-    async def check(self, *, thorough: bool = False) -> Checked: ...
+    async def check_database(self, *, thorough: bool = False) -> IntegrityReport: ...
 
-    def vacuum(self, *, anew: bool = False) -> AsyncIterator[Maintenance]:
+    def vacuum_database(self, *, rebuild_indexes: bool = False) -> AsyncIterator[MaintenanceRun]:
         """Give the room of deleted rows back to the disk, in slices that hold up nobody; or make the search indexes
         anew from the stored text, while which nothing is stored, and nothing is lost.
         """
 
-    async def backup(self, path: str) -> Backup:
+    async def backup_database(self, path: str) -> DatabaseBackup:
         """A consistent copy of the database in a new private file; one that exists is a ``Conflict``."""
 
 
-class Watched(Protocol):
+class ReadOnlyServices(Protocol):
     """What is watched, now and before."""
 
     @property
-    def fleet(self) -> Fleet: ...
+    def panes(self) -> PaneService: ...
 
     @property
-    def agents(self) -> Agents: ...
+    def agents(self) -> AgentService: ...
 
     @property
-    def history(self) -> History: ...
+    def history(self) -> HistoryService: ...
 
     @property
-    def detections(self) -> Detections: ...
+    def detections(self) -> DetectionService: ...
 
     @property
-    def news(self) -> News: ...
+    def updates(self) -> LiveUpdates: ...
 
 
-class World(Watched, Protocol):
+class Services(ReadOnlyServices, Protocol):
     @property
     def clock(self) -> Clock: ...
 
     @property
-    def configuration(self) -> tuple[Places, Settings]: ...
+    def configuration(self) -> tuple[Paths, Settings]: ...
 
     @property
-    def upkeep(self) -> Upkeep: ...
+    def maintenance(self) -> MaintenanceService: ...
 
     @property
-    def runs(self) -> Runs: ...
+    def workflows(self) -> WorkflowService: ...
 
     @property
-    def accounts(self) -> Accounts: ...
+    def accounts(self) -> AccountService: ...

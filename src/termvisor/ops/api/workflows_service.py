@@ -6,30 +6,30 @@ from typing import Protocol
 from termvisor.model.action.action import Actor
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.info import Rehearsed, RunChange, WorkflowInfo, WorkflowTrouble
-from termvisor.model.workflow.run import Run, RunFilter, RunId, Step
+from termvisor.model.workflow.info import DryRunStep, RunChangeRequest, WorkflowFileProblem, WorkflowInfo
+from termvisor.model.workflow.run import Run, RunFilter, RunId, RunStep
 
 
-class Workflows(Protocol):
-    def workflows(self) -> tuple[Sequence[WorkflowInfo], Sequence[WorkflowTrouble]]:
+class WorkflowCatalogService(Protocol):
+    def list_workflows(self) -> tuple[Sequence[WorkflowInfo], Sequence[WorkflowFileProblem]]:
         """Those that there are, by priority; and the files that are none."""
 
-    def answering(self, found: Detection) -> str | None:
+    def find_answering_workflow(self, detection: Detection) -> str | None:
         """The workflow that would answer it now, by its trigger, its mode and its priority; None where none would."""
 
 
-class Runs(Workflows, Protocol):
-    async def list(self, only: RunFilter, limit: int = 20) -> list[Run]:
+class WorkflowService(WorkflowCatalogService, Protocol):
+    async def list_runs(self, filters: RunFilter, limit: int = 20) -> list[Run]:
         """The newest ones, oldest first."""
 
-    async def one(self, number: RunId) -> tuple[Run, Sequence[Step]]:
+    async def get_run(self, run_id: RunId) -> tuple[Run, Sequence[RunStep]]:
         """With its steps. Raises ``NoWorkflow``."""
 
-    async def begin(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
+    async def start_run(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
         """Raises ``NoWorkflow``; without ``force`` ``Conflict`` where nothing in the pane is what it answers."""
 
-    async def rehearse(self, workflow: str, pane: PaneId) -> tuple[Sequence[Rehearsed], str]:
+    async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
         """What it would do, step by step, and how it would end; nothing is done."""
 
-    async def change(self, number: RunId, change: RunChange, actor: Actor) -> Run:
+    async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
         """Raises ``NoWorkflow`` for no such run, ``Conflict`` for one that has ended."""

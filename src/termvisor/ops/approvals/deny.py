@@ -5,39 +5,39 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.model.action.approval import ApprovalAnswer
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.approvals._approval_item import Asked, told
-from termvisor.ops.approvals.approve import Number
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item
+from termvisor.ops.approvals.approve import ApprovalNumber
+from termvisor.ops.render.text import RenderOptions
 
 
-class Deny(Struct, frozen=True, kw_only=True):
+class DenyArgs(Struct, frozen=True, kw_only=True):
     """Which question."""
 
-    id: Number
+    id: ApprovalNumber
     edited: Annotated[bool, Meta(description="You do it in other words yourself; who asked is told so.")] = False
 
 
-async def run(world: ActingWorld, wanted: Deny) -> Asked:
-    answer: ApprovalAnswer = "edit" if wanted.edited else "deny"
-    return told(await world.door.inbox.answer(wanted.id, answer), world.clock.now())
+async def run(services: ActingServices, args: DenyArgs) -> ApprovalItem:
+    answer: ApprovalAnswer = "edit" if args.edited else "deny"
+    return build_approval_item(await services.gate.approvals.answer(args.id, answer), services.clock.now())
 
 
-def plain(asked: Asked, look: Look) -> str:
-    return f"question {asked.id} is {asked.state}: {asked.what}"
+def render_text(result: ApprovalItem, options: RenderOptions) -> str:
+    return f"question {result.id} is {result.state}: {result.what}"
 
 
-OP = Op(
+OP = Operation(
     name="deny",
-    robot="deny",
+    robot_name="deny",
     summary="Say no to a question in the inbox.",
     doc="Who asked gets `policy_denied`, and nothing is done. One no is enough, also where two people are asked.",
-    Input=Deny,
-    Output=Asked,
+    args_type=DenyArgs,
+    result_type=ApprovalItem,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    exits=((75, "The question is no longer open."),),
-    examples=(Example("deny 3", "it is not done"),),
+    exit_statuses=((75, "The question is no longer open."),),
+    examples=(OperationExample("deny 3", "it is not done"),),
 )

@@ -4,17 +4,17 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.action.approval import Approval
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.approvals._approval_item import Asked, lines, told
-from termvisor.ops.panes._listing import Listing, filters
-from termvisor.ops.panes._wait_first import first
-from termvisor.ops.render.text import Look, counted
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item, format_approval_lines
+from termvisor.ops.panes._listing import BaseListing, build_filters
+from termvisor.ops.panes._wait_update import wait_for_update
+from termvisor.ops.render.text import RenderOptions, pluralize
 
 
-class Inbox(Struct, frozen=True, kw_only=True):
+class InboxArgs(Struct, frozen=True, kw_only=True):
     """Which questions, and whether to wait for one."""
 
     all: Annotated[bool, Meta(description="Also those that are closed.")] = False
@@ -29,58 +29,60 @@ class InboxSummary(Struct, frozen=True, kw_only=True):
     open: int
 
 
-class InboxListing(Listing, frozen=True, kw_only=True):
+class InboxListing(BaseListing, frozen=True, kw_only=True):
     """Questions, oldest first."""
 
     summary: InboxSummary
-    items: tuple[Asked, ...]
+    items: tuple[ApprovalItem, ...]
 
 
-async def run(world: ActingWorld, wanted: Inbox) -> InboxListing:
-    await _until_open(world, wanted.wait)
-    found = await world.door.inbox.list(is_open=not wanted.all, limit=wanted.limit)
-    now = world.clock.now()
-    items = tuple(told(one, now) for one in found)
+async def run(services: ActingServices, args: InboxArgs) -> InboxListing:
+    await _wait_until_open(services, args.wait)
+    found = await services.gate.approvals.list(is_open=not args.all, limit=args.limit)
+    now = services.clock.now()
+    items = tuple(build_approval_item(one, now) for one in found)
     summary = InboxSummary(questions=len(items), open=sum(item.state == "open" for item in items))
-    return InboxListing(generated_at=iso(now), filters=filters(all=wanted.all), summary=summary, items=items)
+    return InboxListing(
+        generated_at=format_timestamp(now), filters=build_filters(all=args.all), summary=summary, items=items
+    )
 
 
-async def _until_open(world: ActingWorld, seconds: float) -> None:
+async def _wait_until_open(services: ActingServices, seconds: float) -> None:
     """Until somebody asks, or the time is over."""
-    until = world.clock.monotonic() + seconds
-    with world.door.inbox.news() as news:
-        while not await _open(world) and (left := until - world.clock.monotonic()) > 0:
-            await first(world.clock, left, news)
+    until = services.clock.monotonic() + seconds
+    with services.gate.approvals.subscribe() as news:
+        while not await _list_open(services) and (left := until - services.clock.monotonic()) > 0:
+            await wait_for_update(services.clock, left, news)
 
 
-async def _open(world: ActingWorld) -> list[Approval]:
-    return await world.door.inbox.list(is_open=True, limit=1)
+async def _list_open(services: ActingServices) -> list[Approval]:
+    return await services.gate.approvals.list(is_open=True, limit=1)
 
 
-def plain(listing: InboxListing, look: Look) -> str:
-    told_of = ["\n".join(lines(item)) for item in listing.items]
-    if look.is_quiet:
+def render_text(result: InboxListing, options: RenderOptions) -> str:
+    told_of = ["\n".join(format_approval_lines(item)) for item in result.items]
+    if options.is_quiet:
         return "\n".join(told_of)
-    if not listing.items:
+    if not result.items:
         return "Nothing is asked."
-    number = next((item.id for item in listing.items if item.state == "open"), None)
+    number = next((item.id for item in result.items if item.state == "open"), None)
     hint = f": `visor approve {number}` or `visor deny {number}`" if number is not None else ""
-    return "\n\n".join([*told_of, f"{counted(listing.summary.open, 'open question')}{hint}"])
+    return "\n\n".join([*told_of, f"{pluralize(result.summary.open, 'open question')}{hint}"])
 
 
-OP = Op(
+OP = Operation(
     name="inbox",
-    robot="inbox",
+    robot_name="inbox",
     summary="What waits for a person's yes or no.",
     doc="""Each question is about one exact action in one exact pane, with the reasons why it is asked. `approve` and
 `deny` answer it. A question that nobody answers in time is a no. `--wait` returns as soon as there is one.""",
-    Input=Inbox,
-    Output=InboxListing,
+    args_type=InboxArgs,
+    result_type=InboxListing,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("inbox", "the open questions"),
-        Example("robot inbox --wait 60", "wait a minute for one, as JSON"),
-        Example("inbox --all -n 10", "also those that are closed"),
+        OperationExample("inbox", "the open questions"),
+        OperationExample("robot inbox --wait 60", "wait a minute for one, as JSON"),
+        OperationExample("inbox --all -n 10", "also those that are closed"),
     ),
 )

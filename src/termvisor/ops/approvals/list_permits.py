@@ -2,17 +2,17 @@
 
 from msgspec import Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.action.approval import Permit
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.panes._listing import Listing
-from termvisor.ops.render.text import Column, Look, age, table
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.panes._listing import BaseListing
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, render_table
 from termvisor.redaction import redact
 
 
-class ListPermits(Struct, frozen=True, kw_only=True):
+class ListPermitsArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
@@ -33,20 +33,20 @@ class PermitsSummary(Struct, frozen=True, kw_only=True):
     permits: int
 
 
-class PermitListing(Listing, frozen=True, kw_only=True):
+class PermitListing(BaseListing, frozen=True, kw_only=True):
     """Permits that hold, oldest first."""
 
     summary: PermitsSummary
     items: tuple[PermitItem, ...]
 
 
-async def run(world: ActingWorld, _wanted: ListPermits) -> PermitListing:
-    now = world.clock.now()
-    items = tuple(_item(one, now) for one in await world.door.inbox.permits())
-    return PermitListing(generated_at=iso(now), summary=PermitsSummary(permits=len(items)), items=items)
+async def run(services: ActingServices, _args: ListPermitsArgs) -> PermitListing:
+    now = services.clock.now()
+    items = tuple(_build_item(one, now) for one in await services.gate.approvals.list_permits())
+    return PermitListing(generated_at=format_timestamp(now), summary=PermitsSummary(permits=len(items)), items=items)
 
 
-def _item(permit: Permit, now: int) -> PermitItem:
+def _build_item(permit: Permit, now: int) -> PermitItem:
     scope = permit.scope
     name = f" ({scope.actor_name})" if scope.actor_name else ""
     return PermitItem(
@@ -55,35 +55,35 @@ def _item(permit: Permit, now: int) -> PermitItem:
         kind=scope.kind,
         pane=scope.pane,
         given_by=redact(permit.who),
-        given_at=iso(permit.at),
-        expires_at=iso(permit.expires_at),
-        left=max(0.0, seconds_between(now, permit.expires_at)),
+        given_at=format_timestamp(permit.at),
+        expires_at=format_timestamp(permit.expires_at),
+        left=max(0.0, compute_seconds_between(now, permit.expires_at)),
     )
 
 
 COLUMNS = (
-    Column("ID", lambda one: str(one.id), is_right=True, style="bold"),
-    Column("CALLER", lambda one: one.caller, may_shrink=True, style="cyan"),
-    Column("MAY", lambda one: one.kind),
-    Column("PANE", lambda one: "all" if one.pane is None else str(one.pane), is_right=True),
-    Column("LEFT", lambda one: age(one.left), is_right=True),
-    Column("GIVEN BY", lambda one: one.given_by, may_shrink=True),
+    TableColumn("ID", lambda one: str(one.id), is_right_aligned=True, style="bold"),
+    TableColumn("CALLER", lambda one: one.caller, can_shrink=True, style="cyan"),
+    TableColumn("MAY", lambda one: one.kind),
+    TableColumn("PANE", lambda one: "all" if one.pane is None else str(one.pane), is_right_aligned=True),
+    TableColumn("LEFT", lambda one: format_age(one.left), is_right_aligned=True),
+    TableColumn("GIVEN BY", lambda one: one.given_by, can_shrink=True),
 )
 
 
-def plain(listing: PermitListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
-    return rows if rows or look.is_quiet else "No lasting permits: every question is asked."
+def render_text(result: PermitListing, options: RenderOptions) -> str:
+    rows = render_table(COLUMNS, result.items, options)
+    return rows if rows or options.is_quiet else "No lasting permits: every question is asked."
 
 
-OP = Op(
+OP = Operation(
     name="list_permits",
     aliases=("permits",),
     summary="What people allowed for longer than once.",
     doc="`approve --session` gives one, `revoke-permit` takes it back. A permit spares a question, never a deny.",
-    Input=ListPermits,
-    Output=PermitListing,
+    args_type=ListPermitsArgs,
+    result_type=PermitListing,
     run=run,
-    plain=plain,
-    examples=(Example("permits", "all that hold"),),
+    render_text=render_text,
+    examples=(OperationExample("permits", "all that hold"),),
 )

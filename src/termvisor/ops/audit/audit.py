@@ -8,25 +8,33 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, structs
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest, NotFound
-from termvisor.model.action.action import RISKS
-from termvisor.model.action.audit import AuditEntry, AuditFilter, AuditOutcome, Stage
-from termvisor.model.action.verdict import Answer
-from termvisor.model.did_you_mean import nearest
+from termvisor.model.action.action import RISK_BY_ACTION_KIND
+from termvisor.model.action.audit import AuditEntry, AuditFilter, AuditOutcome, AuditStage
+from termvisor.model.action.verdict import PolicyAnswer
+from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.panes._listing import Filters, Listing, PaneFilter, counts, filters, moment, named_id
-from termvisor.ops.render.action_text import described, masked, who
-from termvisor.ops.render.text import Column, Look, clean, counted, table
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.panes._listing import (
+    BaseListing,
+    ListingFilters,
+    PaneFilter,
+    build_filters,
+    count_values,
+    parse_time_filter,
+    resolve_pane_id,
+)
+from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
 from termvisor.redaction import redact
 
-_PAGE = 200
+_PAGE_SIZE = 200
 
 
-class Audit(Struct, frozen=True, kw_only=True):
+class AuditArgs(Struct, frozen=True, kw_only=True):
     """Which entries."""
 
     limit: Annotated[int, Meta(description="At most so many.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
@@ -55,14 +63,14 @@ class AuditItem(Struct, frozen=True, kw_only=True):
     id: int
     at: str
     correlation: str
-    stage: Stage
+    stage: AuditStage
     kind: str
     by: str
     pane: int | None
     place: str
     what: str
     action: dict[str, Any]
-    verdict: Answer | None
+    verdict: PolicyAnswer | None
     verdict_why: str
     observed: dict[str, Scalar]
     outcome: str
@@ -76,7 +84,7 @@ class AuditSummary(Struct, frozen=True, kw_only=True):
     by_stage: dict[str, int]
 
 
-class AuditListing(Listing, frozen=True, kw_only=True):
+class AuditListing(BaseListing, frozen=True, kw_only=True):
     """Entries, oldest first. ``cursor`` is where the next call goes on, as `--after`. ``is_continued``: these came
     after the first piece of a `--follow`.
     """
@@ -87,89 +95,93 @@ class AuditListing(Listing, frozen=True, kw_only=True):
     is_continued: bool = False
 
 
-async def run(world: ActingWorld, wanted: Audit) -> AuditListing:
-    only = await _only(world, wanted)
-    entries = await world.door.ledger.list(after=wanted.after, only=only, limit=wanted.limit)
-    return _listing(world, wanted, entries, wanted.after or 0)
+async def run(services: ActingServices, args: AuditArgs) -> AuditListing:
+    only = await _build_filter(services, args)
+    entries = await services.gate.audit.list(after=args.after, filters=only, limit=args.limit)
+    return _build_listing(services, args, entries, args.after or 0)
 
 
-async def follow(world: ActingWorld, wanted: Audit) -> AsyncIterator[AuditListing]:
+async def follow(services: ActingServices, args: AuditArgs) -> AsyncIterator[AuditListing]:
     """The newest entries, or those after the cursor; then each one as it is put on record."""
-    if wanted.until is not None:
+    if args.until is not None:
         raise BadRequest("--until does not go with --follow, which has no end")
-    only = await _only(world, wanted)
-    with world.door.ledger.news() as news:
-        told = await run(world, wanted)
+    only = await _build_filter(services, args)
+    with services.gate.audit.subscribe() as news:
+        told = await run(services, args)
         yield told
         while True:
-            entries = await world.door.ledger.list(after=told.cursor, only=only, limit=_PAGE)
+            entries = await services.gate.audit.list(after=told.cursor, filters=only, limit=_PAGE_SIZE)
             if entries:
-                told = structs.replace(_listing(world, wanted, entries, told.cursor), is_continued=True)
+                told = structs.replace(_build_listing(services, args, entries, told.cursor), is_continued=True)
                 yield told
             else:
                 await news.get()
                 news.drain()
 
 
-async def _only(world: ActingWorld, wanted: Audit) -> AuditFilter:
-    if wanted.kind is not None and wanted.kind not in RISKS:
-        near = nearest(wanted.kind, tuple(RISKS))
-        known = " or ".join(near) if near else ", ".join(RISKS)
-        raise BadRequest(f"there is no kind of action {wanted.kind!r}", hint=f"Did you mean {known}?")
-    now = world.clock.now()
+async def _build_filter(services: ActingServices, args: AuditArgs) -> AuditFilter:
+    if args.kind is not None and args.kind not in RISK_BY_ACTION_KIND:
+        near = find_close_matches(args.kind, tuple(RISK_BY_ACTION_KIND))
+        known = " or ".join(near) if near else ", ".join(RISK_BY_ACTION_KIND)
+        raise BadRequest(f"there is no kind of action {args.kind!r}", hint=f"Did you mean {known}?")
+    now = services.clock.now()
     return AuditFilter(
-        pane=await _pane(world, wanted.pane),
-        kind=wanted.kind,
-        actor=wanted.actor,
-        outcome=wanted.outcome,
-        correlation=wanted.correlation,
-        since=moment(wanted.since, now),
-        until=moment(wanted.until, now),
+        pane=await _resolve_pane(services, args.pane),
+        kind=args.kind,
+        actor=args.actor,
+        outcome=args.outcome,
+        correlation=args.correlation,
+        since=parse_time_filter(args.since, now),
+        until=parse_time_filter(args.until, now),
     )
 
 
-async def _pane(world: ActingWorld, reference: str | None) -> PaneId | None:
+async def _resolve_pane(services: ActingServices, reference: str | None) -> PaneId | None:
     """The pane that is meant; of one that is no longer known the number is enough where it is on record."""
     try:
-        return await named_id(world, reference)
+        return await resolve_pane_id(services, reference)
     except NotFound:
         number = PaneId(int(reference)) if reference and reference.isdecimal() and len(reference) < 19 else None
-        if number is None or not await world.door.ledger.list(only=AuditFilter(pane=number), limit=1):
+        if number is None or not await services.gate.audit.list(filters=AuditFilter(pane=number), limit=1):
             raise
         return number
 
 
-def _listing(world: ActingWorld, wanted: Audit, entries: Sequence[AuditEntry], cursor: int) -> AuditListing:
-    items = tuple(item(entry) for entry in entries)
+def _build_listing(
+    services: ActingServices, args: AuditArgs, entries: Sequence[AuditEntry], cursor: int
+) -> AuditListing:
+    items = tuple(build_audit_item(entry) for entry in entries)
     return AuditListing(
-        generated_at=iso(world.clock.now()),
-        filters=_given(wanted),
-        summary=AuditSummary(entries=len(items), by_stage=counts(item.stage for item in items)),
+        generated_at=format_timestamp(services.clock.now()),
+        filters=_collect_filters(args),
+        summary=AuditSummary(entries=len(items), by_stage=count_values(item.stage for item in items)),
         items=items,
         cursor=items[-1].id if items else cursor,
     )
 
 
-def _given(wanted: Audit) -> Filters:
-    return filters(**{name: value for name, value in structs.asdict(wanted).items() if name not in ("limit", "follow")})
+def _collect_filters(args: AuditArgs) -> ListingFilters:
+    return build_filters(
+        **{name: value for name, value in structs.asdict(args).items() if name not in ("limit", "follow")}
+    )
 
 
-def item(entry: AuditEntry) -> AuditItem:
+def build_audit_item(entry: AuditEntry) -> AuditItem:
     verdict = entry.verdict
     return AuditItem(
         id=entry.id,
-        at=iso(entry.at),
+        at=format_timestamp(entry.at),
         correlation=entry.correlation,
         stage=entry.stage,
         kind=entry.kind,
-        by=who(entry.actor),
+        by=format_actor(entry.actor),
         pane=entry.pane,
-        place=clean(redact(entry.place)),
-        what=described(entry.kind, entry.action) if entry.action else entry.kind,
-        action=masked(entry.action),
+        place=sanitize(redact(entry.place)),
+        what=describe_action_fields(entry.kind, entry.action) if entry.action else entry.kind,
+        action=redact_fields(entry.action),
         verdict=verdict.answer if verdict else None,
         verdict_why=redact(verdict.why) if verdict else "",
-        observed=masked(entry.observed),
+        observed=redact_fields(entry.observed),
         outcome=redact(entry.outcome),
         why=redact(entry.why),
         undoes=entry.undoes,
@@ -177,41 +189,41 @@ def item(entry: AuditEntry) -> AuditItem:
     )
 
 
-def _came(item: AuditItem) -> str:
+def _format_outcome(item: AuditItem) -> str:
     told = item.outcome or (item.verdict or "")
     return f"{told} ({item.why})" if item.why else told
 
 
-def _what(item: AuditItem) -> str:
+def _format_action(item: AuditItem) -> str:
     return f"{item.what} (undoes {item.undoes})" if item.undoes else item.what
 
 
 COLUMNS = (
-    Column("ID", lambda item: str(item.id), is_right=True, style="bold"),
-    Column("WHEN", lambda item: item.at),
-    Column("STAGE", lambda item: item.stage),
-    Column("BY", lambda item: item.by, style="cyan"),
-    Column("PANE", lambda item: "-" if item.pane is None else str(item.pane), is_right=True),
-    Column("RESULT", _came, may_shrink=True, style="yellow"),
-    Column("WHAT", _what, may_shrink=True),
+    TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
+    TableColumn("WHEN", lambda item: item.at),
+    TableColumn("STAGE", lambda item: item.stage),
+    TableColumn("BY", lambda item: item.by, style="cyan"),
+    TableColumn("PANE", lambda item: "-" if item.pane is None else str(item.pane), is_right_aligned=True),
+    TableColumn("RESULT", _format_outcome, can_shrink=True, style="yellow"),
+    TableColumn("WHAT", _format_action, can_shrink=True),
 )
 
 
-def plain(listing: AuditListing, look: Look) -> str:
-    if listing.is_continued:
-        return table(COLUMNS, listing.items, structs.replace(look, is_quiet=True))
-    rows = table(COLUMNS, listing.items, look)
-    if look.is_quiet:
+def render_text(result: AuditListing, options: RenderOptions) -> str:
+    if result.is_continued:
+        return render_table(COLUMNS, result.items, structs.replace(options, is_quiet=True))
+    rows = render_table(COLUMNS, result.items, options)
+    if options.is_quiet:
         return rows
-    if not listing.items:
+    if not result.items:
         return "Nothing is on record."
-    entries = listing.summary.entries
-    return f"{rows}\n\n{counted(entries, 'entry') if entries == 1 else f'{entries} entries'}"
+    entries = result.summary.entries
+    return f"{rows}\n\n{pluralize(entries, 'entry') if entries == 1 else f'{entries} entries'}"
 
 
-OP = Op(
+OP = Operation(
     name="audit",
-    robot="audit",
+    robot_name="audit",
     summary="What was wanted, decided and done, by whom and where.",
     doc="""Nothing is done that is not on record first; what was denied, refused or failed is there too. Nothing can
 switch the record off, cut it or change it unseen: every entry vouches for all before it (`visor audit verify`). Secrets
@@ -219,17 +231,17 @@ are taken out of what is kept; the hash of the true action stays.
 
 With `--follow` it goes on with every entry as it is put on record, until you end it; in JSON each piece is one object a
 line. Each carries its `cursor`: after a break, begin again with `--follow --after` and nothing is lost or doubled.""",
-    Input=Audit,
-    Output=AuditListing,
+    args_type=AuditArgs,
+    result_type=AuditListing,
     run=run,
     follow=follow,
     is_live=True,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("audit", "the newest entries"),
-        Example("audit --pane 7 --kind send_text --since today", "what was typed into pane 7 today"),
-        Example("audit --actor robot --outcome denied", "what programs wanted and did not get"),
-        Example("audit -f", "and everything from now on"),
-        Example("robot audit --follow --after 120", "what came after a cursor and what comes, as JSON"),
+        OperationExample("audit", "the newest entries"),
+        OperationExample("audit --pane 7 --kind send_text --since today", "what was typed into pane 7 today"),
+        OperationExample("audit --actor robot --outcome denied", "what programs wanted and did not get"),
+        OperationExample("audit -f", "and everything from now on"),
+        OperationExample("robot audit --follow --after 120", "what came after a cursor and what comes, as JSON"),
     ),
 )

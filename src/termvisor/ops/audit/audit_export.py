@@ -9,15 +9,15 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.model.action.hash_chain import Link
-from termvisor.ops.api.envelope import encode
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.render.action_text import masked
-from termvisor.ops.render.text import Look
+from termvisor.model.action.hash_chain import HashChainEntry
+from termvisor.ops.api.envelope import encode_json_line
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.render.action_text import redact_fields
+from termvisor.ops.render.text import RenderOptions
 
 
-class AuditExport(Struct, frozen=True, kw_only=True):
+class AuditExportArgs(Struct, frozen=True, kw_only=True):
     """Where to."""
 
     output: Annotated[
@@ -40,39 +40,39 @@ class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     entries: int | None = None
 
 
-async def run(world: ActingWorld, _wanted: AuditExport) -> AsyncGenerator[AuditLine, None]:
+async def run(services: ActingServices, _args: AuditExportArgs) -> AsyncGenerator[AuditLine, None]:
     last, newest = 0, ""
-    while links := await world.door.ledger.links(last):
+    while links := await services.gate.audit.list_chain_entries(last):
         for link in links:
-            yield _line(link)
+            yield _build_line(link)
         last, newest = links[-1].id, links[-1].hash
     yield AuditLine(entries=last, hash=newest)
 
 
-def _line(link: Link) -> AuditLine:
+def _build_line(link: HashChainEntry) -> AuditLine:
     told = msgspec.json.decode(link.entry)
-    safe = masked(told)
+    safe = redact_fields(told)
     text = link.entry if safe == told else msgspec.json.encode(safe).decode()
     return AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=text, is_masked=safe != told)
 
 
-def plain(line: AuditLine, _look: Look) -> bytes:
-    return encode(line)
+def render_text(result: AuditLine, _options: RenderOptions) -> bytes:
+    return encode_json_line(result)
 
 
-OP = Op(
+OP = Operation(
     name="audit_export",
     summary="The whole record, with its hashes, for safekeeping elsewhere.",
     doc="""One JSON object a line, oldest first; the last line says how many there are. `visor audit verify --file`
 proves such a file anywhere, without a daemon and without the database. What a pattern of yours now takes for a secret
 is masked in it and marked `is_masked`.""",
-    Input=AuditExport,
-    Output=AuditLine,
+    args_type=AuditExportArgs,
+    result_type=AuditLine,
     run=run,
-    plain=plain,
+    render_text=render_text,
     is_stream=True,
     examples=(
-        Example("audit export --output record.jsonl", "all of it, into a private file"),
-        Example("audit export > record.jsonl", "the same, by the shell"),
+        OperationExample("audit export --output record.jsonl", "all of it, into a private file"),
+        OperationExample("audit export > record.jsonl", "the same, by the shell"),
     ),
 )

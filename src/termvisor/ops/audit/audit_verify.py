@@ -6,13 +6,13 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import Unavailable
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.audit._chain_check import Proof, proven
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.audit._chain_check import ChainProof, verify_lines
+from termvisor.ops.render.text import RenderOptions
 
 
-class AuditVerify(Struct, frozen=True, kw_only=True):
+class AuditVerifyArgs(Struct, frozen=True, kw_only=True):
     """What to check."""
 
     file: Annotated[
@@ -24,7 +24,7 @@ class AuditVerify(Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-class AuditState(Struct, frozen=True, kw_only=True):
+class AuditVerifyResult(Struct, frozen=True, kw_only=True):
     """``entry`` is the first one that does not fit those before it, ``what`` is wrong with it. Of a file: how many
     ``entries`` are proven, the newest ``hash``, and how many are ``masked``, whose content cannot be proven.
     """
@@ -37,25 +37,25 @@ class AuditState(Struct, frozen=True, kw_only=True):
     masked: int = 0
 
 
-async def run(world: ActingWorld, wanted: AuditVerify) -> AuditState:
-    if wanted.file is not None:
-        return _of_file(await asyncio.to_thread(_read, wanted.file, wanted.kept))
-    broken = await world.door.ledger.verify(wanted.kept)
+async def run(services: ActingServices, args: AuditVerifyArgs) -> AuditVerifyResult:
+    if args.file is not None:
+        return _build_file_result(await asyncio.to_thread(_verify_file, args.file, args.kept))
+    broken = await services.gate.audit.verify(args.kept)
     if broken is None:
-        return AuditState(is_whole=True)
-    return AuditState(is_whole=False, entry=broken.id, what=broken.what)
+        return AuditVerifyResult(is_whole=True)
+    return AuditVerifyResult(is_whole=False, entry=broken.id, what=broken.what)
 
 
-def _read(path: str, kept: str) -> Proof:
+def _verify_file(path: str, known_hash: str) -> ChainProof:
     try:
         with open(path, "rb") as file:
-            return proven(file, kept)
+            return verify_lines(file, known_hash)
     except OSError as error:
         raise Unavailable(f"cannot read {path}: {error.strerror}", hint="`visor audit export` writes one.") from error
 
 
-def _of_file(proof: Proof) -> AuditState:
-    return AuditState(
+def _build_file_result(proof: ChainProof) -> AuditVerifyResult:
+    return AuditVerifyResult(
         is_whole=proof.broken is None,
         entry=proof.broken.id if proof.broken else None,
         what=proof.broken.what if proof.broken else "",
@@ -65,36 +65,36 @@ def _of_file(proof: Proof) -> AuditState:
     )
 
 
-def plain(state: AuditState, look: Look) -> str:
-    what = "record" if state.entries is None else "file"
-    if not state.is_whole:
-        return look.paint("red", f"The {what} is broken at entry {state.entry}: {state.what}.")
-    told = [look.paint("green", f"The {what} is whole.")]
-    if state.entries is not None:
-        told.append(f"Entries: {state.entries}; the newest hash is {state.hash or 'none'}.")
-    if state.masked:
+def render_text(result: AuditVerifyResult, options: RenderOptions) -> str:
+    what = "record" if result.entries is None else "file"
+    if not result.is_whole:
+        return options.paint("red", f"The {what} is broken at entry {result.entry}: {result.what}.")
+    told = [options.paint("green", f"The {what} is whole.")]
+    if result.entries is not None:
+        told.append(f"Entries: {result.entries}; the newest hash is {result.hash or 'none'}.")
+    if result.masked:
         told.append(
-            look.paint("yellow", f"A secret was taken out of {state.masked} of them: their content is not proven.")
+            options.paint("yellow", f"A secret was taken out of {result.masked} of them: their content is not proven.")
         )
     return "\n".join(told)
 
 
-OP = Op(
+OP = Operation(
     name="audit_verify",
     summary="Check that nobody changed the record.",
     doc="""Every entry holds a hash over itself and the one before it. This reads all of them and names the first that
 was changed, removed or slipped in; with `--file`, in a file that `visor audit export` wrote, on any machine. Who can
 write the database, or the file, could compute all hashes anew: keep the newest `hash` elsewhere and give it back with
 `--kept`.""",
-    Input=AuditVerify,
-    Output=AuditState,
+    args_type=AuditVerifyArgs,
+    result_type=AuditVerifyResult,
     run=run,
-    plain=plain,
-    local_with="--file",
-    exit_status=lambda state: 0 if state.is_whole else 1,
-    exits=((0, "The record is whole."), (1, "An entry was changed, removed or slipped in.")),
+    render_text=render_text,
+    local_option="--file",
+    get_exit_status=lambda state: 0 if state.is_whole else 1,
+    exit_statuses=((0, "The record is whole."), (1, "An entry was changed, removed or slipped in.")),
     examples=(
-        Example("audit verify", "read and check all of it"),
-        Example("audit verify --file record.jsonl", "prove an exported file, without a daemon"),
+        OperationExample("audit verify", "read and check all of it"),
+        OperationExample("audit verify --file record.jsonl", "prove an exported file, without a daemon"),
     ),
 )

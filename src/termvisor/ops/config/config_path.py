@@ -2,17 +2,17 @@
 
 from msgspec import Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import where
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import get_paths
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class ConfigPath(Struct, frozen=True, kw_only=True):
+class ConfigPathArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-class ConfigPlaces(Struct, frozen=True, kw_only=True):
+class ConfigPathResult(Struct, frozen=True, kw_only=True):
     config_file: str
     data_dir: str
     runtime_dir: str
@@ -22,26 +22,29 @@ class ConfigPlaces(Struct, frozen=True, kw_only=True):
     daemon_socket: str
 
 
-async def run(world: World, _wanted: ConfigPath) -> ConfigPlaces:
-    places = where(world)
-    return ConfigPlaces(**{name: getattr(places, name) for name in ConfigPlaces.__struct_fields__})
+async def run(services: Services, _args: ConfigPathArgs) -> ConfigPathResult:
+    places = get_paths(services)
+    return ConfigPathResult(**{name: getattr(places, name) for name in ConfigPathResult.__struct_fields__})
 
 
-def plain(places: ConfigPlaces, look: Look) -> str:
-    if look.is_quiet:
-        return clean(places.config_file)
-    return "\n".join(f"{name:<13}  {clean(getattr(places, name))}" for name in places.__struct_fields__)
+def render_text(result: ConfigPathResult, options: RenderOptions) -> str:
+    if options.is_quiet:
+        return sanitize(result.config_file)
+    return "\n".join(f"{name:<13}  {sanitize(getattr(result, name))}" for name in result.__struct_fields__)
 
 
-OP = Op(
+OP = Operation(
     name="config_path",
     summary="Where the config file, the data and the socket are.",
     doc="""`VISOR_CONFIG_DIR`, `VISOR_DATA_DIR` and `VISOR_RUNTIME_DIR` move them; instances with different places
 never meet.""",
-    Input=ConfigPath,
-    Output=ConfigPlaces,
+    args_type=ConfigPathArgs,
+    result_type=ConfigPathResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    examples=(Example("config path", "all places"), Example("config path -q", "only the config file")),
+    examples=(
+        OperationExample("config path", "all places"),
+        OperationExample("config path -q", "only the config file"),
+    ),
 )

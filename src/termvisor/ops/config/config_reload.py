@@ -2,17 +2,17 @@
 
 from msgspec import Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import setting
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import find_setting
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class ConfigReload(Struct, frozen=True, kw_only=True):
+class ConfigReloadArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-class ConfigReloaded(Struct, frozen=True, kw_only=True):
+class ConfigReloadResult(Struct, frozen=True, kw_only=True):
     """``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each.
 
     ``rules`` is how many are in force now, null where none changed. Because of ``rule_troubles``, the old ones stay.
@@ -25,10 +25,10 @@ class ConfigReloaded(Struct, frozen=True, kw_only=True):
     rule_troubles: tuple[str, ...]
 
 
-async def run(world: World, _wanted: ConfigReload) -> ConfigReloaded:
-    told = await world.upkeep.reload()
-    restart_with = {name: setting(name).restart for name in told.needs_restart}
-    return ConfigReloaded(
+async def run(services: Services, _args: ConfigReloadArgs) -> ConfigReloadResult:
+    told = await services.maintenance.reload_settings()
+    restart_with = {name: find_setting(name).restart for name in told.needs_restart}
+    return ConfigReloadResult(
         applied=told.applied,
         needs_restart=told.needs_restart,
         restart_with=restart_with,
@@ -37,25 +37,25 @@ async def run(world: World, _wanted: ConfigReload) -> ConfigReloaded:
     )
 
 
-def plain(told: ConfigReloaded, look: Look) -> str:
-    lines = [f"Taken over: {', '.join(told.applied)}."] if told.applied else []
+def render_text(result: ConfigReloadResult, options: RenderOptions) -> str:
+    lines = [f"Taken over: {', '.join(result.applied)}."] if result.applied else []
     lines += [
-        look.paint("yellow", f"{name} has changed too, but needs `{told.restart_with[name]}`.")
-        for name in told.needs_restart
+        options.paint("yellow", f"{name} has changed too, but needs `{result.restart_with[name]}`.")
+        for name in result.needs_restart
     ]
-    if told.rules is not None:
-        lines.append(f"Rules taken up: {told.rules} are in force.")
-    if told.rule_troubles:
-        lines += [look.paint("red", clean(trouble)) for trouble in told.rule_troubles]
+    if result.rules is not None:
+        lines.append(f"Rules taken up: {result.rules} are in force.")
+    if result.rule_troubles:
+        lines += [options.paint("red", sanitize(trouble)) for trouble in result.rule_troubles]
         lines.append("Rules are looked for as before, until that is mended.")
     return "\n".join(lines) or "Nothing has changed."
 
 
-def _status(told: ConfigReloaded) -> int:
-    return 78 if told.rule_troubles else 0
+def _get_exit_status(result: ConfigReloadResult) -> int:
+    return 78 if result.rule_troubles else 0
 
 
-OP = Op(
+OP = Operation(
     name="config_reload",
     summary="Make the running daemon read its settings and rules again.",
     doc="""What is safe is taken over at once; what needs a restart is named and keeps its old value. Settings that
@@ -63,16 +63,16 @@ are wrong are an error, and the old ones go on to hold. Rule packs are read agai
 for in what is printed from now on, and no line in between is missed. Where a rule is wrong that was not before, it is
 told, and the old rules stay. The signal SIGHUP does the same. The environment that counts is the one in which the
 daemon was started.""",
-    Input=ConfigReload,
-    Output=ConfigReloaded,
+    args_type=ConfigReloadArgs,
+    result_type=ConfigReloadResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    works_alone=True,
-    exit_status=_status,
-    exits=(
+    works_without_daemon=True,
+    get_exit_status=_get_exit_status,
+    exit_statuses=(
         (69, "No daemon is running; it will read the settings when it starts."),
         (78, "The config is wrong, or a rule is."),
     ),
-    examples=(Example("config reload", "take over what was changed"),),
+    examples=(OperationExample("config reload", "take over what was changed"),),
 )

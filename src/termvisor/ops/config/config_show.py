@@ -4,15 +4,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import toml, where
-from termvisor.ops.render.text import Column, Look, table
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import format_toml_value, get_paths
+from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
 from termvisor.redaction import redact
-from termvisor.settings import load, read_file, rows
+from termvisor.settings import list_settings, load_settings, read_config_file
 
 
-class ConfigShow(Struct, frozen=True, kw_only=True):
+class ConfigShowArgs(Struct, frozen=True, kw_only=True):
     """Which settings to show."""
 
     effective: Annotated[bool, Meta(description="All settings, also those at their default.")] = False
@@ -28,53 +28,56 @@ class SettingItem(Struct, frozen=True, kw_only=True):
     doc: str
 
 
-class ConfigShown(Struct, frozen=True, kw_only=True):
+class ConfigShowResult(Struct, frozen=True, kw_only=True):
     path: str
     settings: tuple[SettingItem, ...]
 
 
-async def run(world: World, wanted: ConfigShow) -> ConfigShown:
-    places = where(world)
-    settings, in_file = load(places), read_file(places.config_file)
-    from_file = load(places, {})
+async def run(services: Services, args: ConfigShowArgs) -> ConfigShowResult:
+    places = get_paths(services)
+    settings, in_file = load_settings(places), read_config_file(places.config_file)
+    from_file = load_settings(places, {})
     items = []
-    for row in rows():
+    for row in list_settings():
         held, filed = getattr(settings, row.name), getattr(from_file, row.name)
-        origin = _origin(held, filed, row.name in in_file)
-        if wanted.effective or origin != "default":
-            shown = redact(toml(held))
+        origin = _find_origin(held, filed, row.name in in_file)
+        if args.effective or origin != "default":
+            shown = redact(format_toml_value(held))
             items.append(SettingItem(name=row.name, value=shown, origin=origin, env=row.env, doc=row.doc))
-    return ConfigShown(path=places.config_file, settings=tuple(items))
+    return ConfigShowResult(path=places.config_file, settings=tuple(items))
 
 
-def _origin(held: Any, filed: Any, is_in_file: bool) -> str:
-    if held != filed:
+def _find_origin(effective_value: Any, file_value: Any, is_in_file: bool) -> str:
+    if effective_value != file_value:
         return "environment"
     return "file" if is_in_file else "default"
 
 
 COLUMNS = (
-    Column("SETTING", lambda item: item.name, style="bold"),
-    Column("VALUE", lambda item: item.value, may_shrink=True),
-    Column("FROM", lambda item: item.origin),
-    Column("ENVIRONMENT", lambda item: item.env, style="dim"),
+    TableColumn("SETTING", lambda item: item.name, style="bold"),
+    TableColumn("VALUE", lambda item: item.value, can_shrink=True),
+    TableColumn("FROM", lambda item: item.origin),
+    TableColumn("ENVIRONMENT", lambda item: item.env, style="dim"),
 )
 
 
-def plain(shown: ConfigShown, look: Look) -> str:
-    if not shown.settings:
+def render_text(result: ConfigShowResult, options: RenderOptions) -> str:
+    if not result.settings:
         return "Every setting is at its default; `visor config show --effective` lists them."
-    return table(COLUMNS, shown.settings, look)
+    return render_table(COLUMNS, result.settings, options)
 
 
-OP = Op(
+OP = Operation(
     name="config_show",
     summary="The settings that hold, and where each comes from.",
     doc="Without `--effective` only those that were set in the file or the environment.",
-    Input=ConfigShow,
-    Output=ConfigShown,
+    args_type=ConfigShowArgs,
+    result_type=ConfigShowResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    examples=(Example("config show", "what was changed"), Example("config show --effective", "everything")),
+    examples=(
+        OperationExample("config show", "what was changed"),
+        OperationExample("config show --effective", "everything"),
+    ),
 )

@@ -4,35 +4,35 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import setting, where
-from termvisor.ops.config.config_set import ConfigChanged, change, plain
-from termvisor.setup import toml_edit as config_file
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import find_setting, get_paths
+from termvisor.ops.config.config_set import ConfigChangeResult, render_text, write_change
+from termvisor.setup import toml_edit
 
 
-class ConfigUnset(Struct, frozen=True, kw_only=True):
+class ConfigUnsetArgs(Struct, frozen=True, kw_only=True):
     """Which setting."""
 
-    name: Annotated[str, Meta(description="The setting.", extra={"positional": "one", "names": "setting"})]
+    name: Annotated[str, Meta(description="The setting.", extra={"positional": "one", "names": "find_setting"})]
 
 
-async def run(world: World, wanted: ConfigUnset) -> ConfigChanged:
-    row = setting(wanted.name)
-    path = where(world).config_file
-    before = config_file.read(path)
-    return change(path, row, before, config_file.unset(before, row.name))
+async def run(services: Services, args: ConfigUnsetArgs) -> ConfigChangeResult:
+    row = find_setting(args.name)
+    path = get_paths(services).config_file
+    before = toml_edit.read_toml_file(path)
+    return write_change(path, row, before, toml_edit.unset_value(before, row.name))
 
 
-OP = Op(
+OP = Operation(
     name="config_unset",
     summary="Take one setting out of the config file; its default holds again.",
     doc="Comments and every other line of the file stay as they are. A setting that was not in the file is no error.",
-    Input=ConfigUnset,
-    Output=ConfigChanged,
+    args_type=ConfigUnsetArgs,
+    result_type=ConfigChangeResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    exits=((78, "The config file is wrong; nothing was written."),),
-    examples=(Example("config unset log_level", "back to the default"),),
+    exit_statuses=((78, "The config file is wrong; nothing was written."),),
+    examples=(OperationExample("config unset log_level", "back to the default"),),
 )

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean, counted, size
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sanitize
 
 
-class DbBackup(Struct, frozen=True, kw_only=True):
+class DbBackupArgs(Struct, frozen=True, kw_only=True):
     """Where to."""
 
     file: Annotated[
@@ -20,7 +20,7 @@ class DbBackup(Struct, frozen=True, kw_only=True):
     ]
 
 
-class BackupMade(Struct, frozen=True, kw_only=True):
+class DbBackupResult(Struct, frozen=True, kw_only=True):
     """``version`` is the schema's. The copy holds text, events and all else, but no raw bytes."""
 
     path: str
@@ -32,14 +32,14 @@ class BackupMade(Struct, frozen=True, kw_only=True):
     events: int
 
 
-async def run(world: World, wanted: DbBackup) -> BackupMade:
-    if not os.path.isabs(wanted.file):
-        raise BadRequest(f"not an absolute path: {wanted.file}")
-    made = await world.upkeep.backup(wanted.file)
-    return BackupMade(
+async def run(services: Services, args: DbBackupArgs) -> DbBackupResult:
+    if not os.path.isabs(args.file):
+        raise BadRequest(f"not an absolute path: {args.file}")
+    made = await services.maintenance.backup_database(args.file)
+    return DbBackupResult(
         path=made.path,
         bytes=made.bytes,
-        taken_at=iso(made.taken_at),
+        taken_at=format_timestamp(made.taken_at),
         version=made.contents.version,
         panes=made.contents.panes,
         lines=made.contents.lines,
@@ -47,21 +47,25 @@ async def run(world: World, wanted: DbBackup) -> BackupMade:
     )
 
 
-def plain(made: BackupMade, look: Look) -> str:
-    held = ", ".join((counted(made.panes, "pane"), counted(made.lines, "line"), counted(made.events, "event")))
-    return clean(made.path) if look.is_quiet else f"{clean(made.path)}: {size(made.bytes)}, {held}"
+def render_text(result: DbBackupResult, options: RenderOptions) -> str:
+    held = ", ".join(
+        (pluralize(result.panes, "pane"), pluralize(result.lines, "line"), pluralize(result.events, "event"))
+    )
+    return (
+        sanitize(result.path) if options.is_quiet else f"{sanitize(result.path)}: {format_bytes(result.bytes)}, {held}"
+    )
 
 
-OP = Op(
+OP = Operation(
     name="db_backup",
     summary="Copy the database to a file, while it is in use.",
     doc="""The copy is consistent, compact and private (0600), and needs no other file beside it. An existing file is
 never replaced. Raw bytes are not in it: copy the folder `raw` as well if you want to keep them. `visor db restore` puts
 a copy back.""",
-    Input=DbBackup,
-    Output=BackupMade,
+    args_type=DbBackupArgs,
+    result_type=DbBackupResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    examples=(Example("db backup ~/visor-monday.db", "a copy to keep"),),
+    examples=(OperationExample("db backup ~/visor-monday.db", "a copy to keep"),),
 )

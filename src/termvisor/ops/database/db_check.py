@@ -4,12 +4,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class DbCheck(Struct, frozen=True, kw_only=True):
+class DbCheckArgs(Struct, frozen=True, kw_only=True):
     """How closely to look."""
 
     thorough: Annotated[
@@ -17,7 +17,7 @@ class DbCheck(Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class CheckReport(Struct, frozen=True, kw_only=True):
+class DbCheckResult(Struct, frozen=True, kw_only=True):
     """``wrong`` says what was found; empty when the database is whole."""
 
     path: str
@@ -27,15 +27,15 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     duration_secs: float
 
 
-_REMEDY = (
+_REPAIR_HINT = (
     "An index that differs from the text is made anew by `visor db reindex`; "
     "of anything else put back a copy with `visor db restore`."
 )
 
 
-async def run(world: World, wanted: DbCheck) -> CheckReport:
-    found = await world.upkeep.check(thorough=wanted.thorough)
-    return CheckReport(
+async def run(services: Services, args: DbCheckArgs) -> DbCheckResult:
+    found = await services.maintenance.check_database(thorough=args.thorough)
+    return DbCheckResult(
         path=found.path,
         is_fine=not found.wrong,
         is_thorough=found.is_thorough,
@@ -44,23 +44,23 @@ async def run(world: World, wanted: DbCheck) -> CheckReport:
     )
 
 
-def plain(report: CheckReport, look: Look) -> str:
-    if report.is_fine:
-        return f"{clean(report.path)} is whole"
-    return f"{clean(report.path)}: {clean(report.wrong)}\n{_REMEDY}"
+def render_text(result: DbCheckResult, options: RenderOptions) -> str:
+    if result.is_fine:
+        return f"{sanitize(result.path)} is whole"
+    return f"{sanitize(result.path)}: {sanitize(result.wrong)}\n{_REPAIR_HINT}"
 
 
-OP = Op(
+OP = Operation(
     name="db_check",
     summary="Check that the database is whole.",
     doc="""Without options, SQLite's quick check and a count of the search index. With `--thorough` every row and
 index is read, and the search index is compared with the text, on a copy that is deleted again. Nobody has to wait
 meanwhile.""",
-    Input=DbCheck,
-    Output=CheckReport,
+    args_type=DbCheckArgs,
+    result_type=DbCheckResult,
     run=run,
-    plain=plain,
-    exit_status=lambda report: 0 if report.is_fine else 1,
-    exits=((0, "The database is whole."), (1, "Something is wrong with it.")),
-    examples=(Example("db check", "a quick look"), Example("db check --thorough", "everything")),
+    render_text=render_text,
+    get_exit_status=lambda report: 0 if report.is_fine else 1,
+    exit_statuses=((0, "The database is whole."), (1, "Something is wrong with it.")),
+    examples=(OperationExample("db check", "a quick look"), OperationExample("db check --thorough", "everything")),
 )

@@ -2,19 +2,19 @@
 
 from msgspec import Struct
 
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.database._progress import UpkeepStep, step
-from termvisor.ops.panes._listing import instant
-from termvisor.ops.render.text import Column, Look, age, clean, size, table
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
+from termvisor.ops.panes._listing import format_optional_timestamp
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, render_table, sanitize
 
 
-class DbStatus(Struct, frozen=True, kw_only=True):
+class DbStatusArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-class StorageStatus(Struct, frozen=True, kw_only=True):
+class DbStatusResult(Struct, frozen=True, kw_only=True):
     """``maintenance`` are the newest runs that did something, newest first."""
 
     path: str
@@ -24,53 +24,53 @@ class StorageStatus(Struct, frozen=True, kw_only=True):
     last_checkpoint_at: str | None
     checkpoint_age_secs: float | None
     raw_bytes: int
-    maintenance: tuple[UpkeepStep, ...]
+    maintenance: tuple[MaintenanceStep, ...]
 
 
-async def run(world: World, _wanted: DbStatus) -> StorageStatus:
-    health = await world.upkeep.health()
+async def run(services: Services, _args: DbStatusArgs) -> DbStatusResult:
+    health = await services.maintenance.get_health()
     merged_at = health.last_checkpoint_at
-    return StorageStatus(
-        path=world.configuration[0].database,
+    return DbStatusResult(
+        path=services.configuration[0].database,
         is_writable=health.db_writable,
         db_bytes=health.db_bytes,
         wal_pages=health.wal_pages,
-        last_checkpoint_at=instant(merged_at),
-        checkpoint_age_secs=None if merged_at is None else seconds_between(merged_at, world.clock.now()),
+        last_checkpoint_at=format_optional_timestamp(merged_at),
+        checkpoint_age_secs=None if merged_at is None else compute_seconds_between(merged_at, services.clock.now()),
         raw_bytes=health.raw_bytes,
-        maintenance=tuple(step(run) for run in health.maintenance),
+        maintenance=tuple(build_step(run) for run in health.maintenance),
     )
 
 
-_RUNS = (
-    Column("OPERATION", lambda run: run.operation, style="bold"),
-    Column("AT", lambda run: run.started_at),
-    Column("TOOK", lambda run: f"{run.duration_secs:.1f} s", is_right=True),
-    Column("ROWS", lambda run: str(run.rows), is_right=True),
-    Column("BYTES", lambda run: size(run.bytes), is_right=True),
-    Column("DETAIL", lambda run: run.detail, may_shrink=True),
+_STEP_COLUMNS = (
+    TableColumn("OPERATION", lambda run: run.operation, style="bold"),
+    TableColumn("AT", lambda run: run.started_at),
+    TableColumn("TOOK", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
+    TableColumn("ROWS", lambda run: str(run.rows), is_right_aligned=True),
+    TableColumn("BYTES", lambda run: format_bytes(run.bytes), is_right_aligned=True),
+    TableColumn("DETAIL", lambda run: run.detail, can_shrink=True),
 )
 
 
-def plain(status: StorageStatus, look: Look) -> str:
-    state = "writable" if status.is_writable else "NOT WRITABLE"
-    merged = "not yet" if status.checkpoint_age_secs is None else f"{age(status.checkpoint_age_secs)} ago"
+def render_text(result: DbStatusResult, options: RenderOptions) -> str:
+    state = "writable" if result.is_writable else "NOT WRITABLE"
+    merged = "not yet" if result.checkpoint_age_secs is None else f"{format_age(result.checkpoint_age_secs)} ago"
     head = (
-        f"database  {clean(status.path)}: {size(status.db_bytes)}, {state}\n"
-        f"merged    {merged}, {status.wal_pages} pages wait\n"
-        f"raw log   {size(status.raw_bytes)}"
+        f"database  {sanitize(result.path)}: {format_bytes(result.db_bytes)}, {state}\n"
+        f"merged    {merged}, {result.wal_pages} pages wait\n"
+        f"raw log   {format_bytes(result.raw_bytes)}"
     )
-    return f"{head}\n\n{table(_RUNS, status.maintenance, look)}" if status.maintenance else head
+    return f"{head}\n\n{render_table(_STEP_COLUMNS, result.maintenance, options)}" if result.maintenance else head
 
 
-OP = Op(
+OP = Operation(
     name="db_status",
     summary="How large database and raw log are, and the last maintenance.",
     doc="""Sizes, when the write-ahead file was last merged into the database, and the newest maintenance runs that did
 something: what was deleted, sealed, copied or checked, and how long it took.""",
-    Input=DbStatus,
-    Output=StorageStatus,
+    args_type=DbStatusArgs,
+    result_type=DbStatusResult,
     run=run,
-    plain=plain,
-    examples=(Example("db status", "sizes and the last runs"),),
+    render_text=render_text,
+    examples=(OperationExample("db status", "sizes and the last runs"),),
 )

@@ -10,112 +10,124 @@ from typing import Any
 
 import msgspec
 
-from termvisor.detection.packs import load as load_packs
-from termvisor.diagnostics.checks import BUILTIN
-from termvisor.errors import all_errors
-from termvisor.model.action.action import RISKS
-from termvisor.model.action.policy import COMMAND_CLASSES, EXAMPLE, UNASKED
-from termvisor.model.action.policy import keys as policy_keys
-from termvisor.model.action.readonly_program import LOOKUPS
+from termvisor.detection.packs import load_packs
+from termvisor.diagnostics.checks import BUILTIN_CHECKS
+from termvisor.errors import list_error_classes
+from termvisor.model.action.action import RISK_BY_ACTION_KIND
+from termvisor.model.action.policy import COMMAND_CLASSES, DEFAULT_ALLOWED_RISKS, EXAMPLE_POLICY
+from termvisor.model.action.policy import list_policy_keys as policy_keys
+from termvisor.model.action.readonly_program import READONLY_PROGRAMS
 from termvisor.model.event import EVENT_KINDS
 from termvisor.model.event_types import EVENT_TYPES
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api import schema
-from termvisor.ops.api.arguments import explained, usage
-from termvisor.ops.api.global_options import EXPLAINED
-from termvisor.ops.api.operation import Op
-from termvisor.ops.config._shared import toml
-from termvisor.ops.docs.typescript import types
-from termvisor.ops.panes.list_gaps import CAUSES
-from termvisor.redaction import kinds
-from termvisor.settings import rows
+from termvisor.ops.api import catalog, schema
+from termvisor.ops.api.arguments import describe_arguments, render_usage
+from termvisor.ops.api.global_options import GLOBAL_OPTIONS_HELP
+from termvisor.ops.api.operation import Operation
+from termvisor.ops.config._settings import format_toml_value
+from termvisor.ops.docs.typescript import render_types
+from termvisor.ops.panes.list_gaps import GAP_CAUSE_TEXTS
+from termvisor.redaction import list_kinds
+from termvisor.settings import list_settings
 
-FOLDERS = ("docs/reference", "docs/json-schema")
-_RELOAD = "visor config reload"
-_EFFECTS = {
+GENERATED_DIRS = ("docs/reference", "docs/json-schema")
+_RELOAD_COMMAND = "visor config reload"
+_EFFECT_TEXTS = {
     "read": "Looks only.",
     "change": "Changes something.",
     "local": "Answered by the program itself, without a daemon.",
 }
 
 
-def pages() -> dict[str, str]:
+def build_pages() -> dict[str, str]:
     """Every generated file: path below the root, and text."""
-    ops = catalogue.every()
-    found = {f"docs/reference/ops/{op.name}.md": _op(op) for op in ops}
+    ops = catalog.load_all_operations()
+    found = {f"docs/reference/ops/{op.name}.md": _render_operation_page(op) for op in ops}
     found |= {
-        f"docs/reference/{name}.md": text for name, text in (_declared(ops) | _listed() | _policy() | _rules()).items()
+        f"docs/reference/{name}.md": text
+        for name, text in (
+            _build_declaration_pages(ops) | _build_list_pages() | _build_policy_page() | _build_rules_page()
+        ).items()
     }
     for op in ops:
-        found[f"docs/json-schema/{op.name}.input.json"] = _json(schema.input_schema(op))
-        found[f"docs/json-schema/{op.name}.output.json"] = _json(schema.output_schema(op))
-    found["docs/json-schema/envelope.json"] = _json(schema.envelope_schema())
-    found["docs/json-schema/types.d.ts"] = types(ops)
+        found[f"docs/json-schema/{op.name}.input.json"] = _encode_json(schema.build_input_schema(op))
+        found[f"docs/json-schema/{op.name}.output.json"] = _encode_json(schema.build_output_schema(op))
+    found["docs/json-schema/envelope.json"] = _encode_json(schema.build_envelope_schema())
+    found["docs/json-schema/types.d.ts"] = render_types(ops)
     return found
 
 
-def _declared(ops: Sequence[Op]) -> dict[str, str]:
+def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
     """What people call, set and meet."""
     return {
-        "ops": _page(
+        "ops": _render_page(
             "Operations",
             "Everything Termvisor can do. Each is a command, a robot command with JSON answers, and a call of the"
             " Python client.",
             ("command", "robot", "what it does"),
-            [(f"[{op.command}](ops/{op.name}.md)", _code(op.robot or op.command), op.summary) for op in ops],
+            [
+                (f"[{op.command}](ops/{op.name}.md)", _format_code(op.robot_name or op.command), op.summary)
+                for op in ops
+            ],
         ),
-        "settings": _page(
+        "settings": _render_page(
             "Settings",
             "Set by `visor config set`, in `config.toml` (`visor config path` shows where), or in the environment, "
             "which wins. The last column says what makes a running daemon take over a changed value.",
             ("setting", "environment", "type", "default", "meaning", "taken over by"),
             [
-                (_code(r.name), _code(r.env), _code(r.type), _code(toml(r.default)), r.doc, _code(r.restart or _RELOAD))
-                for r in rows()
+                (
+                    _format_code(r.name),
+                    _format_code(r.env),
+                    _format_code(r.type),
+                    _format_code(format_toml_value(r.default)),
+                    r.doc,
+                    _format_code(r.restart or _RELOAD_COMMAND),
+                )
+                for r in list_settings()
             ],
         ),
-        "errors": _page(
+        "errors": _render_page(
             "Errors",
             "A code never changes its meaning. Machines read `error.code`, shells the exit status.",
             ("code", "exit status", "meaning", "what to do"),
-            [(_code(e.code), str(e.exit_status), _said(e.__doc__), e.hint) for e in _errors()],
+            [(_format_code(e.code), str(e.exit_status), _join_lines(e.__doc__), e.hint) for e in _list_errors()],
         ),
     }
 
 
-def _listed() -> dict[str, str]:
+def _build_list_pages() -> dict[str, str]:
     """The closed lists."""
     return {
-        "events": _page(
+        "events": _render_page(
             "Events",
             "The kinds of stored facts that `visor events` lists and `visor watch-events` follows. Those with a"
             " point in their name are detections: what rules found and agents told. Rules may bring more.",
             ("kind", "meaning"),
-            [(_code(kind), text) for kind, text in {**EVENT_KINDS, **EVENT_TYPES}.items()],
+            [(_format_code(kind), text) for kind, text in {**EVENT_KINDS, **EVENT_TYPES}.items()],
         ),
-        "gaps": _page(
+        "gaps": _render_page(
             "Gaps",
             "What could not be captured is recorded with one of these causes; the list is closed.",
             ("cause", "meaning"),
-            [(_code(cause), text) for cause, text in CAUSES.items()],
+            [(_format_code(cause), text) for cause, text in GAP_CAUSE_TEXTS.items()],
         ),
-        "checks": _page(
+        "checks": _render_page(
             "Checks",
             "What `visor doctor` looks at.",
             ("check", "what must be right"),
-            [(_code(check.name), check.doc) for check in BUILTIN],
+            [(_format_code(check.name), check.doc) for check in BUILTIN_CHECKS],
         ),
-        "secrets": _page(
+        "secrets": _render_page(
             "Secrets",
             "What is taken out of text before it is stored, shown or logged. The setting `redact_allow` leaves a kind"
             " alone, `redact_patterns` adds your own.",
             ("kind", "what it finds", "over wrapped rows"),
-            [(_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in kinds()],
+            [(_format_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in list_kinds()],
         ),
     }
 
 
-def _rules() -> dict[str, str]:
+def _build_rules_page() -> dict[str, str]:
     """Our own rules, a table for each pack."""
     packs = load_packs()
     own = [pack for pack in packs.packs if pack.origin == "builtin"]
@@ -128,22 +140,22 @@ def _rules() -> dict[str, str]:
     for pack in own:
         rows = [
             (
-                _code(rule.id),
+                _format_code(rule.id),
                 rule.agent,
                 rule.scope,
                 rule.severity,
-                _code(rule.event or rule.state or rule.flag or "screen"),
-                _code(rule.remedy) if rule.remedy else "",
+                _format_code(rule.event or rule.state or rule.flag or "screen"),
+                _format_code(rule.remedy) if rule.remedy else "",
                 rule.why,
             )
             for rule in packs.rules
             if rule.pack == pack.name
         ]
-        parts.append(f"## {pack.name} {pack.version}\n\n{pack.description}\n\n{_table(names, rows)}")
+        parts.append(f"## {pack.name} {pack.version}\n\n{pack.description}\n\n{_render_table(names, rows)}")
     return {"rules": "\n\n".join(parts) + "\n"}
 
 
-_POLICY = """\
+_POLICY_INTRO = """\
 Who may do what, where and when. The file is `policy.toml` in the config folder; without it the defaults below hold. An
 unknown key or a wrong value is an error that names the line, and nothing of the file is taken over.
 
@@ -162,57 +174,71 @@ kept.
   Aliases, functions and scripts that stand elsewhere are not looked into."""
 
 
-def _policy() -> dict[str, str]:
-    kinds_of = {risk: ", ".join(_code(kind) for kind, one in RISKS.items() if one == risk) for risk in RISKS.values()}
+def _build_policy_page() -> dict[str, str]:
+    kinds_of = {
+        risk: ", ".join(_format_code(kind) for kind, one in RISK_BY_ACTION_KIND.items() if one == risk)
+        for risk in RISK_BY_ACTION_KIND.values()
+    }
     free = {
-        risk: ["allow" if risk in UNASKED[who] else _code("approval.default") for who in ("human", "others")]
+        risk: [
+            "allow" if risk in DEFAULT_ALLOWED_RISKS[who] else _format_code("approval.default")
+            for who in ("human", "others")
+        ]
         for risk in kinds_of
     }
     parts = [
         "# Policy",
-        _POLICY,
-        f"## Example\n\n```toml\n{EXAMPLE}```",
+        _POLICY_INTRO,
+        f"## Example\n\n```toml\n{EXAMPLE_POLICY}```",
         "## Keys\n\n"
-        + _table(
+        + _render_table(
             ("key", "type", "default", "meaning"),
-            [(_code(k.path), k.type, _code(k.default) if k.default else "", k.doc) for k in policy_keys()],
+            [
+                (_format_code(k.path), k.type, _format_code(k.default) if k.default else "", k.doc)
+                for k in policy_keys()
+            ],
         ),
         "## When nothing else speaks\n\n"
-        + _table(
+        + _render_table(
             ("risk", "kinds of actions", "a person", "everybody else"),
             [(risk, kinds, *free[risk]) for risk, kinds in kinds_of.items()],
         )
         + "\n\nClosing a pane and the signals KILL and QUIT are destructive; a notification in the terminal or on the"
         " desktop is reversible. Where nothing else speaks, everybody may notify by every way that the settings set up;"
         " nobody is ever asked about a notification: where the policy says ask, nobody is told. `run_program` is a look"
-        f" where it is one of these: {_lookups()}. Nobody is asked about such a look either, and no other program is"
+        f" where it is one of these: {_format_lookups()}. Nobody is asked about such a look either, and no other program is"
         " run by this kind yet.",
         "## Command classes\n\n"
-        + _table(
+        + _render_table(
             ("class", "a command line that", "a person", "everybody else"),
-            [(_code(one.name), one.text, one.human, one.others) for one in COMMAND_CLASSES.values()],
+            [(_format_code(one.name), one.text, one.human, one.others) for one in COMMAND_CLASSES.values()],
         ),
     ]
     return {"policy": "\n\n".join(parts) + "\n"}
 
 
-def _errors() -> list[Any]:
+def _list_errors() -> list[Any]:
     """One class a code: the last in the tree that has it is the one that is raised."""
-    return list({error.code: error for error in all_errors()}.values())
+    return list({error.code: error for error in list_error_classes()}.values())
 
 
-def _op(op: Op) -> str:
-    names = [_code(f"visor {op.command}"), *(_code(f"visor {alias}") for alias in op.aliases)]
-    names += [_code(f"visor robot {op.robot}")] if op.robot else []
-    parts = [f"# {op.command}", op.summary, op.doc, f"Spelled {', '.join(names)}. {_EFFECTS[op.effect]}"]
-    parts.append(f"```sh\nvisor {usage(op.command, op.Input)}\n```")
-    if own := explained(op.Input):
-        parts.append("## Arguments\n\n" + _table(("argument", "meaning"), [(_code(a), b) for a, b in own]))
-    parts.append("## Everywhere\n\n" + _table(("option", "meaning"), [(_code(a), b) for a, b in EXPLAINED]))
-    if op.exits:
-        exits = [(str(status), text) for status, text in op.exits]
-        parts.append("## Exit status\n\n" + _table(("status", "meaning"), exits))
-    shown = [f"visor {item.line}".rstrip() + f"  # {item.does}" for item in op.examples]
+def _render_operation_page(op: Operation) -> str:
+    names = [_format_code(f"visor {op.command}"), *(_format_code(f"visor {alias}") for alias in op.aliases)]
+    names += [_format_code(f"visor robot {op.robot_name}")] if op.robot_name else []
+    parts = [f"# {op.command}", op.summary, op.doc, f"Spelled {', '.join(names)}. {_EFFECT_TEXTS[op.effect]}"]
+    parts.append(f"```sh\nvisor {render_usage(op.command, op.args_type)}\n```")
+    if own := describe_arguments(op.args_type):
+        parts.append(
+            "## Arguments\n\n" + _render_table(("argument", "meaning"), [(_format_code(a), b) for a, b in own])
+        )
+    parts.append(
+        "## Everywhere\n\n"
+        + _render_table(("option", "meaning"), [(_format_code(a), b) for a, b in GLOBAL_OPTIONS_HELP])
+    )
+    if op.exit_statuses:
+        exits = [(str(status), text) for status, text in op.exit_statuses]
+        parts.append("## Exit status\n\n" + _render_table(("status", "meaning"), exits))
+    shown = [f"visor {item.command_line}".rstrip() + f"  # {item.description}" for item in op.examples]
     parts.append("## Examples\n\n```sh\n" + "\n".join(shown) + "\n```")
     where = f"../../json-schema/{op.name}"
     stream = " A stream: in JSON one object a line." if op.is_stream else ""
@@ -220,43 +246,43 @@ def _op(op: Op) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _page(title: str, text: str, heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
-    return f"# {title}\n\n{text}\n\n{_table(heads, lines)}\n"
+def _render_page(title: str, text: str, headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    return f"# {title}\n\n{text}\n\n{_render_table(headers, rows)}\n"
 
 
-def _table(heads: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
-    rule = "|" + "---|" * len(heads)
-    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
-    return "\n".join(["| " + " | ".join(heads) + " |", rule, *body])
+def _render_table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    rule = "|" + "---|" * len(headers)
+    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in rows]
+    return "\n".join(["| " + " | ".join(headers) + " |", rule, *body])
 
 
-def _code(text: str) -> str:
+def _format_code(text: str) -> str:
     return f"`{text}`"
 
 
-def _lookups() -> str:
-    return ", ".join(_code(one.form) for one in LOOKUPS)
+def _format_lookups() -> str:
+    return ", ".join(_format_code(one.usage) for one in READONLY_PROGRAMS)
 
 
-def _said(doc: str | None) -> str:
+def _join_lines(doc: str | None) -> str:
     return " ".join((doc or "").split())
 
 
-def _json(value: dict[str, Any]) -> str:
+def _encode_json(value: dict[str, Any]) -> str:
     return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2).decode() + "\n"
 
 
-def stale(root: str) -> list[str]:
+def find_stale_pages(root: str) -> list[str]:
     """Paths that are missing, differ, or should no longer be there."""
-    wanted = pages()
-    wrong = [path for path, text in wanted.items() if _read(os.path.join(root, path)) != text]
-    return sorted([*wrong, *(path for path in _present(root) if path not in wanted)])
+    wanted = build_pages()
+    wrong = [path for path, text in wanted.items() if _read_file(os.path.join(root, path)) != text]
+    return sorted([*wrong, *(path for path in _list_existing_pages(root) if path not in wanted)])
 
 
-def write(root: str) -> None:
+def write_pages(root: str) -> None:
     """Bring the pages below the root up to date, and remove those that are no longer generated."""
-    wanted = pages()
-    for path in stale(root):
+    wanted = build_pages()
+    for path in find_stale_pages(root):
         full = os.path.join(root, path)
         if path not in wanted:
             os.unlink(full)
@@ -266,15 +292,15 @@ def write(root: str) -> None:
             file.write(wanted[path])
 
 
-def _present(root: str) -> list[str]:
+def _list_existing_pages(root: str) -> list[str]:
     found = []
-    for folder in FOLDERS:
+    for folder in GENERATED_DIRS:
         for place, _, names in os.walk(os.path.join(root, folder)):
             found += [os.path.relpath(os.path.join(place, name), root) for name in names]
     return found
 
 
-def _read(path: str) -> str | None:
+def _read_file(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -285,9 +311,9 @@ def _read(path: str) -> str | None:
 def main(argv: Sequence[str]) -> int:
     root = next((word for word in argv if not word.startswith("-")), ".")
     if "--check" not in argv:
-        write(root)
+        write_pages(root)
         return 0
-    wrong = stale(root)
+    wrong = find_stale_pages(root)
     sys.stderr.writelines(f"stale: {path}\n" for path in wrong)
     return 1 if wrong else 0
 

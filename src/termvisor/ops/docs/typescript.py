@@ -6,58 +6,58 @@ from typing import Any
 import msgspec
 
 from termvisor.ops.api.envelope import Envelope
-from termvisor.ops.api.operation import Op
+from termvisor.ops.api.operation import Operation
 
-_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_PRIMITIVE_TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
 
-def types(ops: Sequence[Op]) -> str:
+def render_types(ops: Sequence[Operation]) -> str:
     """One declaration file: a type for every struct, and `Ops`, which joins names with their types."""
-    shapes = [Envelope, *(op.Input for op in ops), *(op.Output for op in ops)]
+    shapes = [Envelope, *(op.args_type for op in ops), *(op.result_type for op in ops)]
     unique = list(dict.fromkeys(shapes))
     references, parts = msgspec.json.schema_components(unique, ref_template="{name}")
     names = {shape: reference["$ref"] for shape, reference in zip(unique, references, strict=True)}
     blocks = ["// Generated from the operations' declarations. Do not edit."]
-    blocks += [_declared(name, part) for name, part in sorted(parts.items())]
-    blocks.append("\n".join(_joined(ops, names)))
+    blocks += [_render_interface(name, part) for name, part in sorted(parts.items())]
+    blocks.append("\n".join(_render_operations_interface(ops, names)))
     return "\n\n".join(blocks) + "\n"
 
 
-def _joined(ops: Sequence[Op], names: dict[Any, str]) -> Iterator[str]:
+def _render_operations_interface(ops: Sequence[Operation], names: dict[Any, str]) -> Iterator[str]:
     yield "export interface Ops {"
     for op in ops:
         kind = "items" if op.is_stream else "output"
-        yield f"  {op.name}: {{ input: {names[op.Input]}; {kind}: {names[op.Output]} }};"
+        yield f"  {op.name}: {{ input: {names[op.args_type]}; {kind}: {names[op.result_type]} }};"
     yield "}"
 
 
-def _declared(name: str, part: dict[str, Any]) -> str:
-    lines = [f"/** {part['description']} */"] if "description" in part else []
-    required = part.get("required", [])
+def _render_interface(name: str, schema: dict[str, Any]) -> str:
+    lines = [f"/** {schema['description']} */"] if "description" in schema else []
+    required = schema.get("required", [])
     lines.append(f"export interface {name} {{")
-    for field, inner in part.get("properties", {}).items():
+    for field, inner in schema.get("properties", {}).items():
         if "description" in inner:
             lines.append(f"  /** {inner['description']} */")
-        lines.append(f"  {field}{'' if field in required else '?'}: {spelled(inner)};")
+        lines.append(f"  {field}{'' if field in required else '?'}: {render_type(inner)};")
     return "\n".join([*lines, "}"])
 
 
-def spelled(part: dict[str, Any]) -> str:
+def render_type(schema: dict[str, Any]) -> str:
     """A schema as a TypeScript type."""
-    if "$ref" in part:
-        return str(part["$ref"])
-    if "anyOf" in part:
-        return " | ".join(spelled(inner) for inner in part["anyOf"])
-    if "enum" in part:
-        return " | ".join(msgspec.json.encode(value).decode() for value in part["enum"])
-    if part.get("type") == "array":
-        return _array(part)
-    if part.get("type") == "object":
-        return f"Record<string, {spelled(part.get('additionalProperties', {}))}>"
-    return _PLAIN.get(part.get("type", ""), "unknown")
+    if "$ref" in schema:
+        return str(schema["$ref"])
+    if "anyOf" in schema:
+        return " | ".join(render_type(inner) for inner in schema["anyOf"])
+    if "enum" in schema:
+        return " | ".join(msgspec.json.encode(value).decode() for value in schema["enum"])
+    if schema.get("type") == "array":
+        return _render_array_type(schema)
+    if schema.get("type") == "object":
+        return f"Record<string, {render_type(schema.get('additionalProperties', {}))}>"
+    return _PRIMITIVE_TYPES.get(schema.get("type", ""), "unknown")
 
 
-def _array(part: dict[str, Any]) -> str:
-    if "prefixItems" in part:
-        return f"[{', '.join(spelled(inner) for inner in part['prefixItems'])}]"
-    return f"Array<{spelled(part.get('items') or {})}>"
+def _render_array_type(schema: dict[str, Any]) -> str:
+    if "prefixItems" in schema:
+        return f"[{', '.join(render_type(inner) for inner in schema['prefixItems'])}]"
+    return f"Array<{render_type(schema.get('items') or {})}>"

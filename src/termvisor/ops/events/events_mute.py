@@ -5,22 +5,22 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import parse_when
+from termvisor.clock import parse_timestamp
 from termvisor.errors import BadRequest
-from termvisor.model.detection.detection import Mute
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.events._detection_item import check_name
-from termvisor.ops.events.events_ack import caller
-from termvisor.ops.panes._listing import PaneFilter, instant, named_id
-from termvisor.ops.render.text import Look, clean
+from termvisor.model.detection.detection import DetectionMute
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.events._event_item import check_rule_or_type
+from termvisor.ops.events.events_ack import format_caller
+from termvisor.ops.panes._listing import PaneFilter, format_optional_timestamp, resolve_pane_id
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
-_SHAPE = re.compile(r"[\w.*?\[\]!-]{1,120}", re.ASCII)
-_SPAN = re.compile(r"\d+(?:\.\d+)?[smhdw]", re.ASCII)
+_NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]{1,120}", re.ASCII)
+_DURATION_PATTERN = re.compile(r"\d+(?:\.\d+)?[smhdw]", re.ASCII)
 
 
-class EventsMute(Struct, frozen=True, kw_only=True):
+class EventsMuteArgs(Struct, frozen=True, kw_only=True):
     """What, where and for how long."""
 
     what: Annotated[
@@ -50,55 +50,61 @@ class MuteItem(Struct, frozen=True, kw_only=True):
     by: str
 
 
-async def run(world: ActingWorld, wanted: EventsMute) -> MuteItem:
-    if not _SHAPE.fullmatch(wanted.what):
-        raise BadRequest(f"{wanted.what[:80]!r} is no rule, type or glob", hint="For example `usage.warning`.")
-    pane, now = await named_id(world, wanted.pane), world.clock.now()
-    if not wanted.what.strip("*?.") and pane is None:
+async def run(services: ActingServices, args: EventsMuteArgs) -> MuteItem:
+    if not _NAME_PATTERN.fullmatch(args.what):
+        raise BadRequest(f"{args.what[:80]!r} is no rule, type or glob", hint="For example `usage.warning`.")
+    pane, now = await resolve_pane_id(services, args.pane), services.clock.now()
+    if not args.what.strip("*?.") and pane is None:
         raise BadRequest("this would mute everything, everywhere", hint="Name a rule or a type, or give a --pane.")
-    check_name(wanted.what, world.detections.rules.values())
-    mute = Mute(what=wanted.what, pane=pane, at=now, until=_until(wanted.lasting, now), by=caller(world.door.actor))
-    return mute_item(await world.detections.mutes.add(mute))
+    check_rule_or_type(args.what, services.detections.rules.values())
+    mute = DetectionMute(
+        what=args.what,
+        pane=pane,
+        at=now,
+        until=_compute_mute_end(args.lasting, now),
+        by=format_caller(services.gate.actor),
+    )
+    return build_mute_item(await services.detections.mutes.add_mute(mute))
 
 
-def _until(text: str | None, now: int) -> int | None:
+def _compute_mute_end(text: str | None, now: int) -> int | None:
     if text is None:
         return None
-    if not _SPAN.fullmatch(text):
+    if not _DURATION_PATTERN.fullmatch(text):
         raise BadRequest(f"{text[:40]!r} is no span of time", hint="For example --for 2h.")
-    return 2 * now - parse_when(text, now)
+    return 2 * now - parse_timestamp(text, now)
 
 
-def mute_item(one: Mute) -> MuteItem:
+def build_mute_item(mute: DetectionMute) -> MuteItem:
     return MuteItem(
-        id=one.id,
-        what=redact(one.what),
-        pane=one.pane,
-        since=instant(one.at) or "",
-        until=instant(one.until),
-        by=redact(one.by),
+        id=mute.id,
+        what=redact(mute.what),
+        pane=mute.pane,
+        since=format_optional_timestamp(mute.at) or "",
+        until=format_optional_timestamp(mute.until),
+        by=redact(mute.by),
     )
 
 
-def plain(one: MuteItem, look: Look) -> str:
-    where = "everywhere" if one.pane is None else f"in pane {one.pane}"
-    until = "until `visor events unmute " + str(one.id) + "`" if one.until is None else f"until {one.until}"
-    return clean(f"mute {one.id}: {one.what} {where}, {until}")
+def render_text(result: MuteItem, options: RenderOptions) -> str:
+    where = "everywhere" if result.pane is None else f"in pane {result.pane}"
+    until = "until `visor events unmute " + str(result.id) + "`" if result.until is None else f"until {result.until}"
+    return sanitize(f"mute {result.id}: {result.what} {where}, {until}")
 
 
-OP = Op(
+OP = Operation(
     name="events_mute",
     summary="Have a rule or a type of events count as handled.",
     doc="""What fits is still found and stored, so the history is whole; it counts as handled by the mute, nobody is
 told of it by a webhook, and no workflow begins because of it. What was found before stays as it is. The same muted
 again has the new end. To switch a rule off altogether, use the setting `patterns_disabled`.""",
-    Input=EventsMute,
-    Output=MuteItem,
+    args_type=EventsMuteArgs,
+    result_type=MuteItem,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
     examples=(
-        Example("events mute usage.warning --for 2h", "no warnings for two hours"),
-        Example("events mute 'shell.*' --pane 7", "whatever the shell rules find in pane 7"),
+        OperationExample("events mute usage.warning --for 2h", "no warnings for two hours"),
+        OperationExample("events mute 'shell.*' --pane 7", "whatever the shell rules find in pane 7"),
     ),
 )

@@ -2,15 +2,15 @@
 
 from msgspec import Struct
 
-from termvisor.clock import iso
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.events.events_mute import MuteItem, mute_item
-from termvisor.ops.panes._listing import Listing
-from termvisor.ops.render.text import Column, Look, table
+from termvisor.clock import format_timestamp
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.events.events_mute import MuteItem, build_mute_item
+from termvisor.ops.panes._listing import BaseListing
+from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
 
 
-class EventsMutes(Struct, frozen=True, kw_only=True):
+class EventsMutesArgs(Struct, frozen=True, kw_only=True):
     """All that hold."""
 
 
@@ -18,39 +18,41 @@ class MutesSummary(Struct, frozen=True, kw_only=True):
     mutes: int
 
 
-class MuteListing(Listing, frozen=True, kw_only=True):
+class MuteListing(BaseListing, frozen=True, kw_only=True):
     """Mutes that hold, oldest first."""
 
     summary: MutesSummary
     items: tuple[MuteItem, ...]
 
 
-async def run(world: World, _wanted: EventsMutes) -> MuteListing:
-    items = tuple(mute_item(one) for one in await world.detections.mutes.list())
-    return MuteListing(generated_at=iso(world.clock.now()), summary=MutesSummary(mutes=len(items)), items=items)
+async def run(services: Services, _args: EventsMutesArgs) -> MuteListing:
+    items = tuple(build_mute_item(one) for one in await services.detections.mutes.list())
+    return MuteListing(
+        generated_at=format_timestamp(services.clock.now()), summary=MutesSummary(mutes=len(items)), items=items
+    )
 
 
 COLUMNS = (
-    Column("ID", lambda one: str(one.id), is_right=True, style="bold"),
-    Column("WHAT", lambda one: one.what, may_shrink=True),
-    Column("PANE", lambda one: "all" if one.pane is None else str(one.pane), is_right=True),
-    Column("UNTIL", lambda one: one.until or "-", style="dim"),
-    Column("BY", lambda one: one.by, may_shrink=True),
+    TableColumn("ID", lambda one: str(one.id), is_right_aligned=True, style="bold"),
+    TableColumn("WHAT", lambda one: one.what, can_shrink=True),
+    TableColumn("PANE", lambda one: "all" if one.pane is None else str(one.pane), is_right_aligned=True),
+    TableColumn("UNTIL", lambda one: one.until or "-", style="dim"),
+    TableColumn("BY", lambda one: one.by, can_shrink=True),
 )
 
 
-def plain(listing: MuteListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
-    return rows if rows or look.is_quiet else "Nothing is muted."
+def render_text(result: MuteListing, options: RenderOptions) -> str:
+    rows = render_table(COLUMNS, result.items, options)
+    return rows if rows or options.is_quiet else "Nothing is muted."
 
 
-OP = Op(
+OP = Operation(
     name="events_mutes",
     summary="What is muted.",
     doc="`events mute` begins one, `events unmute` ends it; one with a time ends by itself.",
-    Input=EventsMutes,
-    Output=MuteListing,
+    args_type=EventsMutesArgs,
+    result_type=MuteListing,
     run=run,
-    plain=plain,
-    examples=(Example("events mutes", "all that hold"),),
+    render_text=render_text,
+    examples=(OperationExample("events mutes", "all that hold"),),
 )

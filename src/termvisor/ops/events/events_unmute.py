@@ -4,41 +4,41 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import NoSuchEvent
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.render.text import Look
+from termvisor.errors import EventNotFound
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.render.text import RenderOptions
 
 
-class EventsUnmute(Struct, frozen=True, kw_only=True):
+class EventsUnmuteArgs(Struct, frozen=True, kw_only=True):
     """Which one."""
 
     id: Annotated[int, Meta(description="Its number in `visor events mutes`.", extra={"positional": "one"}, ge=1)]
 
 
-class Unmuted(Struct, frozen=True, kw_only=True):
+class EventsUnmuteResult(Struct, frozen=True, kw_only=True):
     mute_id: int
 
 
-async def run(world: ActingWorld, wanted: EventsUnmute) -> Unmuted:
-    if not await world.detections.mutes.end(wanted.id):
-        raise NoSuchEvent(f"there is no mute {wanted.id}", hint="`visor events mutes` lists them.")
-    return Unmuted(mute_id=wanted.id)
+async def run(services: ActingServices, args: EventsUnmuteArgs) -> EventsUnmuteResult:
+    if not await services.detections.mutes.end_mute(args.id):
+        raise EventNotFound(f"there is no mute {args.id}", hint="`visor events mutes` lists them.")
+    return EventsUnmuteResult(mute_id=args.id)
 
 
-def plain(done: Unmuted, look: Look) -> str:
-    return f"mute {done.mute_id} has ended"
+def render_text(result: EventsUnmuteResult, options: RenderOptions) -> str:
+    return f"mute {result.mute_id} has ended"
 
 
-OP = Op(
+OP = Operation(
     name="events_unmute",
     summary="End a mute.",
     doc="What is found from now on counts as unhandled again; what was found meanwhile stays handled.",
-    Input=EventsUnmute,
-    Output=Unmuted,
+    args_type=EventsUnmuteArgs,
+    result_type=EventsUnmuteResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    exits=((4, "There is no such mute."),),
-    examples=(Example("events unmute 3", "be told again"),),
+    exit_statuses=((4, "There is no such mute."),),
+    examples=(OperationExample("events unmute 3", "be told again"),),
 )

@@ -8,19 +8,19 @@ from termvisor.model.detection.detection import Detection
 from termvisor.model.detection.match_trace import MatchTrace
 from termvisor.model.detection.rule import Rule
 from termvisor.model.event import Scalar
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.events._detection_item import SIGNALS
-from termvisor.ops.events.events_ack import detected
-from termvisor.ops.events.list_events import EventItem, detected_item
-from termvisor.ops.render.action_text import masked
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS
+from termvisor.ops.events.events_ack import find_detection
+from termvisor.ops.events.list_events import EventItem, build_item_of_detection
+from termvisor.ops.render.action_text import redact_fields
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
-_ABOVE, _BELOW = 3, 3
+_LINES_ABOVE, _LINES_BELOW = 3, 3
 
 
-class ExplainEvent(Struct, frozen=True, kw_only=True):
+class ExplainEventArgs(Struct, frozen=True, kw_only=True):
     """Of which event."""
 
     event: Annotated[
@@ -28,7 +28,7 @@ class ExplainEvent(Struct, frozen=True, kw_only=True):
     ]
 
 
-class EventRule(Struct, frozen=True, kw_only=True):
+class DetectionRuleItem(Struct, frozen=True, kw_only=True):
     """The rule as it is now; ``is_in_force`` is false where it was removed or switched off since."""
 
     id: str
@@ -42,7 +42,7 @@ class EventRule(Struct, frozen=True, kw_only=True):
     remedy: str = ""
 
 
-class TextItem(Struct, frozen=True, kw_only=True):
+class EvidenceLineItem(Struct, frozen=True, kw_only=True):
     """A stored line near the place; ``is_it`` marks the one that was found."""
 
     number: int
@@ -50,38 +50,40 @@ class TextItem(Struct, frozen=True, kw_only=True):
     is_it: bool
 
 
-class ExplainedEvent(Struct, frozen=True, kw_only=True):
+class ExplainEventResult(Struct, frozen=True, kw_only=True):
     """``evidence`` says where it stands, ``lines`` what is stored there now; ``key`` is what makes it the same thing
     when it is seen again.
     """
 
     event: EventItem
-    rule: EventRule
+    rule: DetectionRuleItem
     key: str
     cooldown: float
     evidence: dict[str, Scalar]
-    lines: tuple[TextItem, ...]
+    lines: tuple[EvidenceLineItem, ...]
     match_trace: MatchTrace | None
 
 
-async def run(world: World, wanted: ExplainEvent) -> ExplainedEvent:
-    one = await detected(world, wanted.event)
-    return ExplainedEvent(
-        event=detected_item(one, world.runs.answering(one)),
-        rule=_rule(one, world.detections.rules.get(one.rule)),
+async def run(services: Services, args: ExplainEventArgs) -> ExplainEventResult:
+    one = await find_detection(services, args.event)
+    return ExplainEventResult(
+        event=build_item_of_detection(one, services.workflows.find_answering_workflow(one)),
+        rule=_build_rule_item(one, services.detections.rules.get(one.rule)),
         key=redact(one.key),
         cooldown=one.cooldown,
-        evidence=masked(one.evidence),
-        lines=await _lines(world, one),
-        match_trace=world.detections.trace(one),
+        evidence=redact_fields(one.evidence),
+        lines=await _read_lines(services, one),
+        match_trace=services.detections.trace_match(one),
     )
 
 
-def _rule(one: Detection, rule: Rule | None) -> EventRule:
+def _build_rule_item(detection: Detection, rule: Rule | None) -> DetectionRuleItem:
     if rule is None:
-        why = SIGNALS.get(one.rule) or ("A program reported it." if one.source == "user_var" else "")
-        return EventRule(id=one.rule, is_in_force=one.source in ("signal", "user_var"), why=why)
-    return EventRule(
+        why = SIGNAL_DESCRIPTIONS.get(detection.rule) or (
+            "A program reported it." if detection.source == "user_var" else ""
+        )
+        return DetectionRuleItem(id=detection.rule, is_in_force=detection.source in ("signal", "user_var"), why=why)
+    return DetectionRuleItem(
         id=rule.id,
         is_in_force=True,
         why=rule.why,
@@ -94,16 +96,20 @@ def _rule(one: Detection, rule: Rule | None) -> EventRule:
     )
 
 
-async def _lines(world: World, one: Detection) -> tuple[TextItem, ...]:
-    place = one.evidence.get("line")
+async def _read_lines(services: Services, detection: Detection) -> tuple[EvidenceLineItem, ...]:
+    place = detection.evidence.get("line")
     if not isinstance(place, int):
         return ()
-    low, high = max(0, place - _ABOVE - 1), place + _BELOW + 1
-    lines = await world.history.lines(one.pane, after=low, before=high, limit=_ABOVE + _BELOW + 1)
-    return tuple(TextItem(number=line.number, text=redact(line.text), is_it=line.number == place) for line in lines)
+    low, high = max(0, place - _LINES_ABOVE - 1), place + _LINES_BELOW + 1
+    lines = await services.history.list_lines(
+        detection.pane, after=low, before=high, limit=_LINES_ABOVE + _LINES_BELOW + 1
+    )
+    return tuple(
+        EvidenceLineItem(number=line.number, text=redact(line.text), is_it=line.number == place) for line in lines
+    )
 
 
-_WHERE = {
+_SCOPE_DESCRIPTIONS = {
     "line": "the lines",
     "stream": "up to four lines",
     "screen": "the screen",
@@ -112,41 +118,43 @@ _WHERE = {
 }
 
 
-def plain(told: ExplainedEvent, look: Look) -> str:
-    parts = [_head(told, look), _place(told, look), _end(told)]
+def render_text(result: ExplainEventResult, options: RenderOptions) -> str:
+    parts = [_format_head(result, options), _format_evidence(result, options), _format_handling(result)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _head(told: ExplainedEvent, look: Look) -> str:
-    event, rule = told.event, told.rule
+def _format_head(result: ExplainEventResult, options: RenderOptions) -> str:
+    event, rule = result.event, result.rule
     known = event.detection
     who = f" of {known.agent}" if known is not None and known.agent else ""
-    lines = [f"event {event.cursor}: {look.paint('bold', event.kind)}{clean(who)} in pane {event.pane}, {event.at}"]
+    lines = [
+        f"event {event.cursor}: {options.paint('bold', event.kind)}{sanitize(who)} in pane {event.pane}, {event.at}"
+    ]
     state = "" if rule.is_in_force else " (no longer in force)"
-    lines.append(clean(f"Found by {rule.id}{state}: {rule.why}".rstrip(": ")))
+    lines.append(sanitize(f"Found by {rule.id}{state}: {rule.why}".rstrip(": ")))
     if rule.pattern:
-        where = f"{_WHERE.get(rule.scope, rule.scope)} of {rule.agent or 'every pane'}"
-        lines.append(clean(f"It looks for {rule.pattern} in {where} ({rule.pack})."))
+        where = f"{_SCOPE_DESCRIPTIONS.get(rule.scope, rule.scope)} of {rule.agent or 'every pane'}"
+        lines.append(sanitize(f"It looks for {rule.pattern} in {where} ({rule.pack})."))
     captures = known.captures if known is not None else {}
-    return "\n".join([*lines, *(f"  {clean(name)}: {clean(value)}" for name, value in captures.items())])
+    return "\n".join([*lines, *(f"  {sanitize(name)}: {sanitize(value)}" for name, value in captures.items())])
 
 
-def _place(told: ExplainedEvent, look: Look) -> str:
-    where = ", ".join(f"{name} {value}" for name, value in told.evidence.items())
-    if told.lines:
-        shown = [f"{'>' if one.is_it else ' '} {one.number:>6}  {clean(one.text)}" for one in told.lines]
+def _format_evidence(result: ExplainEventResult, options: RenderOptions) -> str:
+    where = ", ".join(f"{name} {value}" for name, value in result.evidence.items())
+    if result.lines:
+        shown = [f"{'>' if one.is_it else ' '} {one.number:>6}  {sanitize(one.text)}" for one in result.lines]
     else:
-        context = told.event.detection.context if told.event.detection is not None else ""
-        shown = [f"  {clean(line)}" for line in context.splitlines()]
-    return "\n".join([clean(f"Evidence: {where}" if where else "Evidence:"), *shown])
+        context = result.event.detection.context if result.event.detection is not None else ""
+        shown = [f"  {sanitize(line)}" for line in context.splitlines()]
+    return "\n".join([sanitize(f"Evidence: {where}" if where else "Evidence:"), *shown])
 
 
-def _end(told: ExplainedEvent) -> str:
-    known = told.event.detection
+def _format_handling(result: ExplainEventResult) -> str:
+    known = result.event.detection
     if known is None:
         return ""
     lines = [f"It was seen {known.seen_again} more times, last {known.last_seen}."] if known.seen_again else []
-    lines += [f"The same within {told.cooldown:g} s is not told again."] if told.cooldown and told.key else []
+    lines += [f"The same within {result.cooldown:g} s is not told again."] if result.cooldown and result.key else []
     lines += [] if known.proven else ["Anybody could have said it: it starts nothing."]
     done = known.handled
     if done is not None:
@@ -154,21 +162,21 @@ def _end(told: ExplainedEvent) -> str:
         lines.append(f"Handled by {done.by}{run} at {done.at}{': ' * bool(done.action)}{done.action}")
     else:
         lines.append(f"Nobody has seen to it; {known.remedy or 'no workflow'} would.")
-    return "\n".join(clean(line) for line in lines)
+    return "\n".join(sanitize(line) for line in lines)
 
 
-OP = Op(
+OP = Operation(
     name="explain_event",
     summary="Why something was detected, and what became of it.",
     doc="""The rule with its meaning, what it captured, where the text stands, the stored lines around it with secrets
 taken out, how often it was seen again, and who saw to it. `visor explain event:120` is the same.""",
-    Input=ExplainEvent,
-    Output=ExplainedEvent,
+    args_type=ExplainEventArgs,
+    result_type=ExplainEventResult,
     run=run,
-    plain=plain,
-    exits=((4, "There is no such detection."),),
+    render_text=render_text,
+    exit_statuses=((4, "There is no such detection."),),
     examples=(
-        Example("explain event:120", "for people"),
-        Example("robot explain-event 120", "as JSON"),
+        OperationExample("explain event:120", "for people"),
+        OperationExample("robot explain-event 120", "as JSON"),
     ),
 )

@@ -2,17 +2,17 @@
 
 from msgspec import Struct
 
-from termvisor.clock import iso
-from termvisor.errors import BadRequest, NoSuchCommand
+from termvisor.clock import format_timestamp
+from termvisor.errors import BadRequest, CommandNotFound
 from termvisor.model.ids import CommandId, PaneId
-from termvisor.model.terminal.command import Command, CommandStatus
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.api.services import World
-from termvisor.ops.panes._listing import instant
-from termvisor.ops.render.text import age
+from termvisor.model.terminal.command import CommandStatus, ShellCommand
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._listing import format_optional_timestamp
+from termvisor.ops.render.text import format_age
 from termvisor.redaction import redact
 
-_SHORT = 10.0
+_SHORT_COMMAND_S = 10.0
 
 
 class CommandFacts(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class CommandFacts(Struct, frozen=True, kw_only=True):
     is_proven: bool
 
 
-def facts(command: Command, now: int) -> CommandFacts:
+def build_command_facts(command: ShellCommand, now: int) -> CommandFacts:
     until = now if command.status == "running" else command.ended_at
     return CommandFacts(
         id=command.id,
@@ -43,34 +43,36 @@ def facts(command: Command, now: int) -> CommandFacts:
         command=None if command.line is None else redact(command.line),
         cwd=None if command.cwd is None else redact(command.cwd),
         exit_code=command.exit_code,
-        started_at=iso(command.started_at),
-        ended_at=instant(command.ended_at),
-        seconds=None if until is None else max(0.0, seconds_between(command.started_at, until)),
+        started_at=format_timestamp(command.started_at),
+        ended_at=format_optional_timestamp(command.ended_at),
+        seconds=None if until is None else max(0.0, compute_seconds_between(command.started_at, until)),
         first_line=command.first_line,
         last_line=command.last_line,
         is_proven=command.is_proven,
     )
 
 
-async def chosen(world: World, pane: PaneId, which: str) -> Command:
+async def resolve_command(services: Services, pane: PaneId, command_reference: str) -> ShellCommand:
     """The command that `last` or a number means in this pane."""
-    if which != "last" and not (which.isascii() and which.isdecimal()):
-        raise BadRequest(f"--command: {which!r} is neither `last` nor a number", hint="`visor list-commands` has them.")
-    number = CommandId(min(int(which), (1 << 63) - 1)) if which != "last" else None
-    found = await world.history.commands.one(pane, "last" if number is None else number)
+    if command_reference != "last" and not (command_reference.isascii() and command_reference.isdecimal()):
+        raise BadRequest(
+            f"--command: {command_reference!r} is neither `last` nor a number", hint="`visor list-commands` has them."
+        )
+    number = CommandId(min(int(command_reference), (1 << 63) - 1)) if command_reference != "last" else None
+    found = await services.history.commands.find(pane, "last" if number is None else number)
     if found is None:
         what = "no command was heard" if number is None else f"there is no command {number}"
-        raise NoSuchCommand(f"{what} in pane {pane}", details={"pane": pane})
+        raise CommandNotFound(f"{what} in pane {pane}", details={"pane": pane})
     return found
 
 
-def ending(command: CommandFacts) -> str:
+def format_exit_code(command: CommandFacts) -> str:
     """``0``, ``running``, ``lost``; ``?`` when the shell told no status."""
     if command.status != "finished":
         return command.status
     return "?" if command.exit_code is None else str(command.exit_code)
 
 
-def duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """``0.4s`` for the short ones, else as an age."""
-    return f"{seconds:.1f}s" if seconds is not None and seconds < _SHORT else age(seconds)
+    return f"{seconds:.1f}s" if seconds is not None and seconds < _SHORT_COMMAND_S else format_age(seconds)

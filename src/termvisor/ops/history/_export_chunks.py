@@ -8,21 +8,21 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.ops.api.services import World
-from termvisor.ops.history._raw_redaction import Masking
-from termvisor.ops.panes._text_cursor import BEFORE_ALL
+from termvisor.ops.api.services import Services
+from termvisor.ops.history._raw_redaction import RawOutputRedactor
+from termvisor.ops.panes._text_cursor import BEFORE_FIRST_LINE
 from termvisor.redaction import Redactor
 
-_PAGE = 1000
-ExportForm = Literal["text", "jsonl", "raw", "cast", "report", "snapshot"]
+_LINES_PER_PAGE = 1000
+ExportFormat = Literal["text", "jsonl", "raw", "cast", "report", "snapshot"]
 
 
-class Piece(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ExportChunk(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line, some raw bytes (base64 in JSON), a line of a film, a whole report, or where a copy was put."""
 
-    form: ExportForm
+    form: ExportFormat
     pane: int | None = None
     at: str
     number: int | None = None
@@ -31,40 +31,46 @@ class Piece(Struct, frozen=True, kw_only=True, omit_defaults=True):
     data: bytes | None = None
 
 
-class Span(Struct, frozen=True):
+class TimeRange(Struct, frozen=True):
     """From when to when; None is open."""
 
     since: int | None = None
     until: int | None = None
 
-    def holds(self, at: int) -> bool:
+    def contains(self, at: int) -> bool:
         return (self.since is None or at >= self.since) and (self.until is None or at <= self.until)
 
 
-async def lines(world: World, pane: PaneId, span: Span, form: ExportForm) -> AsyncGenerator[Piece, None]:
-    after, redactor = BEFORE_ALL, Redactor()
-    while found := await world.history.lines(pane, after=after, limit=_PAGE):
+async def export_lines(
+    services: Services, pane: PaneId, span: TimeRange, format: ExportFormat
+) -> AsyncGenerator[ExportChunk, None]:
+    after, redactor = BEFORE_FIRST_LINE, Redactor()
+    while found := await services.history.list_lines(pane, after=after, limit=_LINES_PER_PAGE):
         after = found[-1].number
-        texts = redactor.lines([line.text for line in found])
+        texts = redactor.redact_lines([line.text for line in found])
         for line, text in zip(found, texts, strict=True):
-            if span.holds(line.at):
-                yield Piece(form=form, pane=line.pane, at=iso(line.at), number=line.number, text=text)
+            if span.contains(line.at):
+                yield ExportChunk(
+                    form=format, pane=line.pane, at=format_timestamp(line.at), number=line.number, text=text
+                )
 
 
-async def raw(world: World, pane: PaneId, span: Span, *, is_unredacted: bool) -> AsyncGenerator[Piece, None]:
-    masking, epoch, at = Masking(), EpochId(0), 0
-    async for delta in world.history.recording.raw(pane, since=span.since):
-        if not span.holds(delta.at):
+async def export_raw(
+    services: Services, pane: PaneId, span: TimeRange, *, is_unredacted: bool
+) -> AsyncGenerator[ExportChunk, None]:
+    masking, epoch, at = RawOutputRedactor(), EpochId(0), 0
+    async for delta in services.history.recording.read_raw(pane, since=span.since):
+        if not span.contains(delta.at):
             break
         if delta.epoch != epoch and (rest := masking.finish()):
-            yield _bytes(pane, epoch, at, rest)
+            yield _build_raw_chunk(pane, epoch, at, rest)
         epoch, at = delta.epoch, delta.at
         data = delta.data if is_unredacted else masking.feed(delta.data)
         if data:
-            yield _bytes(pane, epoch, at, data)
+            yield _build_raw_chunk(pane, epoch, at, data)
     if rest := masking.finish():
-        yield _bytes(pane, epoch, at, rest)
+        yield _build_raw_chunk(pane, epoch, at, rest)
 
 
-def _bytes(pane: PaneId, epoch: EpochId, at: int, data: bytes) -> Piece:
-    return Piece(form="raw", pane=pane, at=iso(at), epoch=epoch, data=data)
+def _build_raw_chunk(pane: PaneId, epoch: EpochId, at: int, data: bytes) -> ExportChunk:
+    return ExportChunk(form="raw", pane=pane, at=format_timestamp(at), epoch=epoch, data=data)

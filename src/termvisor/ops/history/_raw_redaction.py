@@ -8,50 +8,52 @@ goes out as its redacted text.
 import re
 
 from termvisor.redaction import Redactor, redact
-from termvisor.redaction.raw_bytes import RawMask
+from termvisor.redaction.raw_bytes import RawByteMasker
 
-_LONGEST = 64 << 10
+_MAX_LINE_BYTES = 64 << 10
 """A line longer than this is cut at its last blank, so that memory stays bounded."""
 
-_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+_ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 
-class Masking:
+class RawOutputRedactor:
     """One per epoch's stream: secrets that go on in the next row are followed."""
 
     def __init__(self) -> None:
-        self._painted = RawMask()
+        self._raw_mask = RawByteMasker()
         self._redactor = Redactor()
-        self._rest = b""
+        self._unfinished_line = b""
 
     def feed(self, data: bytes) -> bytes:
         """What may go out now; an unfinished line is held back, and so is what is too little to be worth a look."""
-        return self._judged(self._painted.feed(data))
+        return self._redact_complete_lines(self._raw_mask.feed(data))
 
-    def _judged(self, data: bytes) -> bytes:
-        self._rest += data
-        end = self._rest.rfind(b"\n") + 1
-        if not end and len(self._rest) > _LONGEST:
-            end = max(self._rest.rfind(blank) for blank in (b" ", b"\r", b"\t")) + 1 or len(self._rest)
-        ready, self._rest = self._rest[:end], self._rest[end:]
-        return self._masked(ready)
+    def _redact_complete_lines(self, data: bytes) -> bytes:
+        self._unfinished_line += data
+        end = self._unfinished_line.rfind(b"\n") + 1
+        if not end and len(self._unfinished_line) > _MAX_LINE_BYTES:
+            end = max(self._unfinished_line.rfind(blank) for blank in (b" ", b"\r", b"\t")) + 1 or len(
+                self._unfinished_line
+            )
+        ready, self._unfinished_line = self._unfinished_line[:end], self._unfinished_line[end:]
+        return self._redact_lines(ready)
 
     def finish(self) -> bytes:
         """The rest; what comes next belongs to another stream."""
-        ready = self._judged(self._painted.finish())
-        rest, self._rest = self._masked(self._rest), b""
-        self._redactor, self._painted = Redactor(), RawMask()
+        ready = self._redact_complete_lines(self._raw_mask.finish())
+        rest, self._unfinished_line = self._redact_lines(self._unfinished_line), b""
+        self._redactor, self._raw_mask = Redactor(), RawByteMasker()
         return ready + rest
 
-    def _masked(self, data: bytes) -> bytes:
+    def _redact_lines(self, data: bytes) -> bytes:
         raws = data.split(b"\n")
-        texts = [_text(_ESCAPE.sub(b"", raw)) for raw in raws]
-        masked = self._redactor.lines(texts if raws[-1] else texts[:-1])
+        texts = [_decode_bytes(_ESCAPE_SEQUENCE.sub(b"", raw)) for raw in raws]
+        masked = self._redactor.redact_lines(texts if raws[-1] else texts[:-1])
         masked += texts[len(masked) :]
-        return b"\n".join(map(_chosen, raws, texts, masked))
+        return b"\n".join(map(_choose_line, raws, texts, masked))
 
 
-def _text(data: bytes) -> str:
+def _decode_bytes(data: bytes) -> str:
     """As UTF-8, or byte by byte where it is none."""
     try:
         return data.decode()
@@ -59,9 +61,9 @@ def _text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _chosen(raw: bytes, text: str, masked: str) -> bytes:
+def _choose_line(raw: bytes, text: str, redacted: str) -> bytes:
     """The line itself where it holds no secret, in its text or inside an escape sequence."""
-    if masked != text:
-        return masked.encode()
-    whole = _text(raw)
-    return raw if len(whole) == len(text) or redact(whole) == whole else masked.encode()
+    if redacted != text:
+        return redacted.encode()
+    whole = _decode_bytes(raw)
+    return raw if len(whole) == len(text) or redact(whole) == whole else redacted.encode()

@@ -7,104 +7,108 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.clock import NS, iso
+from termvisor.clock import NS, format_timestamp
 from termvisor.model.event import Event
-from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.history._asciicast import told
-from termvisor.ops.render.text import Column, Look, counted, table
+from termvisor.ops.history._asciicast import format_event
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
 from termvisor.redaction import redact
 
-MOST = 10_000
+MAX_REPORT_ITEMS = 10_000
 """A report lists so many commands and events at most, the newest ones."""
-_MARKDOWN = Look(width=0, form="markdown")
+_MARKDOWN_OPTIONS = RenderOptions(width=0, format="markdown")
 
 
-class Range(Struct, frozen=True, kw_only=True):
+class ReportPeriod(Struct, frozen=True, kw_only=True):
     """``since`` is open where nothing older is left out."""
 
     since: int | None
     until: int
 
-    def holds(self, at: int | None) -> bool:
+    def contains(self, at: int | None) -> bool:
         return at is not None and (self.since or 0) <= at <= self.until
 
-    def meets(self, start: int, end: int | None) -> bool:
+    def overlaps(self, start: int, end: int | None) -> bool:
         return start <= self.until and (end is None or end >= (self.since or 0))
 
 
-class Material(Struct, frozen=True, kw_only=True):
+class ReportData(Struct, frozen=True, kw_only=True):
     """All that a report tells."""
 
     panes: Sequence[PaneView]
-    commands: Sequence[Command]
+    commands: Sequence[ShellCommand]
     events: Sequence[Event]
     gaps: Sequence[Gap]
 
 
-_PANES = (
-    Column("Pane", lambda pane: str(pane.id), is_right=True),
-    Column("Session", lambda pane: redact(pane.facts.session_name)),
-    Column("Program", lambda pane: redact(pane.facts.command)),
-    Column("First seen", lambda pane: iso(pane.first_seen_at)),
-    Column("Last output", lambda pane: _instant(pane.last_output_at)),
-    Column("Gone", lambda pane: _instant(pane.gone_at)),
-    Column("Lines", lambda pane: str(pane.lines), is_right=True),
-    Column("Gaps", lambda pane: str(pane.gaps), is_right=True),
+_PANE_COLUMNS = (
+    TableColumn("Pane", lambda pane: str(pane.id), is_right_aligned=True),
+    TableColumn("Session", lambda pane: redact(pane.facts.session_name)),
+    TableColumn("Program", lambda pane: redact(pane.facts.command)),
+    TableColumn("First seen", lambda pane: format_timestamp(pane.first_seen_at)),
+    TableColumn("Last output", lambda pane: _format_timestamp(pane.last_output_at)),
+    TableColumn("Gone", lambda pane: _format_timestamp(pane.gone_at)),
+    TableColumn("Lines", lambda pane: str(pane.lines), is_right_aligned=True),
+    TableColumn("Gaps", lambda pane: str(pane.gaps), is_right_aligned=True),
 )
-_COMMANDS = (
-    Column("Started", lambda command: iso(command.started_at)),
-    Column("Pane", lambda command: str(command.pane), is_right=True),
-    Column(
-        "Exit", lambda command: command.status if command.exit_code is None else str(command.exit_code), is_right=True
+_COMMAND_COLUMNS = (
+    TableColumn("Started", lambda command: format_timestamp(command.started_at)),
+    TableColumn("Pane", lambda command: str(command.pane), is_right_aligned=True),
+    TableColumn(
+        "Exit",
+        lambda command: command.status if command.exit_code is None else str(command.exit_code),
+        is_right_aligned=True,
     ),
-    Column("Seconds", lambda command: _seconds(command.started_at, command.ended_at), is_right=True),
-    Column("Folder", lambda command: redact(command.cwd or "")),
-    Column("Command", lambda command: redact(command.line or "?")),
+    TableColumn(
+        "Seconds", lambda command: _format_seconds(command.started_at, command.ended_at), is_right_aligned=True
+    ),
+    TableColumn("Folder", lambda command: redact(command.cwd or "")),
+    TableColumn("Command", lambda command: redact(command.line or "?")),
 )
-_EVENTS = (
-    Column("When", lambda event: iso(event.at)),
-    Column("Pane", lambda event: "" if event.pane is None else str(event.pane), is_right=True),
-    Column("What", lambda event: redact(told(event))),
+_EVENT_COLUMNS = (
+    TableColumn("When", lambda event: format_timestamp(event.at)),
+    TableColumn("Pane", lambda event: "" if event.pane is None else str(event.pane), is_right_aligned=True),
+    TableColumn("What", lambda event: redact(format_event(event))),
 )
-_GAPS = (
-    Column("From", lambda gap: iso(gap.start_at)),
-    Column("To", lambda gap: "still open" if gap.end_at is None else iso(gap.end_at)),
-    Column("Pane", lambda gap: str(gap.pane), is_right=True),
-    Column("Cause", lambda gap: gap.cause),
-    Column("Detail", lambda gap: redact(gap.detail)),
+_GAP_COLUMNS = (
+    TableColumn("From", lambda gap: format_timestamp(gap.start_at)),
+    TableColumn("To", lambda gap: "still open" if gap.end_at is None else format_timestamp(gap.end_at)),
+    TableColumn("Pane", lambda gap: str(gap.pane), is_right_aligned=True),
+    TableColumn("Cause", lambda gap: gap.cause),
+    TableColumn("Detail", lambda gap: redact(gap.detail)),
 )
 
 
-def report(material: Material, span: Range) -> str:
+def render_report(data: ReportData, period: ReportPeriod) -> str:
     """The whole text; what lies outside the range is left out."""
-    panes = [pane for pane in material.panes if span.meets(pane.first_seen_at, pane.gone_at)]
-    commands = [one for one in material.commands if span.meets(one.started_at, one.ended_at or one.started_at)]
-    events = [event for event in material.events if span.holds(event.at)]
-    gaps = [gap for gap in material.gaps if span.meets(gap.start_at, gap.end_at)]
+    panes = [pane for pane in data.panes if period.overlaps(pane.first_seen_at, pane.gone_at)]
+    commands = [one for one in data.commands if period.overlaps(one.started_at, one.ended_at or one.started_at)]
+    events = [event for event in data.events if period.contains(event.at)]
+    gaps = [gap for gap in data.gaps if period.overlaps(gap.start_at, gap.end_at)]
     failed = sum(command.exit_code not in (None, 0) for command in commands)
-    begin = "the beginning" if span.since is None else iso(span.since)
+    begin = "the beginning" if period.since is None else format_timestamp(period.since)
     parts = [
-        f"# What happened from {begin} to {iso(span.until)}",
-        f"{counted(len(panes), 'pane')}, {counted(len(commands), 'command')} ({failed} failed), "
-        f"{counted(len(events), 'event')}, {counted(len(gaps), 'gap')}.",
-        *_section("Panes", _PANES, panes),
-        *_section("Commands", _COMMANDS, commands),
-        *_section("Events", _EVENTS, events),
-        *_section("Gaps", _GAPS, gaps),
+        f"# What happened from {begin} to {format_timestamp(period.until)}",
+        f"{pluralize(len(panes), 'pane')}, {pluralize(len(commands), 'command')} ({failed} failed), "
+        f"{pluralize(len(events), 'event')}, {pluralize(len(gaps), 'gap')}.",
+        *_render_section("Panes", _PANE_COLUMNS, panes),
+        *_render_section("Commands", _COMMAND_COLUMNS, commands),
+        *_render_section("Events", _EVENT_COLUMNS, events),
+        *_render_section("Gaps", _GAP_COLUMNS, gaps),
     ]
     return "\n\n".join(parts)
 
 
-def _section(title: str, columns: Sequence[Column], items: Sequence[object]) -> list[str]:
-    cut = [f"Only the newest {MOST} are listed."] if len(items) >= MOST else []
-    return [f"## {title}", table(columns, items, _MARKDOWN) if items else "None.", *cut]
+def _render_section(title: str, columns: Sequence[TableColumn], items: Sequence[object]) -> list[str]:
+    cut = [f"Only the newest {MAX_REPORT_ITEMS} are listed."] if len(items) >= MAX_REPORT_ITEMS else []
+    return [f"## {title}", render_table(columns, items, _MARKDOWN_OPTIONS) if items else "None.", *cut]
 
 
-def _seconds(start: int, end: int | None) -> str:
+def _format_seconds(start: int, end: int | None) -> str:
     return "" if end is None else f"{(end - start) / NS:.1f}"
 
 
-def _instant(at: int | None) -> str:
-    return "" if at is None else iso(at)
+def _format_timestamp(at: int | None) -> str:
+    return "" if at is None else format_timestamp(at)

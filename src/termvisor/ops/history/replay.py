@@ -6,16 +6,16 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import NS, Clock, iso
+from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import BadRequest
-from termvisor.model.terminal.frame import Frame
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes._listing import moment, named
-from termvisor.ops.render.text import Look
+from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._listing import parse_time_filter, resolve_pane
+from termvisor.ops.render.text import RenderOptions
 
 
-class Replay(Struct, frozen=True, kw_only=True):
+class ReplayArgs(Struct, frozen=True, kw_only=True):
     """Which part of a pane's past to show."""
 
     pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
@@ -47,38 +47,38 @@ class FrameItem(Struct, frozen=True, kw_only=True):
     note: str
 
 
-async def run(world: World, wanted: Replay) -> AsyncIterator[FrameItem]:
-    now = world.clock.now()
-    since, until = moment(wanted.at, now), moment(wanted.until, now)
+async def run(services: Services, args: ReplayArgs) -> AsyncIterator[FrameItem]:
+    now = services.clock.now()
+    since, until = parse_time_filter(args.at, now), parse_time_filter(args.until, now)
     if since is not None and until is not None and until < since:
         raise BadRequest("--until lies before --at")
-    pane = (await named(world, wanted.pane)).id
-    pace = _Pace(world.clock, wanted.speed)
-    async with aclosing(world.history.recording.frames(pane, since=since, until=until)) as frames:
+    pane = (await resolve_pane(services, args.pane)).id
+    pace = _ReplayPacer(services.clock, args.speed)
+    async with aclosing(services.history.recording.render_frames(pane, since=since, until=until)) as frames:
         async for frame in frames:
-            await pace.keep(frame.at)
-            yield item(frame)
+            await pace.wait_until(frame.at)
+            yield build_frame_item(frame)
 
 
-class _Pace:
+class _ReplayPacer:
     """Time as it went by when all this happened, or faster."""
 
     def __init__(self, clock: Clock, speed: float):
         self._clock, self._speed = clock, speed
-        self._started: tuple[int, float] | None = None
+        self._start: tuple[int, float] | None = None
 
-    async def keep(self, at: int) -> None:
+    async def wait_until(self, at: int) -> None:
         if not self._speed:
             return
-        first, began = self._started = self._started or (at, self._clock.monotonic())
+        first, began = self._start = self._start or (at, self._clock.monotonic())
         late = self._clock.monotonic() - began
         await self._clock.sleep(max(0.0, (at - first) / NS / self._speed - late))
 
 
-def item(frame: Frame) -> FrameItem:
+def build_frame_item(frame: ReplayFrame) -> FrameItem:
     return FrameItem(
         pane=frame.pane,
-        at=iso(frame.at),
+        at=format_timestamp(frame.at),
         width=frame.width,
         height=frame.height,
         rows=frame.rows,
@@ -92,31 +92,31 @@ def item(frame: Frame) -> FrameItem:
     )
 
 
-def plain(frame: FrameItem, look: Look) -> str:
+def render_text(result: FrameItem, options: RenderOptions) -> str:
     raise BadRequest(
         "replay needs a terminal to play on",
-        hint=f"`visor export {frame.pane} --cast --output pane.cast` writes a film; --json gives programs the screens.",
+        hint=f"`visor export {result.pane} --cast --output pane.cast` writes a film; --json gives programs the screens.",
     )
 
 
-OP = Op(
+OP = Operation(
     name="replay",
-    robot="replay",
+    robot_name="replay",
     summary="Play what a pane showed, like a film: pause, seek, step.",
     doc="""On a terminal it is a player: space pauses, the arrows go back and forth (10 s left and right, 1 min up and
 down), `.` steps to the next output, `e` and `E` go to the next and the previous event of the pane, `+` and `-` change
 the speed, `i` shows idle time in full or shortens it to 2 s, `q` leaves. For programs each screen is one JSON object;
 they come as fast as they can be drawn, or at `--speed`. Secrets are taken out of every screen, and nothing of the
 recording but text and colours reaches your terminal. What could not be captured is told in `note`.""",
-    Input=Replay,
-    Output=FrameItem,
+    args_type=ReplayArgs,
+    result_type=FrameItem,
     run=run,
-    plain=plain,
+    render_text=render_text,
     is_stream=True,
     is_live=True,
     examples=(
-        Example("replay 7", "from the beginning of what is kept"),
-        Example("replay 7 --at 10m --speed 2", "the last ten minutes, twice as fast"),
-        Example("replay 7 --at 2026-11-15T21:00 --until 2026-11-15T21:05 --json", "five minutes, as data"),
+        OperationExample("replay 7", "from the beginning of what is kept"),
+        OperationExample("replay 7 --at 10m --speed 2", "the last ten minutes, twice as fast"),
+        OperationExample("replay 7 --at 2026-11-15T21:00 --until 2026-11-15T21:05 --json", "five minutes, as data"),
     ),
 )

@@ -6,64 +6,74 @@ from msgspec import Struct
 
 from termvisor.errors import NotFound
 from termvisor.model.action.action import Action
-from termvisor.model.action.outcome import Channel, Outcome
+from termvisor.model.action.outcome import AgentChannel, Outcome
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.input._act import Deed, Wish, carried_out, grown, said
-from termvisor.ops.input._preconditions import Acting, Guarded, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.input._action_args import ActionArgs, PreconditionArgs, build_preconditions
+from termvisor.ops.input._execute_action import (
+    ActionRequest,
+    ActionResult,
+    execute_action,
+    extend_result,
+    render_action_result,
+)
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions
 
 
-class Spoken(Deed, frozen=True, kw_only=True):
+class AgentCommandResult(ActionResult, frozen=True, kw_only=True):
     """``agent`` is who was spoken to; ``channel`` is `native` where its own server was, `keys` where keys were pressed
     in its terminal, and null where nothing was done.
     """
 
     agent: str = ""
-    channel: Channel | None = None
+    channel: AgentChannel | None = None
 
 
-class Listener(Struct, frozen=True):
+class AgentInPane(Struct, frozen=True):
     """An agent, and the pane that it lives in."""
 
     pane: PaneView
     agent: str
 
 
-async def listener(world: ActingWorld, reference: str) -> Listener:
-    pane = await named(world, reference)
-    view = (await world.agents.views(pane.id)).get(pane.id)
+async def resolve_agent(services: ActingServices, reference: str) -> AgentInPane:
+    pane = await resolve_pane(services, reference)
+    view = (await services.agents.list_views(pane.id)).get(pane.id)
     if view is None:
         raise NotFound(f"no agent is known to be in pane {pane.id}", hint="`visor panes` shows where agents are.")
-    return Listener(pane, view.state.agent)
+    return AgentInPane(pane, view.state.agent)
 
 
-async def wished(world: ActingWorld, wanted: Guarded, reference: str, make: Callable[[Listener], Action]) -> Wish:
+async def build_agent_request(
+    services: ActingServices, args: PreconditionArgs, reference: str, build_action: Callable[[AgentInPane], Action]
+) -> ActionRequest:
     """What is wanted of the agent in that pane."""
-    found = await listener(world, reference)
-    return Wish(action=make(found), terms=terms_of(wanted), pane=found.pane)
+    found = await resolve_agent(services, reference)
+    return ActionRequest(action=build_action(found), preconditions=build_preconditions(args), pane=found.pane)
 
 
-async def spoken(world: ActingWorld, wanted: Acting, wish: Wish) -> Spoken:
-    agent = str(getattr(wish.action, "agent", ""))
-    deed, outcome = await carried_out(world, wanted, wish)
-    return grown(deed, Spoken, agent=agent, channel=_channel(outcome))
+async def execute_agent_command(
+    services: ActingServices, args: ActionArgs, request: ActionRequest
+) -> AgentCommandResult:
+    agent = str(getattr(request.action, "agent", ""))
+    deed, outcome = await execute_action(services, args, request)
+    return extend_result(deed, AgentCommandResult, agent=agent, channel=_get_channel(outcome))
 
 
-def _channel(outcome: Outcome | None) -> Channel | None:
+def _get_channel(outcome: Outcome | None) -> AgentChannel | None:
     return None if outcome is None else outcome.channel
 
 
-def exit_status(deed: Deed) -> int:
-    return 6 if deed.status == "unknown" else 0
+def get_exit_status(result: ActionResult) -> int:
+    return 6 if result.status == "unknown" else 0
 
 
-def plain(deed: Spoken, look: Look) -> str:
-    return said(deed, look, "done" if deed.status == "done" else deed.status)
+def render_text(result: AgentCommandResult, options: RenderOptions) -> str:
+    return render_action_result(result, options, "done" if result.status == "done" else result.status)
 
 
-EXITS = (
+EXIT_STATUSES = (
     (4, "There is no such pane, or no agent in it."),
     (6, "It cannot be proven that it had its effect."),
     (75, "Nothing was done: reserved, or the pane or its screen is not as expected."),

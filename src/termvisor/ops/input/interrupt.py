@@ -1,44 +1,53 @@
 """The op `interrupt`: an agent stops what it is at, and stays."""
 
 from termvisor.model.action.action import Interrupt as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Wish
-from termvisor.ops.input._agent_commands import EXITS, Spoken, exit_status, plain, spoken, wished
-from termvisor.ops.input._preconditions import Guarded, PaneReference
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import PaneReference, PreconditionArgs
+from termvisor.ops.input._agent_commands import (
+    EXIT_STATUSES,
+    AgentCommandResult,
+    build_agent_request,
+    execute_agent_command,
+    get_exit_status,
+    render_text,
+)
+from termvisor.ops.input._execute_action import ActionRequest
 
 
-class Interrupt(Guarded, frozen=True, kw_only=True):
+class InterruptArgs(PreconditionArgs, frozen=True, kw_only=True):
     """Whom to interrupt."""
 
     pane: PaneReference
 
 
-async def wish(world: ActingWorld, wanted: Interrupt) -> Wish:
-    return await wished(world, wanted, wanted.pane, lambda found: Action(pane=found.pane.id, agent=found.agent))
+async def build_request(services: ActingServices, args: InterruptArgs) -> ActionRequest:
+    return await build_agent_request(
+        services, args, args.pane, lambda found: Action(pane=found.pane.id, agent=found.agent)
+    )
 
 
-async def run(world: ActingWorld, wanted: Interrupt) -> Spoken:
-    return await spoken(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: InterruptArgs) -> AgentCommandResult:
+    return await execute_agent_command(services, args, await build_request(services, args))
 
 
-OP = Op(
+OP = Operation(
     name="interrupt",
-    robot="interrupt",
+    robot_name="interrupt",
     summary="Have an agent stop what it is doing.",
     doc="""By the agent's own server where it has one (Codex, opencode); else its own key is pressed, and only while
 its screen shows that it works: at rest the same key would do something else. It is done when the agent was seen to
 stop. `details.why` is `not_at_work` where there is nothing to interrupt. For other programs there is `visor kill`.""",
-    Input=Interrupt,
-    Output=Spoken,
+    args_type=InterruptArgs,
+    result_type=AgentCommandResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    exit_status=exit_status,
-    exits=EXITS,
+    get_exit_status=get_exit_status,
+    exit_statuses=EXIT_STATUSES,
     examples=(
-        Example("interrupt 7", "stop its turn"),
-        Example("robot interrupt 7 --dry-run", "what would be said of it"),
+        OperationExample("interrupt 7", "stop its turn"),
+        OperationExample("robot interrupt 7 --dry-run", "what would be said of it"),
     ),
 )

@@ -5,15 +5,15 @@ from typing import Annotated
 from msgspec import Meta
 
 from termvisor.model.action.action import SendKeys as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Deed, Wish, carried_out, said
-from termvisor.ops.input._preconditions import Guarded, PaneReference, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import PaneReference, PreconditionArgs, build_preconditions
+from termvisor.ops.input._execute_action import ActionRequest, ActionResult, execute_action, render_action_result
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions
 
 
-class SendKeys(Guarded, frozen=True, kw_only=True):
+class SendKeysArgs(PreconditionArgs, frozen=True, kw_only=True):
     """Which keys, where, and what must hold."""
 
     pane: PaneReference
@@ -28,38 +28,40 @@ class SendKeys(Guarded, frozen=True, kw_only=True):
     ]
 
 
-async def wish(world: ActingWorld, wanted: SendKeys) -> Wish:
-    pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id, keys=wanted.keys), terms=terms_of(wanted), pane=pane)
+async def build_request(services: ActingServices, args: SendKeysArgs) -> ActionRequest:
+    pane = await resolve_pane(services, args.pane)
+    return ActionRequest(
+        action=Action(pane=pane.id, keys=args.keys), preconditions=build_preconditions(args), pane=pane
+    )
 
 
-async def run(world: ActingWorld, wanted: SendKeys) -> Deed:
-    deed, _ = await carried_out(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: SendKeysArgs) -> ActionResult:
+    deed, _ = await execute_action(services, args, await build_request(services, args))
     return deed
 
 
-def plain(deed: Deed, look: Look) -> str:
-    return said(deed, look, "pressed")
+def render_text(result: ActionResult, options: RenderOptions) -> str:
+    return render_action_result(result, options, "pressed")
 
 
-OP = Op(
+OP = Operation(
     name="send_keys",
-    robot="send-keys",
+    robot_name="send-keys",
     summary="Press named keys in a pane, such as C-c, Escape or Up.",
     doc="""The keys go to the program that was judged, or nowhere: when another one is in the pane by then, nothing is
 pressed. What a program makes of them is not proven; look at it with `get-screen`. To type text, use `send`.""",
-    Input=SendKeys,
-    Output=Deed,
+    args_type=SendKeysArgs,
+    result_type=ActionResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    exits=(
+    exit_statuses=(
         (75, "Nothing was done: reserved, or the pane is not as expected."),
         (77, "Nothing was done: denied, or a person must allow it first."),
     ),
     examples=(
-        Example("send-keys 7 C-c", "interrupt what runs there"),
-        Example("robot send-keys 7 --if-screen 'Proceed?' Down Enter", "only while the screen asks that"),
+        OperationExample("send-keys 7 C-c", "interrupt what runs there"),
+        OperationExample("robot send-keys 7 --if-screen 'Proceed?' Down Enter", "only while the screen asks that"),
     ),
 )

@@ -6,11 +6,11 @@
 
 from collections.abc import Sequence
 
-from termvisor.errors import Ambiguous, NotFound
+from termvisor.errors import AmbiguousReference, NotFound
 from termvisor.model.terminal.pane import PaneView
 
 
-def resolve(reference: str, panes: Sequence[PaneView]) -> PaneView:
+def find_pane_by_reference(reference: str, panes: Sequence[PaneView]) -> PaneView:
     """The one pane that is meant. A number also finds a pane that ended; every other form only those that exist."""
     text = reference.strip()
     if text.startswith("runtime:"):
@@ -21,53 +21,53 @@ def resolve(reference: str, panes: Sequence[PaneView]) -> PaneView:
     for pane in panes:
         if str(pane.id) == text:
             return pane
-    return _only(text, [pane for pane in panes if pane.gone_at is None and _fits(text, pane)])
+    return _require_single_match(text, [pane for pane in panes if pane.gone_at is None and _is_match(text, pane)])
 
 
-def _fits(text: str, pane: PaneView) -> bool:
+def _is_match(text: str, pane: PaneView) -> bool:
     if text.startswith("%"):
         return pane.facts.mux_id == text
     if text.startswith("pane:"):
-        return _fits_path(text.removeprefix("pane:"), pane)
+        return _is_path_match(text.removeprefix("pane:"), pane)
     session, colon, place = text.partition(":")
-    return session == pane.facts.session_name and (not colon or _fits_place(place, pane))
+    return session == pane.facts.session_name and (not colon or _is_place_match(place, pane))
 
 
-def _fits_path(path: str, pane: PaneView) -> bool:
+def _is_path_match(path: str, pane: PaneView) -> bool:
     target, _, rest = path.partition("/")
     session, window, index = (["", "", *rest.rsplit("/", 2)])[-3:]
     return (
         target == pane.instance.server.target
         and session == pane.facts.session_name
-        and _fits_window(window, pane)
+        and _is_window_match(window, pane)
         and index in (pane.facts.mux_id, str(pane.facts.pane_index))
     )
 
 
-def _fits_place(place: str, pane: PaneView) -> bool:
+def _is_place_match(place: str, pane: PaneView) -> bool:
     """``window``, ``window.pane``; a window's name may itself hold dots."""
     window, dot, index = place.rpartition(".")
-    exact = bool(dot) and _fits_window(window, pane) and index in (pane.facts.mux_id, str(pane.facts.pane_index))
-    return exact or _fits_window(place, pane)
+    exact = bool(dot) and _is_window_match(window, pane) and index in (pane.facts.mux_id, str(pane.facts.pane_index))
+    return exact or _is_window_match(place, pane)
 
 
-def _fits_window(window: str, pane: PaneView) -> bool:
+def _is_window_match(window: str, pane: PaneView) -> bool:
     facts = pane.facts
     return window in (facts.window_id, str(facts.window_index), facts.window_name)
 
 
-def _only(text: str, found: Sequence[PaneView]) -> PaneView:
-    if not found:
+def _require_single_match(text: str, matches: Sequence[PaneView]) -> PaneView:
+    if not matches:
         raise NotFound(f"no pane is called {text!r}")
-    if len(found) > 1:
-        raise Ambiguous(
-            f"{text!r} may mean {len(found)} panes: {', '.join(str(pane.id) for pane in found[:8])}",
-            details={"candidates": [f"{pane.id} {path(pane)}" for pane in found]},
+    if len(matches) > 1:
+        raise AmbiguousReference(
+            f"{text!r} may mean {len(matches)} panes: {', '.join(str(pane.id) for pane in matches[:8])}",
+            details={"candidates": [f"{pane.id} {format_pane_path(pane)}" for pane in matches]},
         )
-    return found[0]
+    return matches[0]
 
 
-def path(pane: PaneView) -> str:
+def format_pane_path(pane: PaneView) -> str:
     """The full reference: `pane:local/work/@1/%5`."""
     facts = pane.facts
     return f"pane:{pane.instance.server.target}/{facts.session_name}/{facts.window_id}/{facts.mux_id}"

@@ -10,42 +10,44 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.model.ids import CommandId
-from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.services import World
-from termvisor.ops.panes._text_cursor import newest
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._text_cursor import find_last_line_number
 
 
-class Awaited(Struct, frozen=True):
+class AwaitedCommand(Struct, frozen=True):
     """A command by its number, or the first one whose output begins more than one line after this."""
 
     id: CommandId | None
     after: int
 
 
-async def awaited(world: World, pane: PaneView, since: int | None) -> Awaited:
+async def choose_awaited_command(services: Services, pane: PaneView, since: int | None) -> AwaitedCommand:
     """What to wait for, as things stand now; ``since`` is the line of a cursor."""
     if since is None and pane.activity.kind != "prompt":
-        last = await world.history.commands.one(pane.id, "last")
+        last = await services.history.commands.find(pane.id, "last")
         if last is not None and last.status == "running":
-            return Awaited(last.id, 0)
-    return Awaited(None, await newest(world, pane.id) if since is None else since)
+            return AwaitedCommand(last.id, 0)
+    return AwaitedCommand(None, await find_last_line_number(services, pane.id) if since is None else since)
 
 
-async def ended(world: World, pane: PaneView, what: Awaited) -> Command | None:
+async def find_ended_command(services: Services, pane: PaneView, target: AwaitedCommand) -> ShellCommand | None:
     """The command, once it is over."""
-    commands = world.history.commands
-    found = await (commands.following(pane.id, what.after + 1) if what.id is None else commands.one(pane.id, what.id))
+    commands = services.history.commands
+    found = await (
+        commands.find_after_line(pane.id, target.after + 1) if target.id is None else commands.find(pane.id, target.id)
+    )
     return None if found is None or found.status == "running" else found
 
 
-def outcome(command: Command) -> Literal["finished", "lost"]:
+def get_command_outcome(command: ShellCommand) -> Literal["finished", "lost"]:
     return "finished" if command.status == "finished" else "lost"
 
 
-async def missed(world: World, pane: PaneView) -> str:
+async def explain_missed_command(services: Services, pane: PaneView) -> str:
     """What to do when no end was heard."""
-    last = await world.history.commands.one(pane.id, "last")
+    last = await services.history.commands.find(pane.id, "last")
     if last is None:
         return "No command was ever heard in this pane: `visor setup shell` makes your shell tell them."
     if last.status == "running":

@@ -1,43 +1,43 @@
 """The op `activate`: make a pane the one that people see in its session."""
 
 from termvisor.model.action.action import Activate as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Deed, Wish, carried_out, said
-from termvisor.ops.input._preconditions import Acting, PaneReference, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import ActionArgs, PaneReference, build_preconditions
+from termvisor.ops.input._execute_action import ActionRequest, ActionResult, execute_action, render_action_result
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions
 
 
-class Activate(Acting, frozen=True, kw_only=True):
+class ActivateArgs(ActionArgs, frozen=True, kw_only=True):
     """Which pane."""
 
     pane: PaneReference
 
 
-async def wish(world: ActingWorld, wanted: Activate) -> Wish:
-    pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id), terms=terms_of(wanted), pane=pane)
+async def build_request(services: ActingServices, args: ActivateArgs) -> ActionRequest:
+    pane = await resolve_pane(services, args.pane)
+    return ActionRequest(action=Action(pane=pane.id), preconditions=build_preconditions(args), pane=pane)
 
 
-async def run(world: ActingWorld, wanted: Activate) -> Deed:
-    deed, _ = await carried_out(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: ActivateArgs) -> ActionResult:
+    deed, _ = await execute_action(services, args, await build_request(services, args))
     return deed
 
 
-def plain(deed: Deed, look: Look) -> str:
-    return said(deed, look, f"pane {deed.pane.id if deed.pane else '?'} is in front")
+def render_text(result: ActionResult, options: RenderOptions) -> str:
+    return render_action_result(result, options, f"pane {result.pane.id if result.pane else '?'} is in front")
 
 
-OP = Op(
+OP = Operation(
     name="activate",
     summary="Bring a pane to the front of its session.",
     doc="Selects its window and the pane in it, for everybody who looks at that session. Nothing is resized.",
-    Input=Activate,
-    Output=Deed,
+    args_type=ActivateArgs,
+    result_type=ActionResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    examples=(Example("activate 7", "people who look at its session see pane 7"),),
+    examples=(OperationExample("activate 7", "people who look at its session see pane 7"),),
 )

@@ -4,21 +4,27 @@ The caller's own terminal does it: `visor attach` on a terminal runs what this o
 """
 
 from termvisor.model.action.action import Attach as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Deed, Wish, carried_out, foretold_lines, grown
-from termvisor.ops.input._preconditions import Guarded, PaneReference, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import PaneReference, PreconditionArgs, build_preconditions
+from termvisor.ops.input._execute_action import (
+    ActionRequest,
+    ActionResult,
+    execute_action,
+    extend_result,
+    render_dry_run_lines,
+)
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class Attach(Guarded, frozen=True, kw_only=True):
+class AttachArgs(PreconditionArgs, frozen=True, kw_only=True):
     """Which pane, and what must hold."""
 
     pane: PaneReference
 
 
-class Attached(Deed, frozen=True, kw_only=True):
+class AttachResult(ActionResult, frozen=True, kw_only=True):
     """``outside`` is the program to run in a terminal of its own, ``inside`` in one that shows the same tmux server."""
 
     socket: str = ""
@@ -26,47 +32,47 @@ class Attached(Deed, frozen=True, kw_only=True):
     inside: tuple[str, ...] = ()
 
 
-async def wish(world: ActingWorld, wanted: Attach) -> Wish:
-    pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id), terms=terms_of(wanted), pane=pane)
+async def build_request(services: ActingServices, args: AttachArgs) -> ActionRequest:
+    pane = await resolve_pane(services, args.pane)
+    return ActionRequest(action=Action(pane=pane.id), preconditions=build_preconditions(args), pane=pane)
 
 
-async def run(world: ActingWorld, wanted: Attach) -> Attached:
-    pane = await named(world, wanted.pane)
-    deed, outcome = await carried_out(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: AttachArgs) -> AttachResult:
+    pane = await resolve_pane(services, args.pane)
+    deed, outcome = await execute_action(services, args, await build_request(services, args))
     if outcome is None:
-        return grown(deed, Attached)
+        return extend_result(deed, AttachResult)
     socket, tmux = pane.instance.server.socket, ("tmux", "-S", pane.instance.server.socket)
     target = f"{pane.facts.session_id}:{pane.facts.window_id}.{pane.facts.mux_id}"
-    return grown(
+    return extend_result(
         deed,
-        Attached,
+        AttachResult,
         socket=socket,
         outside=(*tmux, "attach-session", "-t", target),
         inside=(*tmux, "switch-client", "-t", target),
     )
 
 
-def plain(attached: Attached, look: Look) -> str:
-    if attached.foreseen is not None:
-        return "\n".join(foretold_lines(attached.foreseen, look))
-    return clean(" ".join(f"'{word}'" if "$" in word else word for word in attached.outside))
+def render_text(result: AttachResult, options: RenderOptions) -> str:
+    if result.foreseen is not None:
+        return "\n".join(render_dry_run_lines(result.foreseen, options))
+    return sanitize(" ".join(f"'{word}'" if "$" in word else word for word in result.outside))
 
 
-OP = Op(
+OP = Operation(
     name="attach",
     summary="Look at a pane in this terminal, with tmux itself.",
     doc="""On a terminal it attaches to the pane's session, or switches to it when the terminal shows the same tmux
 server already. Elsewhere, and with `--json`, it only says which program to run. It is judged and recorded like every
 other action.""",
-    Input=Attach,
-    Output=Attached,
+    args_type=AttachArgs,
+    result_type=AttachResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
     examples=(
-        Example("attach 7", "go there; C-b d comes back"),
-        Example("attach 7 --json", "how to get there"),
+        OperationExample("attach 7", "go there; C-b d comes back"),
+        OperationExample("attach 7 --json", "how to get there"),
     ),
 )

@@ -4,20 +4,20 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.terminal.output import Gap, GapCause, Line
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.history._command_item import CommandFacts, chosen, facts
-from termvisor.ops.history._command_output import output
-from termvisor.ops.panes._listing import PaneIdentity, identity, instant, named
-from termvisor.ops.panes._text_cursor import newest, read, write
-from termvisor.ops.render.text import Look, block, clean, clean_coloured, counted
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.history._command_item import CommandFacts, build_command_facts, resolve_command
+from termvisor.ops.history._command_output import read_command_output
+from termvisor.ops.panes._listing import PaneIdentity, format_optional_timestamp, identify_pane, resolve_pane
+from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
+from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor, redact
 
 
-class GetText(Struct, frozen=True, kw_only=True):
+class GetTextArgs(Struct, frozen=True, kw_only=True):
     """Which text to read."""
 
     pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
@@ -51,7 +51,7 @@ class GapNote(Struct, frozen=True, kw_only=True):
     end_at: str | None
 
 
-class Text(Struct, frozen=True, kw_only=True):
+class PaneText(Struct, frozen=True, kw_only=True):
     """``text`` are settled lines; ``pending`` is the unfinished last one. ``cursor`` is where to go on reading."""
 
     identity: PaneIdentity
@@ -73,134 +73,141 @@ class Text(Struct, frozen=True, kw_only=True):
     lines: tuple[TextLine, ...] = ()
 
 
-async def run(world: World, wanted: GetText) -> Text:
-    pane = await named(world, wanted.pane)
-    await world.fleet.settle()
-    if wanted.escapes:
-        return await _from_screen(world, pane)
-    if wanted.command is not None:
-        return await _of_command(world, pane, wanted.command, wanted)
-    if wanted.since is None:
-        lines, is_complete = await world.history.lines(pane.id, limit=wanted.tail), True
-        position = lines[-1].number if lines else await newest(world, pane.id)
+async def run(services: Services, args: GetTextArgs) -> PaneText:
+    pane = await resolve_pane(services, args.pane)
+    await services.panes.wait_until_stored()
+    if args.escapes:
+        return await _read_screen_text(services, pane)
+    if args.command is not None:
+        return await _read_command_text(services, pane, args.command, args)
+    if args.since is None:
+        lines, is_complete = await services.history.list_lines(pane.id, limit=args.tail), True
+        position = lines[-1].number if lines else await find_last_line_number(services, pane.id)
     else:
-        position = await read(world, pane.id, wanted.since)
-        lines = await world.history.lines(pane.id, after=position, limit=wanted.limit + 1)
-        is_complete = len(lines) <= wanted.limit
-        lines = lines[: wanted.limit]
+        position = await parse_cursor(services, pane.id, args.since)
+        lines = await services.history.list_lines(pane.id, after=position, limit=args.limit + 1)
+        is_complete = len(lines) <= args.limit
+        lines = lines[: args.limit]
         position = lines[-1].number if lines else position
-    lines, pending = _redacted(lines, world.fleet.pending(pane.id))
-    return Text(
-        identity=identity(pane),
+    lines, pending = _redact_lines(lines, services.panes.get_pending_line(pane.id))
+    return PaneText(
+        identity=identify_pane(pane),
         source="stream",
         text="\n".join(line.text for line in lines),
         pending=pending if is_complete else "",
-        cursor=write(pane.id, position),
-        first_at=instant(lines[0].at if lines else None),
-        last_at=instant(lines[-1].at if lines else None),
+        cursor=format_cursor(pane.id, position),
+        first_at=format_optional_timestamp(lines[0].at if lines else None),
+        last_at=format_optional_timestamp(lines[-1].at if lines else None),
         is_complete=is_complete,
         is_repainting=pane.activity.kind == "alt_screen",
-        gaps=await _gaps(world, pane, lines),
-        lines=tuple(text_line(line) for line in lines) if wanted.numbers else (),
+        gaps=await _find_gaps(services, pane, lines),
+        lines=tuple(build_text_line(line) for line in lines) if args.numbers else (),
     )
 
 
-def _redacted(lines: list[Line], pending: str) -> tuple[list[Line], str]:
+def _redact_lines(lines: list[Line], pending: str) -> tuple[list[Line], str]:
     """The lines and what follows them, read as one stream: a secret may begin in one row and end in the next."""
-    *texts, last = Redactor().lines([*(line.text for line in lines), pending])
+    *texts, last = Redactor().redact_lines([*(line.text for line in lines), pending])
     return [structs.replace(line, text=text) for line, text in zip(lines, texts, strict=True)], last
 
 
-def text_line(line: Line) -> TextLine:
-    return TextLine(number=line.number, at=iso(line.at), text=line.text)
+def build_text_line(line: Line) -> TextLine:
+    return TextLine(number=line.number, at=format_timestamp(line.at), text=line.text)
 
 
-async def _from_screen(world: World, pane: PaneView) -> Text:
-    screen = await world.fleet.screen(pane.id, escapes=True)
-    return Text(
-        identity=identity(pane),
+async def _read_screen_text(services: Services, pane: PaneView) -> PaneText:
+    screen = await services.panes.capture_screen(pane.id, escapes=True)
+    return PaneText(
+        identity=identify_pane(pane),
         source="screen",
         text=redact("\n".join(screen.rows)),
         pending="",
-        cursor=write(pane.id, await newest(world, pane.id)),
-        last_at=iso(screen.at),
+        cursor=format_cursor(pane.id, await find_last_line_number(services, pane.id)),
+        last_at=format_timestamp(screen.at),
     )
 
 
-async def _of_command(world: World, pane: PaneView, which: str, wanted: GetText) -> Text:
-    command = await chosen(world, pane.id, which)
-    after = None if wanted.since is None else await read(world, pane.id, wanted.since)
-    part = await output(world, command, after, wanted.limit)
-    lines, pending = _redacted(part.lines, world.fleet.pending(pane.id) if part.has_pending else "")
-    return Text(
-        identity=identity(pane),
+async def _read_command_text(services: Services, pane: PaneView, command_reference: str, args: GetTextArgs) -> PaneText:
+    command = await resolve_command(services, pane.id, command_reference)
+    after = None if args.since is None else await parse_cursor(services, pane.id, args.since)
+    part = await read_command_output(services, command, after, args.limit)
+    lines, pending = _redact_lines(part.lines, services.panes.get_pending_line(pane.id) if part.has_pending else "")
+    return PaneText(
+        identity=identify_pane(pane),
         source="stream",
         text="\n".join(line.text for line in lines),
         pending=pending,
-        cursor=write(pane.id, part.position),
-        first_at=instant(lines[0].at if lines else None),
-        last_at=instant(lines[-1].at if lines else None),
+        cursor=format_cursor(pane.id, part.position),
+        first_at=format_optional_timestamp(lines[0].at if lines else None),
+        last_at=format_optional_timestamp(lines[-1].at if lines else None),
         is_complete=part.is_complete,
-        command=facts(command, world.clock.now()),
+        command=build_command_facts(command, services.clock.now()),
         lines_gone=part.lines_gone,
-        gaps=tuple(_note(gap, lines) for gap in part.gaps),
-        lines=tuple(text_line(line) for line in lines) if wanted.numbers else (),
+        gaps=tuple(_build_gap_note(gap, lines) for gap in part.gaps),
+        lines=tuple(build_text_line(line) for line in lines) if args.numbers else (),
     )
 
 
-async def _gaps(world: World, pane: PaneView, lines: list[Line]) -> tuple[GapNote, ...]:
+async def _find_gaps(services: Services, pane: PaneView, lines: list[Line]) -> tuple[GapNote, ...]:
     if not lines:
         return ()
-    gaps = await world.history.gaps(pane=pane.id, since=lines[0].at)
-    return tuple(_note(gap, lines) for gap in gaps if gap.start_at >= lines[0].at)
+    gaps = await services.history.list_gaps(pane=pane.id, since=lines[0].at)
+    return tuple(_build_gap_note(gap, lines) for gap in gaps if gap.start_at >= lines[0].at)
 
 
-def _note(gap: Gap, lines: list[Line]) -> GapNote:
+def _build_gap_note(gap: Gap, lines: list[Line]) -> GapNote:
     position = sum(line.at <= gap.start_at for line in lines)
-    return GapNote(position=position, cause=gap.cause, start_at=iso(gap.start_at), end_at=instant(gap.end_at))
+    return GapNote(
+        position=position,
+        cause=gap.cause,
+        start_at=format_timestamp(gap.start_at),
+        end_at=format_optional_timestamp(gap.end_at),
+    )
 
 
-def plain(text: Text, look: Look) -> str:
-    if text.source == "screen":
-        tidy = clean_coloured if look.colour else clean
-        return block("\n".join(tidy(row) for row in text.text.split("\n")), look)
-    rows = [clean(row) for row in text.text.split("\n")] if text.first_at is not None else []
-    for gap in sorted(text.gaps, key=lambda note: note.position, reverse=True):
-        rows.insert(gap.position, look.paint("yellow", f"[gap: {gap.cause}, {gap.start_at} to {gap.end_at or 'now'}]"))
-    if text.pending:
-        rows.append(clean(text.pending))
-    if text.lines_gone:
-        rows.insert(0, look.paint("yellow", f"[{counted(text.lines_gone, 'line')} no longer kept]"))
-    if not rows and text.is_repainting and not look.is_quiet:
-        return _repaints(text.identity.id)
-    return block("\n".join(rows), look)
+def render_text(result: PaneText, options: RenderOptions) -> str:
+    if result.source == "screen":
+        tidy = sanitize_keep_colours if options.colour else sanitize
+        return render_code_block("\n".join(tidy(row) for row in result.text.split("\n")), options)
+    rows = [sanitize(row) for row in result.text.split("\n")] if result.first_at is not None else []
+    for gap in sorted(result.gaps, key=lambda note: note.position, reverse=True):
+        rows.insert(
+            gap.position, options.paint("yellow", f"[gap: {gap.cause}, {gap.start_at} to {gap.end_at or 'now'}]")
+        )
+    if result.pending:
+        rows.append(sanitize(result.pending))
+    if result.lines_gone:
+        rows.insert(0, options.paint("yellow", f"[{pluralize(result.lines_gone, 'line')} no longer kept]"))
+    if not rows and result.is_repainting and not options.is_quiet:
+        return _render_repaint_hint(result.identity.id)
+    return render_code_block("\n".join(rows), options)
 
 
-def _repaints(pane: int) -> str:
+def _render_repaint_hint(pane: int) -> str:
     return (
         f"Pane {pane} printed no lines: its program repaints the screen.\n"
         f"`visor get-screen {pane}` shows it; `visor search <words> source:screen --pane {pane}` finds what it showed."
     )
 
 
-OP = Op(
+OP = Operation(
     name="get_text",
     aliases=("text", "view-output"),
-    robot="get-text",
+    robot_name="get-text",
     summary="The last lines a pane printed, or what is new since a cursor.",
     doc="""Settled lines without escapes and without secrets. Every answer carries a `cursor`; give it back with
 `--since` to read only what is new. A cursor that is foreign or too old is `invalid_cursor` and names the oldest valid
 one. Places where output could not be captured stand in `gaps`. A line that is not finished yet is `pending`.
 With `--command` it is the output of one command, from its first line on; `--limit` and `--since` page through it. What
 is no longer kept of it is counted in `lines_gone`. `last` is the command that started last, whether it runs or not.""",
-    Input=GetText,
-    Output=Text,
+    args_type=GetTextArgs,
+    result_type=PaneText,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("get-text 7", "the last 50 lines of pane 7"),
-        Example("get-text work:1.0 --tail 200", "more of them, by tmux place"),
-        Example("get-text 7 --command last", "what the last command printed"),
-        Example("robot get-text 7 --since 7:1042", "what is new since an earlier answer, as JSON"),
+        OperationExample("get-text 7", "the last 50 lines of pane 7"),
+        OperationExample("get-text work:1.0 --tail 200", "more of them, by tmux place"),
+        OperationExample("get-text 7 --command last", "what the last command printed"),
+        OperationExample("robot get-text 7 --since 7:1042", "what is new since an earlier answer, as JSON"),
     ),
 )

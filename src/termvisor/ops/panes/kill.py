@@ -4,17 +4,24 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from termvisor.errors import Unconfirmed
+from termvisor.errors import ConfirmationRequired
 from termvisor.model.action.action import Kill as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Deed, Wish, carried_out, foretold, foretold_lines, said
-from termvisor.ops.input._preconditions import Guarded, PaneReference, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import PaneReference, PreconditionArgs, build_preconditions
+from termvisor.ops.input._execute_action import (
+    ActionRequest,
+    ActionResult,
+    dry_run_action,
+    execute_action,
+    render_action_result,
+    render_dry_run_lines,
+)
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class Kill(Guarded, frozen=True, kw_only=True):
+class KillArgs(PreconditionArgs, frozen=True, kw_only=True):
     """What to end, and how."""
 
     pane: PaneReference
@@ -26,55 +33,57 @@ class Kill(Guarded, frozen=True, kw_only=True):
     ] = False
 
 
-async def wish(world: ActingWorld, wanted: Kill) -> Wish:
-    pane = await named(world, wanted.pane)
-    return Wish(
-        action=Action(pane=pane.id, signal=wanted.signal, closes_pane=wanted.close), terms=terms_of(wanted), pane=pane
+async def build_request(services: ActingServices, args: KillArgs) -> ActionRequest:
+    pane = await resolve_pane(services, args.pane)
+    return ActionRequest(
+        action=Action(pane=pane.id, signal=args.signal, closes_pane=args.close),
+        preconditions=build_preconditions(args),
+        pane=pane,
     )
 
 
-async def run(world: ActingWorld, wanted: Kill) -> Deed:
-    wished = await wish(world, wanted)
-    if not (wanted.yes or wanted.dry_run):
-        raise await _unconfirmed(world, wanted, wished)
-    deed, _ = await carried_out(world, wanted, wished)
+async def run(services: ActingServices, args: KillArgs) -> ActionResult:
+    wished = await build_request(services, args)
+    if not (args.yes or args.dry_run):
+        raise await _build_confirmation(services, args, wished)
+    deed, _ = await execute_action(services, args, wished)
     return deed
 
 
-async def _unconfirmed(world: ActingWorld, wanted: Kill, wished: Wish) -> Unconfirmed:
-    pane = await named(world, wanted.pane)
+async def _build_confirmation(services: ActingServices, args: KillArgs, request: ActionRequest) -> ConfirmationRequired:
+    pane = await resolve_pane(services, args.pane)
     facts = pane.facts
     place = f"{facts.session_name}:{facts.window_index}.{facts.pane_index} {facts.title}".rstrip()
-    shown = foretold_lines(await foretold(world, wished), Look(), is_brief=True)
-    what = "close pane" if wanted.close else f"send SIG{wanted.signal} to pane"
-    return Unconfirmed(clean(f"{what} {pane.id} ({place})?"), shown="\n".join(shown))
+    shown = render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True)
+    what = "close pane" if args.close else f"send SIG{args.signal} to pane"
+    return ConfirmationRequired(sanitize(f"{what} {pane.id} ({place})?"), shown="\n".join(shown))
 
 
-def plain(deed: Deed, look: Look) -> str:
-    return said(deed, look, "done")
+def render_text(result: ActionResult, options: RenderOptions) -> str:
+    return render_action_result(result, options, "done")
 
 
-OP = Op(
+OP = Operation(
     name="kill",
-    robot="kill",
+    robot_name="kill",
     summary="Interrupt or end what runs in a pane, or close the pane.",
     doc="""The signal goes to the process group in the foreground of the pane's terminal, never to the shell itself;
 `--close` (or `--pane`) ends the pane with everything in it. On a terminal it shows what would happen and asks;
 elsewhere it needs `--yes`. Policy is asked in any case.""",
-    Input=Kill,
-    Output=Deed,
+    args_type=KillArgs,
+    result_type=ActionResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    exits=(
+    exit_statuses=(
         (2, "Not confirmed: nothing was done."),
         (75, "Nothing was done: nothing runs in the foreground, or the pane is not as expected."),
         (77, "Nothing was done: denied, or a person must allow it first."),
     ),
     examples=(
-        Example("kill 7", "interrupt the program in pane 7"),
-        Example("kill 7 --signal TERM --yes", "end it without a question"),
-        Example("robot kill 7 --pane --yes", "close the pane"),
+        OperationExample("kill 7", "interrupt the program in pane 7"),
+        OperationExample("kill 7 --signal TERM --yes", "end it without a question"),
+        OperationExample("robot kill 7 --pane --yes", "close the pane"),
     ),
 )

@@ -4,28 +4,28 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.terminal.output import Gap, GapCause
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.panes._listing import (
-    Listing,
+    BaseListing,
     PaneFilter,
     PaneIdentity,
     SessionFilter,
     TargetFilter,
-    counts,
-    filters,
-    identities,
-    instant,
-    moment,
-    named_id,
-    nobody,
+    build_filters,
+    build_unknown_identity,
+    count_values,
+    format_optional_timestamp,
+    identify_all_panes,
+    parse_time_filter,
+    resolve_pane_id,
 )
-from termvisor.ops.render.text import Column, Look, age, counted, table
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
 
-CAUSES: dict[GapCause, str] = {
+GAP_CAUSE_TEXTS: dict[GapCause, str] = {
     "pipe_stolen": "Somebody else took the pane's pipe; we listen another way from then on.",
     "pipe_closed": "The pane's pipe was closed by somebody; we do not pipe that pane again.",
     "recorder_restart": "The recorder process ended and was started again.",
@@ -41,7 +41,7 @@ CAUSES: dict[GapCause, str] = {
 }
 
 
-class ListGaps(Struct, frozen=True, kw_only=True):
+class ListGapsArgs(Struct, frozen=True, kw_only=True):
     """Which gaps to list."""
 
     session: SessionFilter = None
@@ -71,41 +71,41 @@ class GapsSummary(Struct, frozen=True, kw_only=True):
     by_cause: dict[str, int]
 
 
-class GapListing(Listing, frozen=True, kw_only=True):
+class GapListing(BaseListing, frozen=True, kw_only=True):
     """Gaps, oldest first."""
 
     summary: GapsSummary
     items: tuple[GapItem, ...]
 
 
-async def run(world: World, wanted: ListGaps) -> GapListing:
-    now = world.clock.now()
-    gaps = await world.history.gaps(
-        pane=await named_id(world, wanted.pane),
-        since=moment(wanted.since, now),
+async def run(services: Services, args: ListGapsArgs) -> GapListing:
+    now = services.clock.now()
+    gaps = await services.history.list_gaps(
+        pane=await resolve_pane_id(services, args.pane),
+        since=parse_time_filter(args.since, now),
     )
-    who = await identities(world)
+    who = await identify_all_panes(services)
     items = tuple(
         item
-        for item in (_item(gap, who.get(gap.pane) or nobody(gap.pane)) for gap in gaps)
-        if wanted.session in (None, item.identity.session_name) and wanted.target in (None, item.identity.target)
+        for item in (_build_gap_item(gap, who.get(gap.pane) or build_unknown_identity(gap.pane)) for gap in gaps)
+        if args.session in (None, item.identity.session_name) and args.target in (None, item.identity.target)
     )
-    given = filters(session=wanted.session, target=wanted.target, pane=wanted.pane, since=wanted.since)
+    given = build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
     summary = GapsSummary(
         gaps=len(items),
         open=sum(item.end_at is None for item in items),
-        by_cause=counts(item.cause for item in items),
+        by_cause=count_values(item.cause for item in items),
     )
-    return GapListing(generated_at=iso(now), filters=given, summary=summary, items=items)
+    return GapListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
 
 
-def _item(gap: Gap, who: PaneIdentity) -> GapItem:
+def _build_gap_item(gap: Gap, identity: PaneIdentity) -> GapItem:
     return GapItem(
-        identity=who,
+        identity=identity,
         cause=gap.cause,
-        start_at=iso(gap.start_at),
-        end_at=instant(gap.end_at),
-        seconds=None if gap.end_at is None else seconds_between(gap.start_at, gap.end_at),
+        start_at=format_timestamp(gap.start_at),
+        end_at=format_optional_timestamp(gap.end_at),
+        seconds=None if gap.end_at is None else compute_seconds_between(gap.start_at, gap.end_at),
         after_epoch=gap.after,
         before_epoch=gap.before,
         detail=gap.detail,
@@ -113,33 +113,36 @@ def _item(gap: Gap, who: PaneIdentity) -> GapItem:
 
 
 COLUMNS = (
-    Column("PANE", lambda gap: str(gap.identity.id), is_right=True, style="bold"),
-    Column("SESSION", lambda gap: gap.identity.session_name, may_shrink=True, style="cyan"),
-    Column("CAUSE", lambda gap: gap.cause, style="yellow"),
-    Column("FROM", lambda gap: gap.start_at),
-    Column("TO", lambda gap: gap.end_at or "still open"),
-    Column("LENGTH", lambda gap: age(gap.seconds), is_right=True),
-    Column("WHAT", lambda gap: gap.detail or CAUSES[gap.cause], may_shrink=True),
+    TableColumn("PANE", lambda gap: str(gap.identity.id), is_right_aligned=True, style="bold"),
+    TableColumn("SESSION", lambda gap: gap.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn("CAUSE", lambda gap: gap.cause, style="yellow"),
+    TableColumn("FROM", lambda gap: gap.start_at),
+    TableColumn("TO", lambda gap: gap.end_at or "still open"),
+    TableColumn("LENGTH", lambda gap: format_age(gap.seconds), is_right_aligned=True),
+    TableColumn("WHAT", lambda gap: gap.detail or GAP_CAUSE_TEXTS[gap.cause], can_shrink=True),
 )
 
 
-def plain(listing: GapListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
-    if look.is_quiet:
+def render_text(result: GapListing, options: RenderOptions) -> str:
+    rows = render_table(COLUMNS, result.items, options)
+    if options.is_quiet:
         return rows
-    told = f"{counted(listing.summary.gaps, 'gap')}, {listing.summary.open} open"
-    return f"{rows}\n\n{told}" if listing.items else "No gaps: everything was captured."
+    told = f"{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
+    return f"{rows}\n\n{told}" if result.items else "No gaps: everything was captured."
 
 
-OP = Op(
+OP = Operation(
     name="list_gaps",
     aliases=("gaps",),
-    robot="gaps",
+    robot_name="gaps",
     summary="What could not be captured: where, when and why.",
     doc="Everything outside these gaps was captured exactly. The causes are a closed list, in the gaps reference.",
-    Input=ListGaps,
-    Output=GapListing,
+    args_type=ListGapsArgs,
+    result_type=GapListing,
     run=run,
-    plain=plain,
-    examples=(Example("gaps", "all gaps"), Example("gaps --pane 7 --since today", "today's gaps of one pane")),
+    render_text=render_text,
+    examples=(
+        OperationExample("gaps", "all gaps"),
+        OperationExample("gaps --pane 7 --since today", "today's gaps of one pane"),
+    ),
 )

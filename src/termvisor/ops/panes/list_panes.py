@@ -4,21 +4,35 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
-from termvisor.model.agent.identification import Signature
+from termvisor.clock import format_timestamp
+from termvisor.model.agent.identification import AgentSignature
 from termvisor.model.agent.session import AgentView
-from termvisor.model.terminal.pane import Activity, ActivityKind, DataPlane, PaneView
-from termvisor.ops.agents import _agent_row as agent_row
-from termvisor.ops.agents import _pane_agents as crew
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes import _rollup as rollup
-from termvisor.ops.panes._listing import Listing, PaneFilter, age_of, counts, instant, none
-from termvisor.ops.panes._pane_reference import path
-from termvisor.ops.render.text import Column, Look, age, clean, counted, size, table
+from termvisor.model.terminal.pane import ActivityKind, CaptureChannel, PaneActivity, PaneView
+from termvisor.ops.agents import _agent_row, _pane_agents
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes import _rollup
+from termvisor.ops.panes._listing import (
+    BaseListing,
+    PaneFilter,
+    compute_age,
+    count_values,
+    format_optional_timestamp,
+    render_empty_listing,
+)
+from termvisor.ops.panes._pane_reference import format_pane_path
+from termvisor.ops.render.text import (
+    RenderOptions,
+    TableColumn,
+    format_age,
+    format_bytes,
+    pluralize,
+    render_table,
+    sanitize,
+)
 
 
-class ListPanes(crew.Chosen, frozen=True, kw_only=True):
+class ListPanesArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
     """Which panes to list."""
 
     pane: PaneFilter = None
@@ -36,7 +50,7 @@ class ActivityItem(Struct, frozen=True, kw_only=True):
     is_proven: bool
 
 
-class PaneItem(agent_row.AgentRow, frozen=True, kw_only=True):
+class PaneItem(_agent_row.AgentRow, frozen=True, kw_only=True):
     reference: str
     server: str
     window_name: str
@@ -49,7 +63,7 @@ class PaneItem(agent_row.AgentRow, frozen=True, kw_only=True):
     width: int
     height: int
     activity: ActivityItem
-    heard_by: DataPlane
+    heard_by: CaptureChannel
     first_seen_at: str
     last_output_at: str | None
     last_output_age: float | None
@@ -68,10 +82,10 @@ class PanesSummary(Struct, frozen=True, kw_only=True):
     by_activity: dict[str, int]
     by_target: dict[str, int]
     gaps: int
-    agents: rollup.Summed
+    agents: _rollup.AgentTotals
 
 
-class PaneListing(Listing, frozen=True, kw_only=True):
+class PaneListing(BaseListing, frozen=True, kw_only=True):
     """Panes, by id."""
 
     summary: PanesSummary
@@ -80,35 +94,37 @@ class PaneListing(Listing, frozen=True, kw_only=True):
     """Where there are no panes at all: what may be the reason."""
 
 
-async def run(world: World, wanted: ListPanes) -> PaneListing:
-    given = crew.given(wanted, pane=wanted.pane, gone=wanted.gone)
-    members = await crew.crew(world, given, gone=wanted.gone)
-    panes, now = [one.pane for one in members], world.clock.now()
+async def run(services: Services, args: ListPanesArgs) -> PaneListing:
+    given = _pane_agents.collect_agent_filters(args, pane=args.pane, gone=args.gone)
+    members = await _pane_agents.select_panes_with_agents(services, given, gone=args.gone)
+    panes, now = [one.pane for one in members], services.clock.now()
     summary = PanesSummary(
         panes=len(panes),
-        by_activity=counts(pane.activity.kind for pane in panes),
-        by_target=counts(pane.instance.server.target for pane in panes),
+        by_activity=count_values(pane.activity.kind for pane in panes),
+        by_target=count_values(pane.instance.server.target for pane in panes),
         gaps=sum(pane.gaps for pane in panes),
-        agents=rollup.Summed(**rollup.summed(members)),
+        agents=_rollup.AgentTotals(**_rollup.sum_agents(members)),
     )
-    signatures = await world.agents.signatures()
-    items = tuple(item(one.pane, one.view, now, signatures.get(one.pane.id)) for one in members)
-    notes = () if items or given else await _reasons(world)
-    return PaneListing(generated_at=iso(now), filters=given, summary=summary, items=items, notes=notes)
+    signatures = await services.agents.list_signatures()
+    items = tuple(build_pane_item(one.pane, one.view, now, signatures.get(one.pane.id)) for one in members)
+    notes = () if items or given else await _find_empty_reasons(services)
+    return PaneListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items, notes=notes)
 
 
-async def _reasons(world: World) -> tuple[str, ...]:
+async def _find_empty_reasons(services: Services) -> tuple[str, ...]:
     """Why nothing may be there to be listed."""
-    health = await world.upkeep.health()
+    health = await services.maintenance.get_health()
     silent = [f"No tmux server answers on {server.socket}" for server in health.servers if not server.mux_ok]
     return (*health.alerts, *silent)
 
 
-def item(pane: PaneView, view: AgentView | None, now: int, seen: Signature | None = None) -> PaneItem:
+def build_pane_item(
+    pane: PaneView, view: AgentView | None, now: int, signature: AgentSignature | None = None
+) -> PaneItem:
     facts = pane.facts
     return PaneItem(
-        **agent_row.fields(pane, view, now, seen),
-        reference=path(pane),
+        **_agent_row.build_row_fields(pane, view, now, signature),
+        reference=format_pane_path(pane),
         server=pane.instance.server.socket,
         window_name=facts.window_name,
         window_index=facts.window_index,
@@ -119,12 +135,12 @@ def item(pane: PaneView, view: AgentView | None, now: int, seen: Signature | Non
         title=facts.title,
         width=facts.width,
         height=facts.height,
-        activity=_activity(pane.activity, now),
+        activity=_build_activity_item(pane.activity, now),
         heard_by=pane.heard_by,
-        first_seen_at=iso(pane.first_seen_at),
-        last_output_at=instant(pane.last_output_at),
-        last_output_age=age_of(pane.last_output_at, now),
-        gone_at=instant(pane.gone_at),
+        first_seen_at=format_timestamp(pane.first_seen_at),
+        last_output_at=format_optional_timestamp(pane.last_output_at),
+        last_output_age=compute_age(pane.last_output_at, now),
+        gone_at=format_optional_timestamp(pane.gone_at),
         is_dead=facts.dead,
         exit_status=facts.dead_status,
         exit_signal=facts.dead_signal,
@@ -135,22 +151,22 @@ def item(pane: PaneView, view: AgentView | None, now: int, seen: Signature | Non
     )
 
 
-def _activity(activity: Activity, now: int) -> ActivityItem:
+def _build_activity_item(activity: PaneActivity, now: int) -> ActivityItem:
     return ActivityItem(
         kind=activity.kind,
-        since=instant(activity.since),
-        age=age_of(activity.since, now),
+        since=format_optional_timestamp(activity.since),
+        age=compute_age(activity.since, now),
         command_line=activity.command_line,
         last_exit=activity.last_exit,
         is_proven=activity.is_proven,
     )
 
 
-def doing(pane: PaneItem) -> str:
+def format_activity(pane: PaneItem) -> str:
     """A few words on what a pane is doing: `! waiting approval`, `prompt (1)`, `$ make test`, `alt screen`, `ended`."""
     activity = pane.activity
     if pane.state is not None:
-        return agent_row.state_cell(pane)
+        return _agent_row.format_state_cell(pane)
     if pane.gone_at is not None:
         return "ended"
     if pane.is_dead:
@@ -162,71 +178,83 @@ def doing(pane: PaneItem) -> str:
     return activity.kind.replace("_", " ")
 
 
-def since(pane: PaneItem) -> float | None:
+def get_activity_age(pane: PaneItem) -> float | None:
     """Seconds for which the pane has been doing that."""
     return pane.state_age if pane.state is not None else pane.activity.age
 
 
 COLUMNS = (
-    Column("ID", lambda pane: str(pane.identity.id), is_right=True, style="bold"),
-    Column("SESSION", lambda pane: pane.identity.session_name, may_shrink=True, style="cyan"),
-    Column("WINDOW", lambda pane: f"{pane.window_index}:{pane.window_name}", may_shrink=True),
-    Column("PANE", lambda pane: pane.identity.pane_id),
-    agent_row.AGENT,
-    Column("STATE", doing, may_shrink=True, paint=agent_row.painted, narrowest=agent_row.STATE_WIDTH),
-    Column("AGE", lambda pane: age(since(pane)), is_right=True),
-    Column("TITLE", lambda pane: pane.agent_title or pane.title, may_shrink=True),
-    Column("COMMAND", lambda pane: pane.command, may_shrink=True, is_extra=True),
-    *agent_row.USED,
-    Column("CWD", lambda pane: pane.cwd, may_shrink=True, style="dim", is_extra=True),
-    Column("OUTPUT", lambda pane: age(pane.last_output_age), is_right=True),
-    Column("GAPS", lambda pane: str(pane.gaps or "-"), is_right=True, style="yellow"),
-    Column("BYTES", lambda pane: size(pane.bytes_heard), is_right=True, is_extra=True),
-    Column("RATE", lambda pane: f"{size(pane.bytes_per_second)}/s", is_right=True, is_extra=True),
+    TableColumn("ID", lambda pane: str(pane.identity.id), is_right_aligned=True, style="bold"),
+    TableColumn("SESSION", lambda pane: pane.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn("WINDOW", lambda pane: f"{pane.window_index}:{pane.window_name}", can_shrink=True),
+    TableColumn("PANE", lambda pane: pane.identity.pane_id),
+    _agent_row.AGENT_COLUMN,
+    TableColumn(
+        "STATE",
+        format_activity,
+        can_shrink=True,
+        choose_style=_agent_row.get_state_style,
+        min_width=_agent_row.MIN_STATE_WIDTH,
+    ),
+    TableColumn("AGE", lambda pane: format_age(get_activity_age(pane)), is_right_aligned=True),
+    TableColumn("TITLE", lambda pane: pane.agent_title or pane.title, can_shrink=True),
+    TableColumn("COMMAND", lambda pane: pane.command, can_shrink=True, is_optional=True),
+    *_agent_row.USAGE_COLUMNS,
+    TableColumn("CWD", lambda pane: pane.cwd, can_shrink=True, style="dim", is_optional=True),
+    TableColumn("OUTPUT", lambda pane: format_age(pane.last_output_age), is_right_aligned=True),
+    TableColumn("GAPS", lambda pane: str(pane.gaps or "-"), is_right_aligned=True, style="yellow"),
+    TableColumn("BYTES", lambda pane: format_bytes(pane.bytes_heard), is_right_aligned=True, is_optional=True),
+    TableColumn(
+        "RATE", lambda pane: f"{format_bytes(pane.bytes_per_second)}/s", is_right_aligned=True, is_optional=True
+    ),
 )
 
-_OF_AGENTS = (agent_row.AGENT, *agent_row.USED)
+_AGENT_COLUMNS = (_agent_row.AGENT_COLUMN, *_agent_row.USAGE_COLUMNS)
 
 
-def columns(listing: PaneListing) -> list[Column]:
+def choose_columns(listing: PaneListing) -> list[TableColumn]:
     """Those of agents are left out where they would say nothing."""
-    return [column for column in COLUMNS if column not in _OF_AGENTS or _says_something(column, listing)]
+    return [column for column in COLUMNS if column not in _AGENT_COLUMNS or _has_values(column, listing)]
 
 
-def _says_something(column: Column, listing: PaneListing) -> bool:
-    return any(column.cell(item) not in ("", "-") for item in listing.items)
+def _has_values(column: TableColumn, listing: PaneListing) -> bool:
+    return any(column.render_cell(item) not in ("", "-") for item in listing.items)
 
 
-def plain(listing: PaneListing, look: Look) -> str:
-    rows = table(columns(listing), listing.items, look)
-    if look.is_quiet:
+def render_text(result: PaneListing, options: RenderOptions) -> str:
+    rows = render_table(choose_columns(result), result.items, options)
+    if options.is_quiet:
         return rows
-    if listing.filters and not listing.items:
-        return none("pane", listing)
-    return f"{rows}\n\n{_told(listing.summary)}" if listing.items else f"No panes. {_notes(listing, look)}{_DEMO}"
+    if result.filters and not result.items:
+        return render_empty_listing("pane", result)
+    return (
+        f"{rows}\n\n{_render_summary(result.summary)}"
+        if result.items
+        else f"No panes. {_render_notes(result, options)}{_DEMO_HINT}"
+    )
 
 
-def _told(summary: PanesSummary) -> str:
+def _render_summary(summary: PanesSummary) -> str:
     agents = summary.agents
-    parts = [counted(summary.panes, "pane"), counted(summary.gaps, "gap")]
+    parts = [pluralize(summary.panes, "pane"), pluralize(summary.gaps, "gap")]
     if agents.agents:
-        parts.append(f"{counted(agents.agents, 'agent')} ({rollup.told(agents.by_state)})")
+        parts.append(f"{pluralize(agents.agents, 'agent')} ({_rollup.format_counts(agents.by_state)})")
     if agents.needs_action:
         parts.append(f"{agents.needs_action} need{'s' * (agents.needs_action == 1)} a person: `visor next`")
     return ", ".join(parts)
 
 
-_DEMO = "`visor demo` starts some to try things on."
+_DEMO_HINT = "`visor demo` starts some to try things on."
 
 
-def _notes(listing: PaneListing, look: Look) -> str:
-    return "".join(look.paint("yellow", f"{clean(note)}.") + " " for note in listing.notes)
+def _render_notes(listing: PaneListing, options: RenderOptions) -> str:
+    return "".join(options.paint("yellow", f"{sanitize(note)}.") + " " for note in listing.notes)
 
 
-OP = Op(
+OP = Operation(
     name="list_panes",
     aliases=("panes",),
-    robot="state",
+    robot_name="state",
     summary="All panes: where they are, what they do, what was heard.",
     doc="""Lists the panes of every watched multiplexer server by our own number, which is never reused and is the
 shortest reference to a pane.
@@ -234,15 +262,17 @@ shortest reference to a pane.
 A pane with an agent shows the agent's `state`, how long it holds, and a `!` where a person is needed; `visor explain`
 says why a state is believed. What is not known is `unknown` with its `reason`, never `idle`. A pane without an
 agent shows its `activity`, which comes from shell marks and the stream, never from text that looks like a prompt.""",
-    Input=ListPanes,
-    Output=PaneListing,
+    args_type=ListPanesArgs,
+    result_type=PaneListing,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("list-panes", "all panes"),
-        Example("list-panes --session work", "the panes of one session"),
-        Example("panes --needs-action", "the agents that wait for you"),
-        Example("robot state --state waiting,error --agent codex", "those of one agent in these states, as JSON"),
-        Example("robot state --pane 7", "one pane, as JSON"),
+        OperationExample("list-panes", "all panes"),
+        OperationExample("list-panes --session work", "the panes of one session"),
+        OperationExample("panes --needs-action", "the agents that wait for you"),
+        OperationExample(
+            "robot state --state waiting,error --agent codex", "those of one agent in these states, as JSON"
+        ),
+        OperationExample("robot state --pane 7", "one pane, as JSON"),
     ),
 )

@@ -2,15 +2,15 @@
 
 from msgspec import Struct
 
-from termvisor.clock import iso
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.panes._listing import Listing
-from termvisor.ops.panes.reserve import Reserved, told
-from termvisor.ops.render.text import Column, Look, age, table
+from termvisor.clock import format_timestamp
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.panes._listing import BaseListing
+from termvisor.ops.panes.reserve import ReservationItem, build_reservation_item
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, render_table
 
 
-class ListReservations(Struct, frozen=True, kw_only=True):
+class ListReservationsArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
@@ -18,41 +18,41 @@ class ReservationsSummary(Struct, frozen=True, kw_only=True):
     reservations: int
 
 
-class ReservationListing(Listing, frozen=True, kw_only=True):
+class ReservationListing(BaseListing, frozen=True, kw_only=True):
     """Reservations that hold, oldest first."""
 
     summary: ReservationsSummary
-    items: tuple[Reserved, ...]
+    items: tuple[ReservationItem, ...]
 
 
-async def run(world: ActingWorld, _wanted: ListReservations) -> ReservationListing:
-    now = world.clock.now()
-    items = tuple(told(one, now) for one in await world.door.reservations.list())
+async def run(services: ActingServices, _args: ListReservationsArgs) -> ReservationListing:
+    now = services.clock.now()
+    items = tuple(build_reservation_item(one, now) for one in await services.gate.reservations.list())
     summary = ReservationsSummary(reservations=len(items))
-    return ReservationListing(generated_at=iso(now), summary=summary, items=items)
+    return ReservationListing(generated_at=format_timestamp(now), summary=summary, items=items)
 
 
 COLUMNS = (
-    Column("ID", lambda one: str(one.reservation_id), is_right=True, style="bold"),
-    Column("PANE", lambda one: str(one.pane), is_right=True),
-    Column("OWNER", lambda one: one.owner, may_shrink=True, style="cyan"),
-    Column("LEFT", lambda one: age(one.left), is_right=True),
+    TableColumn("ID", lambda one: str(one.reservation_id), is_right_aligned=True, style="bold"),
+    TableColumn("PANE", lambda one: str(one.pane), is_right_aligned=True),
+    TableColumn("OWNER", lambda one: one.owner, can_shrink=True, style="cyan"),
+    TableColumn("LEFT", lambda one: format_age(one.left), is_right_aligned=True),
 )
 
 
-def plain(listing: ReservationListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look)
-    return rows if rows or look.is_quiet else "No pane is reserved."
+def render_text(result: ReservationListing, options: RenderOptions) -> str:
+    rows = render_table(COLUMNS, result.items, options)
+    return rows if rows or options.is_quiet else "No pane is reserved."
 
 
-OP = Op(
+OP = Operation(
     name="list_reservations",
     aliases=("reservations",),
     summary="Who has which pane for themselves, and for how long.",
     doc="`reserve` makes one, `release` ends it, and so does its time.",
-    Input=ListReservations,
-    Output=ReservationListing,
+    args_type=ListReservationsArgs,
+    result_type=ReservationListing,
     run=run,
-    plain=plain,
-    examples=(Example("reservations", "all that hold"),),
+    render_text=render_text,
+    examples=(OperationExample("reservations", "all that hold"),),
 )

@@ -5,25 +5,25 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
-from termvisor.ops.agents import _pane_agents as crew
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes import _rollup as rollup
-from termvisor.ops.panes._listing import Listing, SessionIdentity, counts, none
-from termvisor.ops.render.text import Column, Look, counted, table
+from termvisor.clock import format_timestamp
+from termvisor.ops.agents import _pane_agents
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes import _rollup
+from termvisor.ops.panes._listing import BaseListing, SessionIdentity, count_values, render_empty_listing
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
 
 
-class ListSessions(rollup.Places, frozen=True, kw_only=True):
+class ListSessionsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
     """Which sessions to list."""
 
     group_by: Annotated[
-        rollup.SessionGrouping, Meta(description="What is one session: that of one server, or all of one name.")
+        _rollup.SessionGrouping, Meta(description="What is one session: that of one server, or all of one name.")
     ] = "target-session"
     agent_summary: Annotated[bool, Meta(description="With the states of each kind of agent.")] = False
 
 
-class SessionItem(rollup.PlaceRow, frozen=True, kw_only=True):
+class SessionItem(_rollup.PaneGroupRow, frozen=True, kw_only=True):
     """``agent_states`` are there with `--agent-summary`. Sessions that were merged by name may have several targets:
     then ``identity.target`` is empty.
     """
@@ -42,31 +42,31 @@ class SessionsSummary(Struct, frozen=True, kw_only=True):
     by_target: dict[str, int]
 
 
-class SessionListing(Listing, frozen=True, kw_only=True):
+class SessionListing(BaseListing, frozen=True, kw_only=True):
     """Sessions, by server and name."""
 
     summary: SessionsSummary
     items: tuple[SessionItem, ...]
 
 
-async def run(world: World, wanted: ListSessions) -> SessionListing:
-    given = crew.given(wanted, pane=wanted.pane)
-    groups = await rollup.gathered(world, given, rollup.GROUPINGS[wanted.group_by])
-    now = world.clock.now()
-    items = tuple(_item(members, now, has_states=wanted.agent_summary) for members in groups)
+async def run(services: Services, args: ListSessionsArgs) -> SessionListing:
+    given = _pane_agents.collect_agent_filters(args, pane=args.pane)
+    groups = await _rollup.group_panes(services, given, _rollup.GROUP_KEY_FUNCTIONS[args.group_by])
+    now = services.clock.now()
+    items = tuple(_build_session_item(members, now, has_states=args.agent_summary) for members in groups)
     panes = [one.pane for members in groups for one in members]
     summary = SessionsSummary(
         sessions=len(items),
         windows=sum(item.windows for item in items),
         panes=len(panes),
-        by_target=counts(target for item in items for target in item.by_target),
+        by_target=count_values(target for item in items for target in item.by_target),
     )
-    return SessionListing(generated_at=iso(now), filters=given, summary=summary, items=items)
+    return SessionListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
 
 
-def _item(members: Sequence[crew.Member], now: int, *, has_states: bool) -> SessionItem:
+def _build_session_item(members: Sequence[_pane_agents.PaneWithAgent], now: int, *, has_states: bool) -> SessionItem:
     panes = [one.pane for one in members]
-    by_target = counts(pane.instance.server.target for pane in panes)
+    by_target = count_values(pane.instance.server.target for pane in panes)
     servers = {pane.instance.server: pane.facts.session_attached for pane in panes}
     target = next(iter(by_target)) if len(by_target) == 1 else ""
     return SessionItem(
@@ -74,57 +74,65 @@ def _item(members: Sequence[crew.Member], now: int, *, has_states: bool) -> Sess
         attached=sum(servers.values()),
         windows=len({(pane.instance.server, pane.facts.window_id) for pane in panes}),
         by_target=by_target,
-        agent_states=_states(members) if has_states else {},
-        **rollup.place_fields(members, now),
+        agent_states=_count_agent_states(members) if has_states else {},
+        **_rollup.build_group_fields(members, now),
     )
 
 
-def _states(members: Sequence[crew.Member]) -> dict[str, dict[str, int]]:
-    groups = rollup.together([one for one in members if one.view is not None], rollup.GROUPINGS["agent"])
-    return {state.agent: rollup.summed(group)["by_state"] for group in groups for state in crew.agents_of(group[:1])}
+def _count_agent_states(members: Sequence[_pane_agents.PaneWithAgent]) -> dict[str, dict[str, int]]:
+    groups = _rollup.group_members(
+        [one for one in members if one.view is not None], _rollup.GROUP_KEY_FUNCTIONS["agent"]
+    )
+    return {
+        state.agent: _rollup.sum_agents(group)["by_state"]
+        for group in groups
+        for state in _pane_agents.list_agent_states(group[:1])
+    }
 
 
 COLUMNS = (
-    Column("SESSION", lambda item: item.identity.session_name, may_shrink=True, style="cyan"),
-    Column("TARGET", lambda item: item.identity.target or rollup.told_names(item.by_target), may_shrink=True),
-    Column("ATTACHED", lambda item: str(item.attached or "-"), is_right=True),
-    Column("WINDOWS", lambda item: str(item.windows), is_right=True),
-    Column("PANES", lambda item: str(len(item.panes)), is_right=True),
+    TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn(
+        "TARGET", lambda item: item.identity.target or _rollup.format_name_counts(item.by_target), can_shrink=True
+    ),
+    TableColumn("ATTACHED", lambda item: str(item.attached or "-"), is_right_aligned=True),
+    TableColumn("WINDOWS", lambda item: str(item.windows), is_right_aligned=True),
+    TableColumn("PANES", lambda item: str(len(item.panes)), is_right_aligned=True),
 )
 
 
-def _each(item: SessionItem) -> str:
+def _format_agent_states(item: SessionItem) -> str:
     """`claude_code: 1 waiting approval, 2 running; codex: 1 idle`."""
-    return "; ".join(f"{agent}: {rollup.told(states)}" for agent, states in item.agent_states.items()) or "-"
+    return "; ".join(f"{agent}: {_rollup.format_counts(states)}" for agent, states in item.agent_states.items()) or "-"
 
 
-_WHO = Column("AGENTS", _each, may_shrink=True, narrowest=30)
+_AGENT_STATES_COLUMN = TableColumn("AGENTS", _format_agent_states, can_shrink=True, min_width=30)
 
 
-def plain(listing: SessionListing, look: Look) -> str:
-    who = _WHO if any(item.agent_states for item in listing.items) else rollup.AGENTS
-    rows = table(rollup.columns(COLUMNS, listing.items, who), listing.items, look)
-    if look.is_quiet:
+def render_text(result: SessionListing, options: RenderOptions) -> str:
+    who = _AGENT_STATES_COLUMN if any(item.agent_states for item in result.items) else _rollup.AGENTS_COLUMN
+    rows = render_table(_rollup.build_columns(COLUMNS, result.items, who), result.items, options)
+    if options.is_quiet:
         return rows
-    told = f"{counted(listing.summary.sessions, 'session')}, {counted(listing.summary.panes, 'pane')}"
-    return f"{rows}\n\n{told}" if listing.items else none("session", listing)
+    told = f"{pluralize(result.summary.sessions, 'session')}, {pluralize(result.summary.panes, 'pane')}"
+    return f"{rows}\n\n{told}" if result.items else render_empty_listing("session", result)
 
 
-OP = Op(
+OP = Operation(
     name="list_sessions",
     aliases=("sessions",),
     summary="All sessions, with totals.",
     doc="""`attached` counts the people looking at the session, as the multiplexer tells it. `top_state` is the state
 that matters most among its agents. Sessions of one name on two servers are two, unless `--group-by session-name` merges
 them.""",
-    Input=ListSessions,
-    Output=SessionListing,
+    args_type=ListSessionsArgs,
+    result_type=SessionListing,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("list-sessions", "all sessions"),
-        Example("sessions --target local", "those of one target"),
-        Example("list sessions --agent-summary", "with the states of each kind of agent"),
-        Example("sessions --group-by session-name", "those of one name on all servers as one"),
+        OperationExample("list-sessions", "all sessions"),
+        OperationExample("sessions --target local", "those of one target"),
+        OperationExample("list sessions --agent-summary", "with the states of each kind of agent"),
+        OperationExample("sessions --group-by session-name", "those of one name on all servers as one"),
     ),
 )

@@ -5,23 +5,23 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
-from termvisor.ops.agents import _pane_agents as crew
-from termvisor.ops.agents._agent_row import AgentRow, row, spoken
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes import _rollup as rollup
-from termvisor.ops.panes._listing import Listing, WindowIdentity, counts, none
-from termvisor.ops.render.text import Column, Look, counted, table
+from termvisor.clock import format_timestamp
+from termvisor.ops.agents import _pane_agents
+from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_state
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes import _rollup
+from termvisor.ops.panes._listing import BaseListing, WindowIdentity, count_values, render_empty_listing
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
 
 
-class ListWindows(rollup.Places, frozen=True, kw_only=True):
+class ListWindowsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
     """Which windows to list."""
 
-    with_agent_status: Annotated[bool, Meta(description="With a row for each agent in them.")] = False
+    with_agent_status: Annotated[bool, Meta(description="With a build_agent_row for each agent in them.")] = False
 
 
-class WindowItem(rollup.PlaceRow, frozen=True, kw_only=True):
+class WindowItem(_rollup.PaneGroupRow, frozen=True, kw_only=True):
     """``agent_rows`` are there with `--with-agent-status`."""
 
     identity: WindowIdentity
@@ -36,76 +36,76 @@ class WindowsSummary(Struct, frozen=True, kw_only=True):
     by_target: dict[str, int]
 
 
-class WindowListing(Listing, frozen=True, kw_only=True):
+class WindowListing(BaseListing, frozen=True, kw_only=True):
     """Windows, by server, session and index."""
 
     summary: WindowsSummary
     items: tuple[WindowItem, ...]
 
 
-async def run(world: World, wanted: ListWindows) -> WindowListing:
-    given = crew.given(wanted, pane=wanted.pane)
-    groups = await rollup.gathered(world, given, rollup.by_window)
-    now = world.clock.now()
-    items = tuple(_item(members, now, has_rows=wanted.with_agent_status) for members in groups)
+async def run(services: Services, args: ListWindowsArgs) -> WindowListing:
+    given = _pane_agents.collect_agent_filters(args, pane=args.pane)
+    groups = await _rollup.group_panes(services, given, _rollup.get_window_key)
+    now = services.clock.now()
+    items = tuple(_build_window_item(members, now, has_rows=args.with_agent_status) for members in groups)
     summary = WindowsSummary(
-        windows=len(items), panes=sum(map(len, groups)), by_target=counts(item.identity.target for item in items)
+        windows=len(items), panes=sum(map(len, groups)), by_target=count_values(item.identity.target for item in items)
     )
-    return WindowListing(generated_at=iso(now), filters=given, summary=summary, items=items)
+    return WindowListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
 
 
-def _item(members: Sequence[crew.Member], now: int, *, has_rows: bool) -> WindowItem:
+def _build_window_item(members: Sequence[_pane_agents.PaneWithAgent], now: int, *, has_rows: bool) -> WindowItem:
     pane = members[0].pane
     target, facts = pane.instance.server.target, pane.facts
-    rows = (row(one.pane, one.view, now) for one in members if one.view is not None and has_rows)
+    rows = (build_agent_row(one.pane, one.view, now) for one in members if one.view is not None and has_rows)
     return WindowItem(
         identity=WindowIdentity(target=target, session_name=facts.session_name, window_id=facts.window_id),
         index=facts.window_index,
         name=facts.window_name,
         agent_rows=tuple(rows),
-        **rollup.place_fields(members, now),
+        **_rollup.build_group_fields(members, now),
     )
 
 
 COLUMNS = (
-    Column("SESSION", lambda item: item.identity.session_name, may_shrink=True, style="cyan"),
-    Column("WINDOW", lambda item: f"{item.index}:{item.name}", may_shrink=True),
-    Column("ID", lambda item: item.identity.window_id),
-    Column("PANES", lambda item: " ".join(map(str, item.panes)), may_shrink=True),
+    TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn("WINDOW", lambda item: f"{item.index}:{item.name}", can_shrink=True),
+    TableColumn("ID", lambda item: item.identity.window_id),
+    TableColumn("PANES", lambda item: " ".join(map(str, item.panes)), can_shrink=True),
 )
 
 
-def _each(item: WindowItem) -> str:
+def _format_agent_rows(item: WindowItem) -> str:
     """`2 claude_code waiting approval, 3 codex running`."""
-    told = (f"{one.identity.id} {one.agent} {spoken(one.state, one.reason)}" for one in item.agent_rows)
+    told = (f"{one.identity.id} {one.agent} {format_state(one.state, one.reason)}" for one in item.agent_rows)
     return ", ".join(told) or "-"
 
 
-_WHO = Column("AGENTS", _each, may_shrink=True, narrowest=30)
+_AGENT_ROWS_COLUMN = TableColumn("AGENTS", _format_agent_rows, can_shrink=True, min_width=30)
 
 
-def plain(listing: WindowListing, look: Look) -> str:
-    who = _WHO if any(item.agent_rows for item in listing.items) else rollup.AGENTS
-    rows = table(rollup.columns(COLUMNS, listing.items, who), listing.items, look)
-    if look.is_quiet:
+def render_text(result: WindowListing, options: RenderOptions) -> str:
+    who = _AGENT_ROWS_COLUMN if any(item.agent_rows for item in result.items) else _rollup.AGENTS_COLUMN
+    rows = render_table(_rollup.build_columns(COLUMNS, result.items, who), result.items, options)
+    if options.is_quiet:
         return rows
-    told = f"{counted(listing.summary.windows, 'window')}, {counted(listing.summary.panes, 'pane')}"
-    return f"{rows}\n\n{told}" if listing.items else none("window", listing)
+    told = f"{pluralize(result.summary.windows, 'window')}, {pluralize(result.summary.panes, 'pane')}"
+    return f"{rows}\n\n{told}" if result.items else render_empty_listing("window", result)
 
 
-OP = Op(
+OP = Operation(
     name="list_windows",
     aliases=("windows",),
     summary="All windows, each with what its panes are doing.",
     doc="""A window is listed under each session that shows it; `panes` are our pane numbers. `top_state` is the state
 that matters most among its agents, beside how many wait and how many run.""",
-    Input=ListWindows,
-    Output=WindowListing,
+    args_type=ListWindowsArgs,
+    result_type=WindowListing,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("list-windows", "all windows"),
-        Example("windows --session work", "those of one session"),
-        Example("list windows --with-agent-status", "with every agent in them"),
+        OperationExample("list-windows", "all windows"),
+        OperationExample("windows --session work", "those of one session"),
+        OperationExample("list windows --with-agent-status", "with every agent in them"),
     ),
 )

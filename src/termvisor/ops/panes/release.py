@@ -5,40 +5,40 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.render.text import RenderOptions
 
 
-class Release(Struct, frozen=True, kw_only=True):
+class ReleaseArgs(Struct, frozen=True, kw_only=True):
     """Which reservation."""
 
     id: Annotated[int, Meta(description="The number that `reserve` gave.", extra={"positional": "one"}, ge=1)]
 
 
-class Released(Struct, frozen=True, kw_only=True):
+class ReleaseResult(Struct, frozen=True, kw_only=True):
     reservation_id: int
 
 
-async def run(world: ActingWorld, wanted: Release) -> Released:
-    if not await world.door.reservations.release(wanted.id):
-        raise BadRequest(f"no reservation {wanted.id} holds", hint="`visor reservations` lists them.")
-    return Released(reservation_id=wanted.id)
+async def run(services: ActingServices, args: ReleaseArgs) -> ReleaseResult:
+    if not await services.gate.reservations.release(args.id):
+        raise BadRequest(f"no reservation {args.id} holds", hint="`visor reservations` lists them.")
+    return ReleaseResult(reservation_id=args.id)
 
 
-def plain(released: Released, look: Look) -> str:
-    return f"reservation {released.reservation_id} has ended"
+def render_text(result: ReleaseResult, options: RenderOptions) -> str:
+    return f"reservation {result.reservation_id} has ended"
 
 
-OP = Op(
+OP = Operation(
     name="release",
-    robot="release",
+    robot_name="release",
     summary="End a reservation.",
     doc="Anybody who may call Termvisor may end any reservation: it keeps programs apart, it locks nobody out.",
-    Input=Release,
-    Output=Released,
+    args_type=ReleaseArgs,
+    result_type=ReleaseResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    examples=(Example("release 3", "the pane is free again"),),
+    examples=(OperationExample("release 3", "the pane is free again"),),
 )

@@ -4,18 +4,18 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
+from termvisor.clock import format_timestamp
 from termvisor.model.action.approval import Reservation
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._preconditions import PaneReference
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look, age, clean
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import PaneReference
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions, format_age, sanitize
 from termvisor.redaction import redact
 
 
-class Reserve(Struct, frozen=True, kw_only=True):
+class ReserveArgs(Struct, frozen=True, kw_only=True):
     """Which pane, for whom and for how long."""
 
     pane: PaneReference
@@ -25,7 +25,7 @@ class Reserve(Struct, frozen=True, kw_only=True):
     ttl_secs: Annotated[float, Meta(description="For so many seconds.", gt=0, le=86_400)] = 900.0
 
 
-class Reserved(Struct, frozen=True, kw_only=True):
+class ReservationItem(Struct, frozen=True, kw_only=True):
     """``left`` are the seconds until it ends by itself."""
 
     reservation_id: int
@@ -36,47 +36,47 @@ class Reserved(Struct, frozen=True, kw_only=True):
     left: float
 
 
-def told(one: Reservation, now: int) -> Reserved:
-    return Reserved(
-        reservation_id=one.id,
-        pane=one.pane,
-        owner=redact(one.owner),
-        reserved_at=iso(one.at),
-        expires_at=iso(one.expires_at),
-        left=max(0.0, seconds_between(now, one.expires_at)),
+def build_reservation_item(reservation: Reservation, now: int) -> ReservationItem:
+    return ReservationItem(
+        reservation_id=reservation.id,
+        pane=reservation.pane,
+        owner=redact(reservation.owner),
+        reserved_at=format_timestamp(reservation.at),
+        expires_at=format_timestamp(reservation.expires_at),
+        left=max(0.0, compute_seconds_between(now, reservation.expires_at)),
     )
 
 
-async def run(world: ActingWorld, wanted: Reserve) -> Reserved:
-    pane = await named(world, wanted.pane)
-    actor = world.door.actor
-    owner = wanted.owner or actor.name or f"{actor.kind}:{actor.uid}"
-    held = await world.door.reservations.hold(pane.id, owner, wanted.ttl_secs)
-    return told(held, world.clock.now())
+async def run(services: ActingServices, args: ReserveArgs) -> ReservationItem:
+    pane = await resolve_pane(services, args.pane)
+    actor = services.gate.actor
+    owner = args.owner or actor.name or f"{actor.kind}:{actor.uid}"
+    held = await services.gate.reservations.reserve(pane.id, owner, args.ttl_secs)
+    return build_reservation_item(held, services.clock.now())
 
 
-def plain(held: Reserved, look: Look) -> str:
-    if look.is_quiet:
-        return str(held.reservation_id)
-    text = f"reservation {held.reservation_id}: pane {held.pane} is reserved for {held.owner}, {age(held.left)}"
-    return clean(f"{text}; act with --owner {held.owner}")
+def render_text(result: ReservationItem, options: RenderOptions) -> str:
+    if options.is_quiet:
+        return str(result.reservation_id)
+    text = f"reservation {result.reservation_id}: pane {result.pane} is reserved for {result.owner}, {format_age(result.left)}"
+    return sanitize(f"{text}; act with --owner {result.owner}")
 
 
-OP = Op(
+OP = Operation(
     name="reserve",
-    robot="reserve",
+    robot_name="reserve",
     summary="Have a pane for yourself for a while.",
     doc="""Until it is released or its time is over, nothing is done in that pane but by callers who give the same
 `--owner`; everybody else gets `reserved`. It binds all who come through Termvisor, not a person at the keyboard. Its
 owner may reserve again to make it longer.""",
-    Input=Reserve,
-    Output=Reserved,
+    args_type=ReserveArgs,
+    result_type=ReservationItem,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="change",
-    exits=((75, "Somebody else holds it."),),
+    exit_statuses=((75, "Somebody else holds it."),),
     examples=(
-        Example("reserve 7 --owner alice", "for fifteen minutes"),
-        Example("robot reserve 7 --owner fix-42 --ttl-secs 60", "for a minute, as JSON"),
+        OperationExample("reserve 7 --owner alice", "for fifteen minutes"),
+        OperationExample("robot reserve 7 --owner fix-42 --ttl-secs 60", "for a minute, as JSON"),
     ),
 )

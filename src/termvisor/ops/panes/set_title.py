@@ -5,15 +5,15 @@ from typing import Annotated
 from msgspec import Meta
 
 from termvisor.model.action.action import SetTitle as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Deed, Wish, carried_out, said
-from termvisor.ops.input._preconditions import Acting, PaneReference, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import ActionArgs, PaneReference, build_preconditions
+from termvisor.ops.input._execute_action import ActionRequest, ActionResult, execute_action, render_action_result
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class SetTitle(Acting, frozen=True, kw_only=True):
+class SetTitleArgs(ActionArgs, frozen=True, kw_only=True):
     """Which pane, and its title."""
 
     pane: PaneReference
@@ -22,30 +22,32 @@ class SetTitle(Acting, frozen=True, kw_only=True):
     ]
 
 
-async def wish(world: ActingWorld, wanted: SetTitle) -> Wish:
-    pane = await named(world, wanted.pane)
-    return Wish(action=Action(pane=pane.id, title=clean(wanted.title)), terms=terms_of(wanted), pane=pane)
+async def build_request(services: ActingServices, args: SetTitleArgs) -> ActionRequest:
+    pane = await resolve_pane(services, args.pane)
+    return ActionRequest(
+        action=Action(pane=pane.id, title=sanitize(args.title)), preconditions=build_preconditions(args), pane=pane
+    )
 
 
-async def run(world: ActingWorld, wanted: SetTitle) -> Deed:
-    deed, _ = await carried_out(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: SetTitleArgs) -> ActionResult:
+    deed, _ = await execute_action(services, args, await build_request(services, args))
     return deed
 
 
-def plain(deed: Deed, look: Look) -> str:
-    return said(deed, look, "done")
+def render_text(result: ActionResult, options: RenderOptions) -> str:
+    return render_action_result(result, options, "done")
 
 
-OP = Op(
+OP = Operation(
     name="set_title",
     summary="Give a pane a title.",
     doc="""`list-panes` and tmux itself show it. A program in the pane may set another one at any time. Control
 characters are left out.""",
-    Input=SetTitle,
-    Output=Deed,
+    args_type=SetTitleArgs,
+    result_type=ActionResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    examples=(Example("set-title 7 release build", "a name that people see"),),
+    examples=(OperationExample("set-title 7 release build", "a name that people see"),),
 )

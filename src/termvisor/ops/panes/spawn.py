@@ -8,26 +8,32 @@ from termvisor.errors import BadRequest
 from termvisor.model.action.action import Spawn as Action
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.accounts._account_item import standing
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Deed, Wish, carried_out, grown, said
-from termvisor.ops.input._preconditions import Acting, terms_of
-from termvisor.ops.panes._listing import PaneIdentity, identity, named
-from termvisor.ops.panes._wait_first import first
-from termvisor.ops.render.text import Look
+from termvisor.ops.accounts._account_item import find_account_status
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import ActionArgs, build_preconditions
+from termvisor.ops.input._execute_action import (
+    ActionRequest,
+    ActionResult,
+    execute_action,
+    extend_result,
+    render_action_result,
+)
+from termvisor.ops.panes._listing import PaneIdentity, identify_pane, resolve_pane
+from termvisor.ops.panes._wait_update import wait_for_update
+from termvisor.ops.render.text import RenderOptions
 
-_SEEN_WITHIN = 5.0
+_NEW_PANE_TIMEOUT_S = 5.0
 """Seconds that a new pane has to get its number."""
 
 
-Command = Annotated[
+CommandWords = Annotated[
     tuple[str, ...],
     Meta(description="The program and its arguments, after --; none: your shell.", extra={"positional": "rest"}),
 ]
 
 
-class Starting(Acting, frozen=True, kw_only=True):
+class ProgramStartArgs(ActionArgs, frozen=True, kw_only=True):
     """In which surroundings a program starts."""
 
     cwd: Annotated[str, Meta(description="The folder it starts in.", extra={"is_path": True})] = ""
@@ -38,10 +44,10 @@ class Starting(Acting, frozen=True, kw_only=True):
     ] = ""
 
 
-class Spawn(Starting, frozen=True, kw_only=True):
+class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
     """What to start, and where."""
 
-    command: Command = ()
+    command: CommandWords = ()
     where: Annotated[Literal["session", "window", "pane"], Meta(description="What is made for it.")] = "window"
     session: Annotated[
         str, Meta(description="A new session's name; or the session in which the window opens.", max_length=200)
@@ -53,7 +59,7 @@ class Spawn(Starting, frozen=True, kw_only=True):
     server: Annotated[str, Meta(description="The socket of the tmux server, where there are several.")] = ""
 
 
-class Spawned(Deed, frozen=True, kw_only=True):
+class SpawnResult(ActionResult, frozen=True, kw_only=True):
     """``pane`` is the pane beside which it was made; ``new`` is the new one once it was seen."""
 
     new: PaneIdentity | None = None
@@ -61,33 +67,33 @@ class Spawned(Deed, frozen=True, kw_only=True):
     pid: int = 0
 
 
-async def wish(world: ActingWorld, wanted: Spawn) -> Wish:
-    beside = None if wanted.beside is None else await named(world, wanted.beside)
-    if wanted.where == "pane" and beside is None:
+async def build_request(services: ActingServices, args: SpawnArgs) -> ActionRequest:
+    beside = None if args.beside is None else await resolve_pane(services, args.beside)
+    if args.where == "pane" and beside is None:
         raise BadRequest("a new pane needs --beside", hint="`visor split <pane>` is shorter.")
     action = Action(
-        where=wanted.where,
-        server=wanted.server,
-        session=wanted.session,
+        where=args.where,
+        server=args.server,
+        session=args.session,
         beside=None if beside is None else beside.id,
-        is_horizontal=wanted.horizontal,
-        command=wanted.command,
-        cwd=wanted.cwd,
-        env=environment(wanted.env),
-        name=wanted.name,
-        account=await account_of(world, wanted.account, wanted.command),
+        is_horizontal=args.horizontal,
+        command=args.command,
+        cwd=args.cwd,
+        env=parse_environment(args.env),
+        name=args.name,
+        account=await resolve_account_ref(services, args.account, args.command),
     )
-    return Wish(action=action, terms=terms_of(wanted), pane=beside)
+    return ActionRequest(action=action, preconditions=build_preconditions(args), pane=beside)
 
 
-async def account_of(world: ActingWorld, named: str, command: tuple[str, ...]) -> str:
+async def resolve_account_ref(services: ActingServices, account: str, command: tuple[str, ...]) -> str:
     """Its whole name. Raises ``NotFound``."""
-    if named and not command:
+    if account and not command:
         raise BadRequest("--account needs a command that starts under it")
-    return (await standing(world, named)).account.ref if named else ""
+    return (await find_account_status(services, account)).account.ref if account else ""
 
 
-def environment(pairs: tuple[str, ...]) -> dict[str, str]:
+def parse_environment(pairs: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -97,50 +103,56 @@ def environment(pairs: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-async def run(world: ActingWorld, wanted: Spawn) -> Spawned:
-    return await started(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: SpawnArgs) -> SpawnResult:
+    return await start_program(services, args, await build_request(services, args))
 
 
-async def started(world: ActingWorld, wanted: Acting, wished: Wish) -> Spawned:
-    with world.news.events() as events:
-        deed, outcome = await carried_out(world, wanted, wished)
+async def start_program(services: ActingServices, args: ActionArgs, request: ActionRequest) -> SpawnResult:
+    with services.updates.subscribe_events() as events:
+        deed, outcome = await execute_action(services, args, request)
         if outcome is None:
-            return grown(deed, Spawned)
-        until = world.clock.monotonic() + (_SEEN_WITHIN if outcome.mux_pane else 0.0)
-        while (new := await _seen(world, outcome)) is None and (left := until - world.clock.monotonic()) > 0:
-            await first(world.clock, left, events)
-    return grown(deed, Spawned, new=None if new is None else identity(new), mux_pane=outcome.mux_pane, pid=outcome.pid)
+            return extend_result(deed, SpawnResult)
+        until = services.clock.monotonic() + (_NEW_PANE_TIMEOUT_S if outcome.mux_pane else 0.0)
+        while (new := await _find_new_pane(services, outcome)) is None and (
+            left := until - services.clock.monotonic()
+        ) > 0:
+            await wait_for_update(services.clock, left, events)
+    return extend_result(
+        deed, SpawnResult, new=None if new is None else identify_pane(new), mux_pane=outcome.mux_pane, pid=outcome.pid
+    )
 
 
-async def _seen(world: ActingWorld, outcome: Outcome) -> PaneView | None:
-    views = await world.fleet.panes(gone=True)
+async def _find_new_pane(services: ActingServices, outcome: Outcome) -> PaneView | None:
+    views = await services.panes.list_panes(include_gone=True)
     known = (outcome.mux_pane, outcome.pid)
     return next((view for view in reversed(views) if (view.facts.mux_id, view.facts.pid) == known), None)
 
 
-def plain(spawned: Spawned, look: Look) -> str:
-    new = f"pane {spawned.new.id}" if spawned.new else spawned.mux_pane
-    return said(spawned, look, f"started in {new} (pid {spawned.pid})")
+def render_text(result: SpawnResult, options: RenderOptions) -> str:
+    new = f"pane {result.new.id}" if result.new else result.mux_pane
+    return render_action_result(result, options, f"started in {new} (pid {result.pid})")
 
 
-OP = Op(
+OP = Operation(
     name="spawn",
-    robot="spawn",
+    robot_name="spawn",
     summary="Start a program in a new session, window or pane.",
     doc="""The new place is made without switching anybody's window. `new.id` is the number by which `send`, `get-text`
 and all others know it. The arguments are passed as they stand; no shell reads them. Without a command the user's shell
 starts. `spawn` needs a tmux server that runs.""",
-    Input=Spawn,
-    Output=Spawned,
+    args_type=SpawnArgs,
+    result_type=SpawnResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    exits=((77, "Nothing was done: denied, or a person must allow it first."),),
+    exit_statuses=((77, "Nothing was done: denied, or a person must allow it first."),),
     examples=(
-        Example("spawn --session work -- claude", "an agent in a new window of the session `work`"),
-        Example("spawn --where session --session ci --cwd . -- make watch", "a new session in this folder"),
-        Example("spawn --account work -- codex", "an agent that works under another account"),
-        Example("robot spawn --beside 7 --env PORT=8080 -- ./serve", "in a new window of pane 7's session, as JSON"),
+        OperationExample("spawn --session work -- claude", "an agent in a new window of the session `work`"),
+        OperationExample("spawn --where session --session ci --cwd . -- make watch", "a new session in this folder"),
+        OperationExample("spawn --account work -- codex", "an agent that works under another account"),
+        OperationExample(
+            "robot spawn --beside 7 --env PORT=8080 -- ./serve", "in a new window of pane 7's session, as JSON"
+        ),
     ),
 )

@@ -5,58 +5,66 @@ from typing import Annotated
 from msgspec import Meta
 
 from termvisor.model.action.action import Spawn as Action
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Wish
-from termvisor.ops.input._preconditions import PaneReference, terms_of
-from termvisor.ops.panes._listing import named
-from termvisor.ops.panes.spawn import Command, Spawned, Starting, account_of, environment, plain, started
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._action_args import PaneReference, build_preconditions
+from termvisor.ops.input._execute_action import ActionRequest
+from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes.spawn import (
+    CommandWords,
+    ProgramStartArgs,
+    SpawnResult,
+    parse_environment,
+    render_text,
+    resolve_account_ref,
+    start_program,
+)
 
 
-class Split(Starting, frozen=True, kw_only=True):
+class SplitArgs(ProgramStartArgs, frozen=True, kw_only=True):
     """Which pane to split, and what to start in the new one."""
 
     pane: PaneReference
-    command: Command = ()
+    command: CommandWords = ()
     horizontal: Annotated[bool, Meta(description="Side by side, not one above the other.")] = False
 
 
-async def wish(world: ActingWorld, wanted: Split) -> Wish:
-    pane = await named(world, wanted.pane)
+async def build_request(services: ActingServices, args: SplitArgs) -> ActionRequest:
+    pane = await resolve_pane(services, args.pane)
     action = Action(
         where="pane",
         beside=pane.id,
-        is_horizontal=wanted.horizontal,
-        command=wanted.command,
-        cwd=wanted.cwd,
-        env=environment(wanted.env),
-        name=wanted.name,
-        account=await account_of(world, wanted.account, wanted.command),
+        is_horizontal=args.horizontal,
+        command=args.command,
+        cwd=args.cwd,
+        env=parse_environment(args.env),
+        name=args.name,
+        account=await resolve_account_ref(services, args.account, args.command),
     )
-    return Wish(action=action, terms=terms_of(wanted), pane=pane)
+    return ActionRequest(action=action, preconditions=build_preconditions(args), pane=pane)
 
 
-async def run(world: ActingWorld, wanted: Split) -> Spawned:
-    return await started(world, wanted, await wish(world, wanted))
+async def run(services: ActingServices, args: SplitArgs) -> SpawnResult:
+    return await start_program(services, args, await build_request(services, args))
 
 
-OP = Op(
+OP = Operation(
     name="split",
-    robot="split",
+    robot_name="split",
     summary="Split a pane, and start a program in the new half.",
     doc="Like `spawn --where pane --beside <pane>`. Without a command the user's shell starts.",
-    Input=Split,
-    Output=Spawned,
+    args_type=SplitArgs,
+    result_type=SpawnResult,
     run=run,
-    plain=plain,
-    wish=wish,
+    render_text=render_text,
+    build_request=build_request,
     effect="change",
-    exits=(
+    exit_statuses=(
         (75, "Nothing was done: the pane is reserved, or not as expected."),
         (77, "Nothing was done: denied, or a person must allow it first."),
     ),
     examples=(
-        Example("split 7", "a shell below pane 7"),
-        Example("split 7 --horizontal -- htop", "a program beside it"),
+        OperationExample("split 7", "a shell below pane 7"),
+        OperationExample("split 7 --horizontal -- htop", "a program beside it"),
     ),
 )

@@ -5,15 +5,15 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api.arguments import parse
-from termvisor.ops.api.gate_service import ActingWorld
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.input._act import Foretold, foretold, foretold_lines
-from termvisor.ops.render.text import Look
+from termvisor.ops.api import catalog
+from termvisor.ops.api.arguments import parse_arguments
+from termvisor.ops.api.gate_service import ActingServices
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.input._execute_action import DryRunResult, dry_run_action, render_dry_run_lines
+from termvisor.ops.render.text import RenderOptions
 
 
-class PolicyExplain(Struct, frozen=True, kw_only=True):
+class PolicyExplainArgs(Struct, frozen=True, kw_only=True):
     """A command line of an op that acts."""
 
     command: Annotated[
@@ -25,30 +25,30 @@ class PolicyExplain(Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-async def run(world: ActingWorld, wanted: PolicyExplain) -> Foretold:
-    op = catalogue.named(wanted.command)
-    if op.wish is None:
+async def run(services: ActingServices, args: PolicyExplainArgs) -> DryRunResult:
+    op = catalog.load_by_any_name(args.command)
+    if op.build_request is None:
         raise BadRequest(f"`{op.command}` does not act on anything, so no policy speaks of it")
-    return await foretold(world, await op.wish(world, parse(op.Input, wanted.words)))
+    return await dry_run_action(services, await op.build_request(services, parse_arguments(op.args_type, args.words)))
 
 
-def plain(told: Foretold, look: Look) -> str:
-    return "\n".join(foretold_lines(told, look))
+def render_text(result: DryRunResult, options: RenderOptions) -> str:
+    return "\n".join(render_dry_run_lines(result, options))
 
 
-OP = Op(
+OP = Operation(
     name="policy_explain",
     summary="Which rule would allow, ask about or deny an action.",
     doc="""Give the command as you would run it. Every voice is shown, also those that have nothing to say; the
 strictest decides. It is judged for the caller: from a script you see what a script may do. Hooks are not run and
 nothing counts against the rates.""",
-    Input=PolicyExplain,
-    Output=Foretold,
+    args_type=PolicyExplainArgs,
+    result_type=DryRunResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     examples=(
-        Example("policy explain send 7 'rm -rf build'", "what would be said of it"),
-        Example("robot policy explain kill 7", "as JSON, for a program"),
-        Example("policy explain spawn -- --session ci -- make watch", "with options of its own"),
+        OperationExample("policy explain send 7 'rm -rf build'", "what would be said of it"),
+        OperationExample("robot policy explain kill 7", "as JSON, for a program"),
+        OperationExample("policy explain spawn -- --session ci -- make watch", "with options of its own"),
     ),
 )

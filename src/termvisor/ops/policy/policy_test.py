@@ -5,15 +5,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import where
-from termvisor.ops.policy._check_worker import check
-from termvisor.ops.policy.policy_show import NAME
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import get_paths
+from termvisor.ops.policy._policy_check_worker import check_policy_file
+from termvisor.ops.policy.policy_show import POLICY_FILE_NAME
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class PolicyTest(Struct, frozen=True, kw_only=True):
+class PolicyTestArgs(Struct, frozen=True, kw_only=True):
     """Which file."""
 
     file: Annotated[
@@ -25,38 +25,38 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     ] = None
 
 
-class PolicyTested(Struct, frozen=True, kw_only=True):
+class PolicyTestResult(Struct, frozen=True, kw_only=True):
     """A file that is wrong is an error. ``exists`` is false where there is none and the defaults hold."""
 
     path: str
     exists: bool
 
 
-async def run(world: World, wanted: PolicyTest) -> PolicyTested:
-    path = wanted.file or f"{where(world).config_dir}/{NAME}"
-    exists = wanted.file is not None or os.path.exists(path)
+async def run(services: Services, args: PolicyTestArgs) -> PolicyTestResult:
+    path = args.file or f"{get_paths(services).config_dir}/{POLICY_FILE_NAME}"
+    exists = args.file is not None or os.path.exists(path)
     if exists:
-        await check(path)
-    return PolicyTested(path=path, exists=exists)
+        await check_policy_file(path)
+    return PolicyTestResult(path=path, exists=exists)
 
 
-def plain(tested: PolicyTested, look: Look) -> str:
-    return clean(f"{tested.path} is right." if tested.exists else f"There is no {tested.path}: the defaults hold.")
+def render_text(result: PolicyTestResult, options: RenderOptions) -> str:
+    return sanitize(f"{result.path} is right." if result.exists else f"There is no {result.path}: the defaults hold.")
 
 
-OP = Op(
+OP = Operation(
     name="policy_test",
     summary="Say what is wrong with a policy file.",
     doc="""Checks the file as the daemon would and names the line, the key and what was probably meant. Nothing is taken
 over: copy it to where `visor policy show` says once it is right.""",
-    Input=PolicyTest,
-    Output=PolicyTested,
+    args_type=PolicyTestArgs,
+    result_type=PolicyTestResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    exits=((0, "The file is right, or there is none."), (78, "It is wrong, or cannot be read.")),
+    exit_statuses=((0, "The file is right, or there is none."), (78, "It is wrong, or cannot be read.")),
     examples=(
-        Example("policy test new-policy.toml", "before you put it in force"),
-        Example("policy test", "the file that is in force"),
+        OperationExample("policy test new-policy.toml", "before you put it in force"),
+        OperationExample("policy test", "the file that is in force"),
     ),
 )

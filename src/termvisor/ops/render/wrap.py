@@ -3,32 +3,37 @@
 import re
 from textwrap import fill
 
-_ITEM = re.compile(r"\s*(?:- |\d+\. )|\s+")
-_COLUMN = re.compile(r"\s+\S.*?\s{2,}(?=\S)")
+_LIST_ITEM_START = re.compile(r"\s*(?:- |\d+\. )|\s+")
+_FIRST_COLUMN = re.compile(r"\s+\S.*?\s{2,}(?=\S)")
 
 
-def flowed(text: str, width: int) -> str:
+def wrap_text(text: str, width: int) -> str:
     """Paragraphs, items and two-column rows, none wider than the reader's terminal; a width of 0 changes nothing."""
     if width <= 0:
         return text
-    return "\n\n".join(_paragraph(part, width) for part in text.split("\n\n"))
+    return "\n\n".join(_wrap_paragraph(part, width) for part in text.split("\n\n"))
 
 
-def _paragraph(text: str, width: int) -> str:
+def _wrap_paragraph(text: str, width: int) -> str:
     lines: list[str] = []
     for line in text.split("\n"):
-        if lines and not _ITEM.match(line) and not _ITEM.match(lines[-1]) and not lines[-1].endswith(":"):
+        if (
+            lines
+            and not _LIST_ITEM_START.match(line)
+            and not _LIST_ITEM_START.match(lines[-1])
+            and not lines[-1].endswith(":")
+        ):
             lines[-1] += " " + line
         else:
             lines.append(line)
-    return "\n".join(_filled(line, width) for line in lines)
+    return "\n".join(_wrap_line(line, width) for line in lines)
 
 
-def _filled(line: str, width: int) -> str:
+def _wrap_line(line: str, width: int) -> str:
     """A long row goes on below its last column, an item below its first word."""
     if len(line) <= width:
         return line
-    start = _COLUMN.match(line) or _ITEM.match(line)
+    start = _FIRST_COLUMN.match(line) or _LIST_ITEM_START.match(line)
     head = start[0] if start else ""
     below = " " * min(len(head), width // 2)
     filled = fill(

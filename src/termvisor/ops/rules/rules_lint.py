@@ -6,13 +6,13 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import NotFound
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean, counted
-from termvisor.ops.rules._rule_item import Trouble, linted
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
+from termvisor.ops.rules._rule_packs import RuleProblem, lint_packs
 
 
-class LintRules(Struct, frozen=True, kw_only=True):
+class RulesLintArgs(Struct, frozen=True, kw_only=True):
     """What to look at."""
 
     path: Annotated[
@@ -24,50 +24,50 @@ class LintRules(Struct, frozen=True, kw_only=True):
     ] = None
 
 
-class RulesLinted(Struct, frozen=True, kw_only=True):
+class RulesLintResult(Struct, frozen=True, kw_only=True):
     """``rules`` counts those that are right; ``troubles`` is what is wrong with the others. ``doubts`` are of right
     ones, which name an agent or a workflow that looks mistyped.
     """
 
     rules: int
     packs: tuple[str, ...]
-    troubles: tuple[Trouble, ...]
-    doubts: tuple[Trouble, ...]
+    troubles: tuple[RuleProblem, ...]
+    doubts: tuple[RuleProblem, ...]
 
 
-async def run(world: World, wanted: LintRules) -> RulesLinted:
-    if wanted.path is not None and not os.path.exists(wanted.path):
-        raise NotFound(f"there is no {wanted.path}", hint="Name a rule's file, a pack, or a folder of packs.")
-    found = await linted(world, wanted.path)
-    return RulesLinted(rules=len(found.rules), packs=found.packs, troubles=found.troubles, doubts=found.doubts)
+async def run(services: Services, args: RulesLintArgs) -> RulesLintResult:
+    if args.path is not None and not os.path.exists(args.path):
+        raise NotFound(f"there is no {args.path}", hint="Name a rule's file, a pack, or a folder of packs.")
+    found = await lint_packs(services, args.path)
+    return RulesLintResult(rules=len(found.rules), packs=found.packs, troubles=found.problems, doubts=found.warnings)
 
 
-def plain(told: RulesLinted, look: Look) -> str:
-    wrong = [clean(str(trouble)) for trouble in told.troubles]
-    right = f"{counted(told.rules, 'rule')} {'is' if told.rules == 1 else 'are'} right"
-    odd = [clean(f"perhaps: {doubt}") for doubt in told.doubts]
-    return "\n".join([*wrong, *odd, f"{right}, {counted(len(wrong), 'trouble')}."])
+def render_text(result: RulesLintResult, options: RenderOptions) -> str:
+    wrong = [sanitize(str(trouble)) for trouble in result.troubles]
+    right = f"{pluralize(result.rules, 'rule')} {'is' if result.rules == 1 else 'are'} right"
+    odd = [sanitize(f"perhaps: {doubt}") for doubt in result.doubts]
+    return "\n".join([*wrong, *odd, f"{right}, {pluralize(len(wrong), 'trouble')}."])
 
 
-def _status(told: RulesLinted) -> int:
-    return 78 if told.troubles else 0
+def _get_exit_status(result: RulesLintResult) -> int:
+    return 78 if result.troubles else 0
 
 
-OP = Op(
+OP = Operation(
     name="rules_lint",
     summary="Say what is wrong with rules.",
     doc="""Every file is read as the daemon would read it, and every rule must find its hits, with their captures, and
 leave its misses alone. Patterns that some text would make slow are refused. A rule with a trouble is not in force;
 all others are.""",
-    Input=LintRules,
-    Output=RulesLinted,
+    args_type=RulesLintArgs,
+    result_type=RulesLintResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    exit_status=_status,
-    exits=((0, "All are right."), (78, "Something is wrong; each trouble names its file, line and key.")),
+    get_exit_status=_get_exit_status,
+    exit_statuses=((0, "All are right."), (78, "Something is wrong; each trouble names its file, line and key.")),
     examples=(
-        Example("rules lint", "all packs, also your own"),
-        Example("rules lint ~/.config/termvisor/packs/org.local", "one pack"),
+        OperationExample("rules lint", "all packs, also your own"),
+        OperationExample("rules lint ~/.config/termvisor/packs/org.local", "one pack"),
     ),
 )

@@ -7,18 +7,18 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, Conflict, Unavailable
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean
-from termvisor.ops.rules._rule_item import blanks
-from termvisor.settings import make_private
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.rules._rule_packs import build_template_files
+from termvisor.settings import make_private_folder
 
-_ID = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", re.ASCII)
-_PACK = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*", re.ASCII)
-_LONGEST = 120
+_RULE_ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", re.ASCII)
+_PACK_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*", re.ASCII)
+_MAX_NAME_LENGTH = 120
 
 
-class RuleStart(Struct, frozen=True, kw_only=True):
+class RulesNewArgs(Struct, frozen=True, kw_only=True):
     """What it is called, and where it goes."""
 
     id: Annotated[
@@ -29,54 +29,58 @@ class RuleStart(Struct, frozen=True, kw_only=True):
     agent: Annotated[str, Meta(description="Only in panes of this agent.", pattern="^([a-z][a-z0-9_]*)?$")] = ""
 
 
-class RuleMade(Struct, frozen=True, kw_only=True):
+class RulesNewResult(Struct, frozen=True, kw_only=True):
     path: str
     pack: str
 
 
-async def run(world: World, wanted: RuleStart) -> RuleMade:
-    if not _ID.fullmatch(wanted.id) or len(wanted.id) > _LONGEST:
-        raise BadRequest(f"{wanted.id[:200]!r} is no id of a rule", hint="Words of a-z, 0-9 and _, joined by dots.")
-    if not _PACK.fullmatch(wanted.pack) or len(wanted.pack) > _LONGEST or wanted.pack.startswith("core."):
+async def run(services: Services, args: RulesNewArgs) -> RulesNewResult:
+    if not _RULE_ID_PATTERN.fullmatch(args.id) or len(args.id) > _MAX_NAME_LENGTH:
+        raise BadRequest(f"{args.id[:200]!r} is no id of a rule", hint="Words of a-z, 0-9 and _, joined by dots.")
+    if (
+        not _PACK_NAME_PATTERN.fullmatch(args.pack)
+        or len(args.pack) > _MAX_NAME_LENGTH
+        or args.pack.startswith("core.")
+    ):
         raise BadRequest(
-            f"{wanted.pack[:200]!r} is no name for a pack of yours",
+            f"{args.pack[:200]!r} is no name for a pack of yours",
             hint="Words of a-z, 0-9, - and _, joined by dots; `core.` is ours.",
         )
-    (card, about), (path, text) = blanks(world, wanted.pack, wanted.id, wanted.agent)
-    make_private(os.path.dirname(path))
-    _write(card, about, is_there_fine=True)
-    _write(path, text)
-    return RuleMade(path=path, pack=wanted.pack)
+    (card, about), (path, text) = build_template_files(services, args.pack, args.id, args.agent)
+    make_private_folder(os.path.dirname(path))
+    _write_new_file(card, about, may_exist=True)
+    _write_new_file(path, text)
+    return RulesNewResult(path=path, pack=args.pack)
 
 
-def _write(path: str, text: str, *, is_there_fine: bool = False) -> None:
+def _write_new_file(path: str, text: str, *, may_exist: bool = False) -> None:
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        if not is_there_fine:
+        if not may_exist:
             raise Conflict(f"{path} exists", hint="Edit it, or choose another id.") from None
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 
 
-def plain(made: RuleMade, look: Look) -> str:
-    return clean(f"{made.path} written: fill it in, then `visor rules lint` and `visor config reload`")
+def render_text(result: RulesNewResult, options: RenderOptions) -> str:
+    return sanitize(f"{result.path} written: fill it in, then `visor rules lint` and `visor config reload`")
 
 
-OP = Op(
+OP = Operation(
     name="rules_new",
     summary="Write a file to start a rule of your own from.",
     doc="""It is not in force before it is filled in and `visor rules lint` finds it right. A rule with the id
 of one of ours replaces that one. An existing file is never overwritten.""",
-    Input=RuleStart,
-    Output=RuleMade,
+    args_type=RulesNewArgs,
+    result_type=RulesNewResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    exits=((75, "The file exists."),),
+    exit_statuses=((75, "The file exists."),),
     examples=(
-        Example("rules new deploy.rollout.stuck", "in your pack org.local"),
-        Example("rules new codex.usage.reached --agent codex", "your own in place of ours"),
+        OperationExample("rules new deploy.rollout.stuck", "in your pack org.local"),
+        OperationExample("rules new codex.usage.reached --agent codex", "your own in place of ours"),
     ),
 )

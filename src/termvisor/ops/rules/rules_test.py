@@ -7,32 +7,39 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
 from termvisor.model.detection.match_trace import MatchTrace
-from termvisor.model.detection.rule import Rule, Scope
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.api.text_input import FromFile, FromStdin, Unclean
-from termvisor.ops.render.text import Look, block, clean, clean_lines, counted
-from termvisor.ops.rules._rule_item import Packs, Trial, check_known, one, packs_of, tried
+from termvisor.model.detection.rule import Rule, RuleScope
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.api.text_input import LenientTextInput, StdinFlag, TextFileOption
+from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_lines
+from termvisor.ops.rules._rule_packs import (
+    RulePacks,
+    RuleTestResult,
+    check_known_name,
+    find_rule,
+    load_all_packs,
+    try_rule,
+)
 from termvisor.redaction import redact
 
 
-class TestRules(Unclean, Struct, frozen=True, kw_only=True):
+class RulesTestArgs(LenientTextInput, Struct, frozen=True, kw_only=True):
     """The text, and which rules to try."""
 
     text: Annotated[
         str, Meta(description="The text; all further words. `-`: read it from stdin.", extra={"positional": "rest"})
     ] = ""
-    stdin: FromStdin = False
-    file: FromFile = None
+    stdin: StdinFlag = False
+    file: TextFileOption = None
     agent: Annotated[
         str | None, Meta(description="As if this agent lived in the pane; without it, rules about all agents.")
     ] = None
-    scope: Annotated[Scope | None, Meta(description="Only rules that look here.")] = None
+    scope: Annotated[RuleScope | None, Meta(description="Only rules that look here.")] = None
     rule: Annotated[str | None, Meta(description="Only this rule; also says where it gave up.")] = None
     trace: Annotated[bool, Meta(description="Say how each came to its word.")] = False
 
 
-class RuleTried(Struct, frozen=True, kw_only=True):
+class RuleTestItem(Struct, frozen=True, kw_only=True):
     """``line`` counts from 1 and is where the match ends; null where the rule does not match."""
 
     rule: str
@@ -46,41 +53,41 @@ class RuleTried(Struct, frozen=True, kw_only=True):
     match_trace: MatchTrace | None
 
 
-class RulesTried(Struct, frozen=True, kw_only=True):
+class RulesTestResult(Struct, frozen=True, kw_only=True):
     """``tried`` is how many rules were asked."""
 
     tried: int
     matched: int
-    items: tuple[RuleTried, ...]
+    items: tuple[RuleTestItem, ...]
 
 
-async def run(world: World, wanted: TestRules) -> RulesTried:
-    if not wanted.text:
+async def run(services: Services, args: RulesTestArgs) -> RulesTestResult:
+    if not args.text:
         raise BadRequest(
             "there is no text to try", hint='For example `visor rules test "bash: foo: command not found"`.'
         )
-    packs, off = await packs_of(world)
-    check_known("agent", wanted.agent, (rule.agent for rule in packs.rules))
-    rules = _chosen(packs, wanted)
-    text = redact(clean_lines(wanted.text))  # rules see what is stored: without escapes, and redacted
-    trials = [tried(rule, text, wanted.agent or "") for rule in rules]
-    shown = [trial for trial in trials if trial.line is not None or wanted.rule]
-    items = tuple(_item(trial, off, is_traced=wanted.trace) for trial in shown)
-    return RulesTried(tried=len(trials), matched=sum(item.matched for item in items), items=items)
+    packs, off = await load_all_packs(services)
+    check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
+    rules = _select_rules(packs, args)
+    text = redact(sanitize_lines(args.text))  # rules see what is stored: without escapes, and redacted
+    trials = [try_rule(rule, text, args.agent or "") for rule in rules]
+    shown = [trial for trial in trials if trial.line is not None or args.rule]
+    items = tuple(_build_item(trial, off, is_traced=args.trace) for trial in shown)
+    return RulesTestResult(tried=len(trials), matched=sum(item.matched for item in items), items=items)
 
 
-def _chosen(packs: Packs, wanted: TestRules) -> list[Rule]:
-    if wanted.rule is not None:
-        return [one(packs, wanted.rule)]
-    fits = [rule for rule in packs.rules if wanted.scope in (None, rule.scope)]
-    if wanted.scope is None:  # a text alone does not say in which part of a screen it stands
+def _select_rules(packs: RulePacks, args: RulesTestArgs) -> list[Rule]:
+    if args.rule is not None:
+        return [find_rule(packs, args.rule)]
+    fits = [rule for rule in packs.rules if args.scope in (None, rule.scope)]
+    if args.scope is None:  # a text alone does not say in which part of a screen it stands
         fits = [rule for rule in fits if rule.scope != "screen"]
-    return [rule for rule in fits if wanted.agent is None or rule.agent in ("", wanted.agent)]
+    return [rule for rule in fits if args.agent is None or rule.agent in ("", args.agent)]
 
 
-def _item(trial: Trial, off: frozenset[str], *, is_traced: bool) -> RuleTried:
+def _build_item(trial: RuleTestResult, disabled_ids: frozenset[str], *, is_traced: bool) -> RuleTestItem:
     rule = trial.rule
-    return RuleTried(
+    return RuleTestItem(
         rule=rule.id,
         pack=rule.pack,
         matched=trial.line is not None,
@@ -88,53 +95,53 @@ def _item(trial: Trial, off: frozenset[str], *, is_traced: bool) -> RuleTried:
         event=rule.event,
         severity=rule.severity,
         captures=trial.captures,
-        is_disabled=rule.id in off,
+        is_disabled=rule.id in disabled_ids,
         match_trace=trial.trace if is_traced else None,
     )
 
 
-def plain(told: RulesTried, look: Look) -> str:
-    parts = [_told(item, look) for item in told.items]
-    if not told.matched:
-        parts.append(f"None of {counted(told.tried, 'rule')} matches.")
+def render_text(result: RulesTestResult, options: RenderOptions) -> str:
+    parts = [_format_item(item, options) for item in result.items]
+    if not result.matched:
+        parts.append(f"None of {pluralize(result.tried, 'rule')} matches.")
     return "\n".join(parts)
 
 
-def _told(item: RuleTried, look: Look) -> str:
+def _format_item(item: RuleTestItem, options: RenderOptions) -> str:
     end = f"line {item.line}" if item.matched else "does not match"
-    words = [look.paint("cyan", clean(item.rule)), end, item.severity, item.event or "no event"]
+    words = [options.paint("cyan", sanitize(item.rule)), end, item.severity, item.event or "no event"]
     if item.is_disabled:
         words.append("switched off")
     lines = ["  ".join(words)]
-    lines += [f"  {clean(name)} = {clean(value)}" for name, value in item.captures.items()]
+    lines += [f"  {sanitize(name)} = {sanitize(value)}" for name, value in item.captures.items()]
     if item.match_trace is not None:
         shown = msgspec.json.format(msgspec.json.encode(item.match_trace), indent=2).decode()
-        lines.append(block(clean_lines(shown), look))
+        lines.append(render_code_block(sanitize_lines(shown), options))
     return "\n".join(lines)
 
 
-def _status(told: RulesTried) -> int:
-    return 0 if told.matched else 1
+def _get_exit_status(result: RulesTestResult) -> int:
+    return 0 if result.matched else 1
 
 
-OP = Op(
+OP = Operation(
     name="rules_test",
     summary="Which rules match a text.",
     doc="""The text is read as lines that were printed in a pane: escape sequences and bytes that are no text are left
 out, secrets are redacted. `--file` takes up to a megabyte: of a longer log, `tail -c 1000000 log | visor rules test -`.
 `--trace` adds how each rule came to its word: stages, spans as indices, names of captures, never the text itself.
 With `--rule` a rule that does not match says at which stage it gave up. Nothing is stored or told.""",
-    Input=TestRules,
-    Output=RulesTried,
+    args_type=RulesTestArgs,
+    result_type=RulesTestResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    takes_text=True,
-    exit_status=_status,
-    exits=((0, "At least one rule matches."), (1, "None does.")),
+    accepts_text_input=True,
+    get_exit_status=_get_exit_status,
+    exit_statuses=((0, "At least one rule matches."), (1, "None does.")),
     examples=(
-        Example('rules test "bash: gti: command not found"', "which rules see that"),
-        Example("rules test --file build.log --scope stream", "a whole log"),
-        Example('rules test --rule codex.compaction --trace "Context compacted"', "why not"),
+        OperationExample('rules test "bash: gti: command not found"', "which rules see that"),
+        OperationExample("rules test --file build.log --scope stream", "a whole log"),
+        OperationExample('rules test --rule codex.compaction --trace "Context compacted"', "why not"),
     ),
 )

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from termvisor.errors import Unavailable
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class Completion(Struct, frozen=True, kw_only=True):
+class CompletionArgs(Struct, frozen=True, kw_only=True):
     """For which shell; `panes` is what the scripts themselves ask for."""
 
     shell: Annotated[
@@ -24,53 +24,53 @@ class CompletionScript(Struct, frozen=True, kw_only=True):
     script: str
 
 
-async def run(world: World, wanted: Completion) -> CompletionScript:
-    text = await _panes(world) if wanted.shell == "panes" else _script(wanted.shell)
-    return CompletionScript(shell=wanted.shell, script=text)
+async def run(services: Services, args: CompletionArgs) -> CompletionScript:
+    text = await _list_panes(services) if args.shell == "panes" else _build_script(args.shell)
+    return CompletionScript(shell=args.shell, script=text)
 
 
-def _script(shell: str) -> str:
+def _build_script(shell: str) -> str:
     from termvisor.ops.docs.completions import (
         bash,
         fish,
         zsh,  # they need every op
     )
 
-    scripts = {"bash": bash.script, "zsh": zsh.script, "fish": fish.script}
+    scripts = {"bash": bash.render_script, "zsh": zsh.render_script, "fish": fish.render_script}
     return scripts[shell]()
 
 
-async def _panes(world: World) -> str:
+async def _list_panes(services: Services) -> str:
     """Numbers, each with a tab and where it is. Who presses Tab wants no error and no daemon."""
     try:
-        panes = await world.fleet.panes()
+        panes = await services.panes.list_panes()
     except Unavailable:
         return ""
     return "\n".join(
-        clean(f"{pane.id}|{pane.facts.session_name}:{pane.facts.window_index} {pane.facts.command}").replace(
+        sanitize(f"{pane.id}|{pane.facts.session_name}:{pane.facts.window_index} {pane.facts.command}").replace(
             "|", "\t", 1
         )
         for pane in panes
     )
 
 
-def plain(made: CompletionScript, look: Look) -> str:
-    return made.script.rstrip("\n")
+def render_text(result: CompletionScript, options: RenderOptions) -> str:
+    return result.script.rstrip("\n")
 
 
-OP = Op(
+OP = Operation(
     name="completion",
     summary="A script that completes commands, options and panes in your shell.",
     doc="""Put `source <(visor completion bash)` into `~/.bashrc`, `source <(visor completion zsh)` behind `compinit`
 into `~/.zshrc`, or `visor completion fish | source` into `~/.config/fish/config.fish`. The script is made from the
 commands themselves; panes are asked from the daemon when you press Tab, and no daemon is started for it.""",
-    Input=Completion,
-    Output=CompletionScript,
+    args_type=CompletionArgs,
+    result_type=CompletionScript,
     run=run,
-    plain=plain,
-    works_alone=True,
+    render_text=render_text,
+    works_without_daemon=True,
     examples=(
-        Example("completion bash", "the script for bash"),
-        Example("completion fish", "the script for fish"),
+        OperationExample("completion bash", "the script for bash"),
+        OperationExample("completion fish", "the script for fish"),
     ),
 )

@@ -8,44 +8,43 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from termvisor.errors import Unconfirmed
-from termvisor.model.agent.hooks import HookedAgent, Scope
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import where
-from termvisor.ops.render.text import Look, clean, clean_lines
-from termvisor.settings import environment
-from termvisor.setup import hook_script
-from termvisor.setup import shell_startup_file as start_file
+from termvisor.errors import ConfirmationRequired
+from termvisor.model.agent.hooks import HookedAgent, HookScope
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import get_paths
+from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
+from termvisor.settings import get_environment
+from termvisor.setup import hook_script, shell_startup_file
 from termvisor.setup.agent_settings import (
-    AgentFile,
-    agent_file,
-    found,
-    keeps_status,
-    read,
-    scope_folder,
-    with_hooks,
-    without_hooks,
+    AgentSettingsFile,
+    add_hooks,
+    build_settings_file,
+    get_scope_folder,
+    has_other_status_line,
+    inspect_hooks,
+    read_with_backup,
+    remove_hooks,
 )
-from termvisor.setup.file_diff import Change, difference
-from termvisor.setup.installed_agents import installed
+from termvisor.setup.installed_agents import list_installed_agents
+from termvisor.setup.user_file import FileChange, format_diff
 
-Outcome = Literal["installed", "updated", "removed", "unchanged", "skipped", "foreseen"]
-_HINT = "Check the file's rights; `--dry-run` shows what would be put there."
-NOTES: dict[HookedAgent, str] = {
+HookSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "skipped", "foreseen"]
+_WRITE_ERROR_HINT = "Check the file's rights; `--dry-run` shows what would be put there."
+AGENT_NOTES: dict[HookedAgent, str] = {
     "codex": "Codex asks at its next start whether these hooks may run (`Hooks need review`): choose to trust them.",
     "copilot": "An agent that runs has them from its next start.",
 }
 
 
-class SetupAgents(Struct, frozen=True, kw_only=True):
+class SetupAgentsArgs(Struct, frozen=True, kw_only=True):
     """Which agents, whose settings, and what to do with them."""
 
     agent: Annotated[
         tuple[HookedAgent, ...],
         Meta(description="Only this agent; may be repeated. Without it all installed ones."),
     ] = ()
-    scope: Annotated[Scope, Meta(description="Your own settings, or those of the project in this folder.")] = "user"
+    scope: Annotated[HookScope, Meta(description="Your own settings, or those of the project in this folder.")] = "user"
     remove: Annotated[bool, Meta(description="Take our hooks out again.")] = False
     status_line: Annotated[
         bool, Meta(description="Also a status line of Claude Code that shows nothing and tells cost and context.")
@@ -54,117 +53,133 @@ class SetupAgents(Struct, frozen=True, kw_only=True):
     dry_run: Annotated[bool, Meta(description="Only show the change to each file.")] = False
 
 
-class HookSetup(Struct, frozen=True, kw_only=True):
+class HookSetupItem(Struct, frozen=True, kw_only=True):
     """``kept`` is where the file as it was before is, ``change`` what a dry run foresees."""
 
     agent: HookedAgent
     path: str
-    outcome: Outcome
+    outcome: HookSetupOutcome
     note: str = ""
     kept: str | None = None
     change: str = ""
 
 
-class AgentsSetup(Struct, frozen=True, kw_only=True):
+class SetupAgentsResult(Struct, frozen=True, kw_only=True):
     """``script`` is what all of the hooks run."""
 
     script: str
-    items: tuple[HookSetup, ...]
+    items: tuple[HookSetupItem, ...]
 
 
-class _Plan(Struct, frozen=True):
-    file: AgentFile
-    change: Change
-    had_ours: bool
-    keeps_status: bool
+class _HookPlan(Struct, frozen=True):
+    file: AgentSettingsFile
+    change: FileChange
+    had_our_hooks: bool
+    keeps_status_line: bool
     """A status line is wanted, and one stands there that is not ours."""
 
 
-async def run(world: World, wanted: SetupAgents) -> AgentsSetup:
-    places, environ = where(world), environment()
-    folder = scope_folder(wanted.scope)
-    files = [agent_file(agent, places, environ, folder) for agent in wanted.agent or installed(environ)]
-    plans = [_plan(replace(file, wants_status=wanted.status_line), wanted.remove) for file in files]
-    shown = "\n".join(difference(plan.change) for plan in plans if not plan.change.is_none)
-    if wanted.dry_run:
-        return AgentsSetup(script=places.hook_file, items=tuple(map(_foreseen, plans)))
-    if shown and not wanted.yes:
-        raise Unconfirmed(f"{_files(plans)} would be changed like this", shown=shown)
-    if not wanted.remove and any(not plan.file.reason for plan in plans):
+async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
+    places, environ = get_paths(services), get_environment()
+    folder = get_scope_folder(args.scope)
+    files = [
+        build_settings_file(agent, places, environ, folder) for agent in args.agent or list_installed_agents(environ)
+    ]
+    plans = [_plan_file(replace(file, wants_status=args.status_line), args.remove) for file in files]
+    shown = "\n".join(format_diff(plan.change) for plan in plans if not plan.change.is_empty)
+    if args.dry_run:
+        return SetupAgentsResult(script=places.hook_file, items=tuple(map(_preview_plan, plans)))
+    if shown and not args.yes:
+        raise ConfirmationRequired(f"{_describe_changed_files(plans)} would be changed like this", shown=shown)
+    if not args.remove and any(not plan.file.skip_reason for plan in plans):
         hook_script.install(places)
-    done = _removed if wanted.remove else _installed
-    return AgentsSetup(script=places.hook_file, items=tuple(map(done, plans)))
+    done = _remove_hooks if args.remove else _install_hooks
+    return SetupAgentsResult(script=places.hook_file, items=tuple(map(done, plans)))
 
 
-def _plan(file: AgentFile, is_removal: bool) -> _Plan:
-    before, kept = read(file)
-    had_ours = found(file, before).state in ("current", "changed")
-    keeps = file.wants_status and bool(file.status) and keeps_status(file, before)
-    return _Plan(file, Change(file.path, before, _after(file, before, kept, is_removal)), had_ours, keeps)
+def _plan_file(file: AgentSettingsFile, is_removal: bool) -> _HookPlan:
+    before, kept = read_with_backup(file)
+    had_ours = inspect_hooks(file, before).state in ("current", "changed")
+    keeps = file.wants_status and bool(file.status) and has_other_status_line(file, before)
+    return _HookPlan(
+        file, FileChange(file.path, before, _compute_new_content(file, before, kept, is_removal)), had_ours, keeps
+    )
 
 
-def _after(file: AgentFile, before: bytes | None, kept: bytes | None, is_removal: bool) -> bytes | None:
+def _compute_new_content(
+    file: AgentSettingsFile, before: bytes | None, backup_data: bytes | None, is_removal: bool
+) -> bytes | None:
     if is_removal:
-        return without_hooks(file, before, kept)
-    return before if file.reason else with_hooks(file, before)
+        return remove_hooks(file, before, backup_data)
+    return before if file.skip_reason else add_hooks(file, before)
 
 
-def _foreseen(plan: _Plan) -> HookSetup:
-    outcome: Outcome = "skipped" if plan.file.reason else "unchanged" if plan.change.is_none else "foreseen"
-    return _told(plan, outcome, change=difference(plan.change))
+def _preview_plan(plan: _HookPlan) -> HookSetupItem:
+    outcome: HookSetupOutcome = (
+        "skipped" if plan.file.skip_reason else "unchanged" if plan.change.is_empty else "foreseen"
+    )
+    return _build_item(plan, outcome, change=format_diff(plan.change))
 
 
-def _installed(plan: _Plan) -> HookSetup:
+def _install_hooks(plan: _HookPlan) -> HookSetupItem:
     change = plan.change
-    if plan.file.reason:
-        return _told(plan, "skipped")
-    if change.is_none:
-        return _told(plan, "unchanged", kept=_kept(change.path))
-    start_file.replace(change.path, change.after, kept=None if plan.had_ours else change.before, hint=_HINT)
-    return _told(plan, "updated" if plan.had_ours else "installed", kept=_kept(change.path))
+    if plan.file.skip_reason:
+        return _build_item(plan, "skipped")
+    if change.is_empty:
+        return _build_item(plan, "unchanged", backup_path=_find_backup(change.path))
+    shell_startup_file.replace_user_file(
+        change.path, change.after, backup_data=None if plan.had_our_hooks else change.before, hint=_WRITE_ERROR_HINT
+    )
+    return _build_item(plan, "updated" if plan.had_our_hooks else "installed", backup_path=_find_backup(change.path))
 
 
-def _removed(plan: _Plan) -> HookSetup:
+def _remove_hooks(plan: _HookPlan) -> HookSetupItem:
     change = plan.change
-    if change.is_none:
-        return _told(plan, "unchanged")
-    start_file.replace(change.path, change.after, hint=_HINT)
-    return _told(plan, "removed", kept=start_file.forget(change.path, change.after))
+    if change.is_empty:
+        return _build_item(plan, "unchanged")
+    shell_startup_file.replace_user_file(change.path, change.after, hint=_WRITE_ERROR_HINT)
+    return _build_item(
+        plan, "removed", backup_path=shell_startup_file.remove_redundant_backup(change.path, change.after)
+    )
 
 
-def _kept(path: str) -> str | None:
-    beside = start_file.backup(path)
+def _find_backup(path: str) -> str | None:
+    beside = shell_startup_file.get_backup_path(path)
     return beside if os.path.exists(beside) else None
 
 
-def _told(plan: _Plan, outcome: Outcome, *, kept: str | None = None, change: str = "") -> HookSetup:
+def _build_item(
+    plan: _HookPlan, outcome: HookSetupOutcome, *, backup_path: str | None = None, change: str = ""
+) -> HookSetupItem:
     file = plan.file
     is_new = outcome in ("installed", "updated", "foreseen")
-    note = file.reason if outcome == "skipped" else NOTES.get(file.agent, "") if is_new else ""
-    if plan.keeps_status:
+    note = file.skip_reason if outcome == "skipped" else AGENT_NOTES.get(file.agent, "") if is_new else ""
+    if plan.keeps_status_line:
         command = msgspec.json.decode(file.status)["command"].partition(" $PPID")[0]
         note = f"Your own status line is left alone. For cost and context let it hand its input on to `{command}`."
-    return HookSetup(agent=file.agent, path=file.path, outcome=outcome, note=note, kept=kept, change=change)
+    return HookSetupItem(agent=file.agent, path=file.path, outcome=outcome, note=note, kept=backup_path, change=change)
 
 
-def _files(plans: Sequence[_Plan]) -> str:
-    changed = [plan.change.path for plan in plans if not plan.change.is_none]
+def _describe_changed_files(plans: Sequence[_HookPlan]) -> str:
+    changed = [plan.change.path for plan in plans if not plan.change.is_empty]
     return changed[0] if len(changed) == 1 else f"{len(changed)} files"
 
 
-def plain(told: AgentsSetup, look: Look) -> str:
-    if not told.items:
+def render_text(result: SetupAgentsResult, options: RenderOptions) -> str:
+    if not result.items:
         return "No agent that we know is installed here."
     lines = []
-    for item in told.items:
+    for item in result.items:
         kept = f"; the file as it was before is {item.kept}" if item.kept else ""
-        lines += [clean(f"{item.agent:<12} {_WORDS[item.outcome]:<16} {item.path}{kept}")]
-        lines += [clean_lines(item.change)] if item.change else []
-        lines += [look.paint("yellow", clean(f"{'':<12} {item.note}"))] if item.note and not look.is_quiet else []
+        lines += [sanitize(f"{item.agent:<12} {_OUTCOME_LABELS[item.outcome]:<16} {item.path}{kept}")]
+        lines += [sanitize_lines(item.change)] if item.change else []
+        lines += (
+            [options.paint("yellow", sanitize(f"{'':<12} {item.note}"))] if item.note and not options.is_quiet else []
+        )
     return "\n".join(lines)
 
 
-_WORDS: dict[Outcome, str] = {
+_OUTCOME_LABELS: dict[HookSetupOutcome, str] = {
     "installed": "set up",
     "updated": "brought up to date",
     "removed": "taken out",
@@ -174,7 +189,7 @@ _WORDS: dict[Outcome, str] = {
 }
 
 
-OP = Op(
+OP = Operation(
     name="setup_agents",
     summary="Have agents tell what they do, and be answered from anywhere.",
     doc="""Puts hooks of ours into the settings of the agents that are installed: Claude Code, Codex, Gemini, Copilot,
@@ -190,20 +205,20 @@ The change to each file is shown first. Everything else in a file stays as it is
 JSON is refused, and then nothing at all is written. The file as it was is kept beside it as `.before-visor`;
 `--remove` puts it back, or takes out only what is ours where the file was changed since. A second call changes nothing,
 and `visor doctor` tells when something no longer fits.""",
-    Input=SetupAgents,
-    Output=AgentsSetup,
+    args_type=SetupAgentsArgs,
+    result_type=SetupAgentsResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    exits=(
+    exit_statuses=(
         (2, "Nobody said yes: there is no terminal to ask on, and --yes was not given."),
         (69, "A file cannot be written."),
         (78, "A file is no valid JSON, or not of the shape that its agent wants."),
     ),
     examples=(
-        Example("setup agents", "show the change to each agent's settings, and ask"),
-        Example("setup agents --agent claude_code --yes", "only Claude Code, without asking"),
-        Example("setup agents --scope project --dry-run", "what would change in this project's settings"),
-        Example("setup agents --remove", "take everything out again"),
+        OperationExample("setup agents", "show the change to each agent's settings, and ask"),
+        OperationExample("setup agents --agent claude_code --yes", "only Claude Code, without asking"),
+        OperationExample("setup agents --scope project --dry-run", "what would change in this project's settings"),
+        OperationExample("setup agents --remove", "take everything out again"),
     ),
 )

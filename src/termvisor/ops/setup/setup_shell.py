@@ -5,20 +5,26 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, Unconfirmed
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import where
-from termvisor.ops.render.text import Look, clean, clean_lines
-from termvisor.settings import Places, environment, nonce
-from termvisor.setup import shell_startup_file as start_file
-from termvisor.setup.file_diff import Change, difference
-from termvisor.setup.shell_integration import Shell, doubt, own_shell, path_of, snippet
+from termvisor.errors import BadRequest, ConfirmationRequired
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import get_paths
+from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
+from termvisor.settings import Paths, get_environment, load_nonce
+from termvisor.setup import shell_startup_file
+from termvisor.setup.shell_integration import (
+    Shell,
+    build_snippet,
+    detect_shell,
+    find_login_shell_warning,
+    get_startup_path,
+)
+from termvisor.setup.user_file import FileChange, format_diff
 
-Outcome = Literal["installed", "updated", "removed", "unchanged", "printed"]
+ShellSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "printed"]
 
 
-class SetupShell(Struct, frozen=True, kw_only=True):
+class SetupShellArgs(Struct, frozen=True, kw_only=True):
     """Which shell, and what to do with its start file."""
 
     shell: Annotated[
@@ -29,80 +35,82 @@ class SetupShell(Struct, frozen=True, kw_only=True):
     yes: Annotated[bool, Meta(description="Do it without asking.", extra={"short": ("-y",)})] = False
 
 
-class ShellSetup(Struct, frozen=True, kw_only=True):
+class SetupShellResult(Struct, frozen=True, kw_only=True):
     """``kept`` is where the file as it was before is, ``snippet`` the shell code where it was asked for."""
 
     shell: Shell
     path: str
-    outcome: Outcome
+    outcome: ShellSetupOutcome
     kept: str | None = None
     warning: str | None = None
     snippet: str = ""
 
 
-async def run(world: World, wanted: SetupShell) -> ShellSetup:
-    if wanted.remove and wanted.print:
+async def run(services: Services, args: SetupShellArgs) -> SetupShellResult:
+    if args.remove and args.print:
         raise BadRequest("--remove and --print do not go together")
-    environ = environment()
-    shell = wanted.shell or own_shell(environ)
-    path, code = path_of(shell, environ), snippet(shell, where(world).nonce_file)
-    if wanted.print:
+    environ = get_environment()
+    shell = args.shell or detect_shell(environ)
+    path, code = get_startup_path(shell, environ), build_snippet(shell, get_paths(services).nonce_file)
+    if args.print:
         text = code.decode("utf-8", "replace")
-        return ShellSetup(shell=shell, path=path, outcome="printed", snippet=text)
-    before = start_file.read(path)
-    after = start_file.without_block(before) if wanted.remove else start_file.with_block(before, code)
-    change = Change(path, before, after)
-    if after != before and not wanted.yes:
-        raise Unconfirmed(f"{path} would be changed like this", shown=difference(change))
-    return _removed(shell, change) if wanted.remove else _installed(where(world), shell, change)
+        return SetupShellResult(shell=shell, path=path, outcome="printed", snippet=text)
+    before = shell_startup_file.read_user_file(path)
+    after = shell_startup_file.remove_block(before) if args.remove else shell_startup_file.add_block(before, code)
+    change = FileChange(path, before, after)
+    if after != before and not args.yes:
+        raise ConfirmationRequired(f"{path} would be changed like this", shown=format_diff(change))
+    return _remove_block(shell, change) if args.remove else _install_block(get_paths(services), shell, change)
 
 
-def _installed(places: Places, shell: Shell, change: Change) -> ShellSetup:
-    had_block = start_file.has_block(change.before)
-    nonce(places.nonce_file)
-    outcome: Outcome = "unchanged"
+def _install_block(paths: Paths, shell: Shell, change: FileChange) -> SetupShellResult:
+    had_block = shell_startup_file.has_block(change.before)
+    load_nonce(paths.nonce_file)
+    outcome: ShellSetupOutcome = "unchanged"
     if change.after != change.before:
         outcome = "updated" if had_block else "installed"
-        start_file.replace(change.path, change.after, kept=None if had_block else change.before)
-    kept = start_file.backup(change.path)
-    return ShellSetup(
+        shell_startup_file.replace_user_file(
+            change.path, change.after, backup_data=None if had_block else change.before
+        )
+    kept = shell_startup_file.get_backup_path(change.path)
+    return SetupShellResult(
         shell=shell,
         path=change.path,
         outcome=outcome,
         kept=kept if os.path.exists(kept) else None,
-        warning=doubt(shell, environment()),
+        warning=find_login_shell_warning(shell, get_environment()),
     )
 
 
-def _removed(shell: Shell, change: Change) -> ShellSetup:
+def _remove_block(shell: Shell, change: FileChange) -> SetupShellResult:
     if change.after == change.before:
-        return ShellSetup(shell=shell, path=change.path, outcome="unchanged")
-    start_file.replace(change.path, change.after)
-    kept = start_file.forget(change.path, change.after)
-    return ShellSetup(shell=shell, path=change.path, outcome="removed", kept=kept)
+        return SetupShellResult(shell=shell, path=change.path, outcome="unchanged")
+    shell_startup_file.replace_user_file(change.path, change.after)
+    kept = shell_startup_file.remove_redundant_backup(change.path, change.after)
+    return SetupShellResult(shell=shell, path=change.path, outcome="removed", kept=kept)
 
 
-def plain(told: ShellSetup, look: Look) -> str:
-    if told.outcome == "printed":
-        return clean_lines(told.snippet).rstrip("\n")
-    lines = [clean(_said(told))]
-    if told.warning:
-        lines.append(look.paint("yellow", clean(f"warning: {told.warning}")))
-    if told.outcome in ("installed", "updated") and not look.is_quiet:
-        lines.append(look.paint("dim", f"New shells have it; in one that runs: exec {told.shell}"))
+def render_text(result: SetupShellResult, options: RenderOptions) -> str:
+    if result.outcome == "printed":
+        return sanitize_lines(result.snippet).rstrip("\n")
+    lines = [sanitize(_format_outcome(result))]
+    if result.warning:
+        lines.append(options.paint("yellow", sanitize(f"warning: {result.warning}")))
+    if result.outcome in ("installed", "updated") and not options.is_quiet:
+        lines.append(options.paint("dim", f"New shells have it; in one that runs: exec {result.shell}"))
     return "\n".join(lines)
 
 
-def _said(told: ShellSetup) -> str:
-    kept = f"; the file as it was before is {told.kept}" if told.kept else ""
+def _format_outcome(result: SetupShellResult) -> str:
+    kept = f"; the file as it was before is {result.kept}" if result.kept else ""
     return {
-        "installed": f"{told.path}: set up{kept}",
-        "updated": f"{told.path}: brought up to date{kept}",
-        "removed": f"{told.path}: as it was before{kept}",
-    }.get(told.outcome, f"{told.path}: nothing to do")
+        "installed": f"{result.path}: set up{kept}",
+        "updated": f"{result.path}: brought up to date{kept}",
+        "removed": f"{result.path}: as it was before{kept}",
+    }.get(result.outcome, f"{result.path}: nothing to do")
 
 
-OP = Op(
+OP = Operation(
     name="setup_shell",
     summary="Set up bash, zsh or fish to tell its prompts and commands.",
     doc="""Puts a few lines into the shell's start file, between two marker lines, so that Termvisor knows what a pane
@@ -110,20 +118,20 @@ is doing: at a prompt, or running which command since when, and how it ended. Th
 was is kept beside it as `.before-visor`; `--remove` takes the lines out again, byte for byte. A second call changes
 nothing. The marks prove themselves with a nonce that shells read from Termvisor's data folder; it is in no start file
 and in no environment.""",
-    Input=SetupShell,
-    Output=ShellSetup,
+    args_type=SetupShellArgs,
+    result_type=SetupShellResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    exits=(
+    exit_statuses=(
         (2, "Nobody said yes: there is no terminal to ask on, and --yes was not given."),
         (69, "The file cannot be written, or there is no set-up for this shell."),
         (78, "The marker lines in the file are damaged."),
     ),
     examples=(
-        Example("setup shell", "show the change to your own shell's start file, and ask"),
-        Example("setup shell zsh --yes", "do it for zsh without asking"),
-        Example("setup shell --remove", "take it out again"),
-        Example("setup shell fish --print", "only print it, to be put in place by hand"),
+        OperationExample("setup shell", "show the change to your own shell's start file, and ask"),
+        OperationExample("setup shell zsh --yes", "do it for zsh without asking"),
+        OperationExample("setup shell --remove", "take it out again"),
+        OperationExample("setup shell fish --print", "only print it, to be put in place by hand"),
     ),
 )

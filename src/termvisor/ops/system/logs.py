@@ -8,24 +8,24 @@ from typing import Annotated, get_args
 from msgspec import Meta, Struct
 
 from termvisor.errors import Unavailable
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.config._shared import where
-from termvisor.ops.render.text import Look, block, clean
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import get_paths
+from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize
 from termvisor.redaction import redact
 from termvisor.settings import LogLevel
 
-_PER_LINE = 400
+_BYTES_PER_LINE = 400
 """Bytes read for each line that is asked for; a log line is seldom longer."""
 
 
-_LOOK_EVERY = 0.2
+_POLL_INTERVAL_S = 0.2
 """Seconds between two looks at a followed file."""
 _LEVELS = get_args(LogLevel)
-_HEAD = re.compile(r"\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
+_LINE_START = re.compile(r"\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
 
-class ReadLogs(Struct, frozen=True, kw_only=True):
+class LogsArgs(Struct, frozen=True, kw_only=True):
     """How much of the log to show."""
 
     tail: Annotated[
@@ -43,55 +43,55 @@ class LogLines(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
 
 
-async def run(world: World, wanted: ReadLogs) -> LogLines:
-    path = where(world).log_file
-    sieve = Sieve(wanted.level)
-    count = wanted.tail if wanted.level is None else None
-    lines = sieve.passed([*_last(path + ".1", count), *_last(path, count)])
-    return LogLines(path=path, level=wanted.level, lines=tuple(lines[-wanted.tail :]))
+async def run(services: Services, args: LogsArgs) -> LogLines:
+    path = get_paths(services).log_file
+    sieve = LogLevelFilter(args.level)
+    count = args.tail if args.level is None else None
+    lines = sieve.filter_lines([*_read_last_lines(path + ".1", count), *_read_last_lines(path, count)])
+    return LogLines(path=path, level=args.level, lines=tuple(lines[-args.tail :]))
 
 
-def _last(path: str, count: int | None) -> list[str]:
+def _read_last_lines(path: str, count: int | None) -> list[str]:
     """The last lines of a file, or all of them; an absent one has none."""
-    start = max(0, _extent(path)[1] - count * _PER_LINE) if count is not None else 0
+    start = max(0, _get_inode_and_size(path)[1] - count * _BYTES_PER_LINE) if count is not None else 0
     lines = redact(_read_from(path, start).decode(errors="replace")).split("\n")
     # The first line may be cut, the last one is what follows the final newline.
     return [line for line in lines[bool(start) :] if line][-(count or 0) :]
 
 
-async def follow(world: World, wanted: ReadLogs) -> AsyncIterator[LogLines]:
+async def follow(services: Services, args: LogsArgs) -> AsyncIterator[LogLines]:
     """The last lines, then whatever is added, also after the file was rotated."""
-    path = where(world).log_file
-    tail = Tail(path)
-    sieve = Sieve(wanted.level)
-    yield await run(world, wanted)
+    path = get_paths(services).log_file
+    tail = LogTail(path)
+    sieve = LogLevelFilter(args.level)
+    yield await run(services, args)
     while True:
-        if lines := sieve.passed(tail.new_lines()):
-            yield LogLines(path=path, level=wanted.level, lines=tuple(redact(line) for line in lines))
-        await world.clock.sleep(_LOOK_EVERY)
+        if lines := sieve.filter_lines(tail.read_new_lines()):
+            yield LogLines(path=path, level=args.level, lines=tuple(redact(line) for line in lines))
+        await services.clock.sleep(_POLL_INTERVAL_S)
 
 
-class Tail:
+class LogTail:
     """What is added to a log from now on. A file that was rotated away is read to its end, then its successor."""
 
     def __init__(self, path: str):
-        self._path, self._rest = path, b""
-        self._inode, self._at = _extent(path)
+        self._path, self._unfinished_line = path, b""
+        self._inode, self._offset = _get_inode_and_size(path)
 
-    def new_lines(self) -> list[str]:
-        data = self._rest
-        inode, _ = _extent(self._path)
+    def read_new_lines(self) -> list[str]:
+        data = self._unfinished_line
+        inode, _ = _get_inode_and_size(self._path)
         if inode != self._inode:
-            if _extent(self._path + ".1")[0] == self._inode:
-                data += _read_from(self._path + ".1", self._at)
-            self._inode, self._at = inode, 0
-        fresh = _read_from(self._path, self._at)
-        self._at += len(fresh)
-        *lines, self._rest = (data + fresh).split(b"\n")
+            if _get_inode_and_size(self._path + ".1")[0] == self._inode:
+                data += _read_from(self._path + ".1", self._offset)
+            self._inode, self._offset = inode, 0
+        fresh = _read_from(self._path, self._offset)
+        self._offset += len(fresh)
+        *lines, self._unfinished_line = (data + fresh).split(b"\n")
         return [line.decode(errors="replace") for line in lines if line]
 
 
-def _extent(path: str) -> tuple[int, int]:
+def _get_inode_and_size(path: str) -> tuple[int, int]:
     """A file's inode and size; zeros where there is none."""
     try:
         found = os.stat(path)
@@ -111,45 +111,45 @@ def _read_from(path: str, start: int) -> bytes:
         raise Unavailable(f"cannot read {path}: {error.strerror}") from error
 
 
-class Sieve:
+class LogLevelFilter:
     """Lets pass what is at least this serious; the lines of a trace go with the line they belong to."""
 
     def __init__(self, level: LogLevel | None):
-        self._least = _LEVELS.index(level) if level else -1
-        self._is_open = level is None
+        self._min_level = _LEVELS.index(level) if level else -1
+        self._is_last_passing = level is None
 
-    def passed(self, lines: Sequence[str]) -> list[str]:
-        return [line for line in lines if self._passes(line)]
+    def filter_lines(self, lines: Sequence[str]) -> list[str]:
+        return [line for line in lines if self._is_passing(line)]
 
-    def _passes(self, line: str) -> bool:
-        found = _HEAD.match(line)
+    def _is_passing(self, line: str) -> bool:
+        found = _LINE_START.match(line)
         if found and found[1].lower() in _LEVELS:
-            self._is_open = _LEVELS.index(found[1].lower()) >= self._least
-        return self._is_open
+            self._is_last_passing = _LEVELS.index(found[1].lower()) >= self._min_level
+        return self._is_last_passing
 
 
-def plain(log: LogLines, look: Look) -> str:
-    if not log.lines:
-        why = f"holds nothing of level {log.level} or worse" if log.level else "is empty: no daemon has run yet"
-        return "" if look.is_quiet else clean(f"{log.path} {why}.")
-    return block("\n".join(clean(line) for line in log.lines), look)
+def render_text(result: LogLines, options: RenderOptions) -> str:
+    if not result.lines:
+        why = f"holds nothing of level {result.level} or worse" if result.level else "is empty: no daemon has run yet"
+        return "" if options.is_quiet else sanitize(f"{result.path} {why}.")
+    return render_code_block("\n".join(sanitize(line) for line in result.lines), options)
 
 
-OP = Op(
+OP = Operation(
     name="logs",
     summary="The last lines of the daemon's own log.",
     doc="""Read from the file, so it works while no daemon runs. The log is rotated by size and holds no secrets.
 With `--follow` it goes on until you end it; in JSON each piece is one object a line.""",
-    Input=ReadLogs,
-    Output=LogLines,
+    args_type=LogsArgs,
+    result_type=LogLines,
     run=run,
-    plain=plain,
+    render_text=render_text,
     follow=follow,
     is_live=True,
     effect="local",
     examples=(
-        Example("logs", "the last 50 lines"),
-        Example("logs -n 500 --level warning", "what went wrong lately"),
-        Example("logs -f", "watch it"),
+        OperationExample("logs", "the last 50 lines"),
+        OperationExample("logs -n 500 --level warning", "what went wrong lately"),
+        OperationExample("logs -f", "watch it"),
     ),
 )

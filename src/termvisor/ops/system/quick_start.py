@@ -2,36 +2,36 @@
 
 from msgspec import Struct
 
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions
 
 
-class QuickStart(Struct, frozen=True, kw_only=True):
+class QuickStartArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class QuickStartStep(Struct, frozen=True, kw_only=True):
     run: str
     does: str
 
 
-class Start(Struct, frozen=True, kw_only=True):
+class QuickStartResult(Struct, frozen=True, kw_only=True):
     """``robots`` are the commands for programs and agents, ``people`` those for people."""
 
     what: str
-    robots: tuple[Step, ...]
-    people: tuple[Step, ...]
+    robots: tuple[QuickStartStep, ...]
+    people: tuple[QuickStartStep, ...]
     notes: tuple[str, ...]
 
 
-def _steps(*pairs: tuple[str, str]) -> tuple[Step, ...]:
-    return tuple(Step(run=run, does=does) for run, does in pairs)
+def _build_steps(*pairs: tuple[str, str]) -> tuple[QuickStartStep, ...]:
+    return tuple(QuickStartStep(run=run, does=does) for run, does in pairs)
 
 
-START = Start(
+QUICK_START = QuickStartResult(
     what="Termvisor hears every terminal pane, keeps what it prints, and finds it again.",
-    robots=_steps(
+    robots=_build_steps(
         ("visor robot state", "all panes with id, command, activity, and their agents' states"),
         ("visor robot status", "who needs a person, and how many do what"),
         ("visor robot get-text 7 --tail 50", "last lines of pane 7, and a cursor"),
@@ -49,7 +49,7 @@ START = Start(
         ),
         ("visor robot send 7 --program 'fix it'", "text for the program there, not for a shell"),
     ),
-    people=_steps(
+    people=_build_steps(
         ("visor up", "start, and see all panes live"),
         ("visor panes", "all panes once"),
         ("visor status", "what the agents do; `visor next --go` goes to the one that needs you"),
@@ -70,29 +70,29 @@ START = Start(
 )
 
 
-async def run(_world: World, _wanted: QuickStart) -> Start:
-    return START
+async def run(_services: Services, _args: QuickStartArgs) -> QuickStartResult:
+    return QUICK_START
 
 
-def plain(start: Start, look: Look) -> str:
-    parts = [start.what]
-    for title, steps in (("For people", start.people), ("For programs and agents", start.robots)):
+def render_text(result: QuickStartResult, options: RenderOptions) -> str:
+    parts = [result.what]
+    for title, steps in (("For people", result.people), ("For programs and agents", result.robots)):
         widest = max(len(step.run) for step in steps)
-        rows = [f"  {look.paint('bold', step.run)}{' ' * (widest - len(step.run))}  {step.does}" for step in steps]
+        rows = [f"  {options.paint('bold', step.run)}{' ' * (widest - len(step.run))}  {step.does}" for step in steps]
         parts.append("\n".join([f"{title}:", *rows]))
-    parts.append("\n".join(start.notes))
+    parts.append("\n".join(result.notes))
     return "\n\n".join(parts)
 
 
-OP = Op(
+OP = Operation(
     name="quick_start",
-    robot="quick-start",
+    robot_name="quick-start",
     summary="What to read first: the few commands that matter.",
     doc="`visor` and `visor robot` without a command print it.",
-    Input=QuickStart,
-    Output=Start,
+    args_type=QuickStartArgs,
+    result_type=QuickStartResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    examples=(Example("robot quick-start", "for agents"), Example("", "for people")),
+    examples=(OperationExample("robot quick-start", "for agents"), OperationExample("", "for people")),
 )

@@ -6,16 +6,16 @@ from msgspec import Struct
 
 from termvisor import __version__
 from termvisor.ops.api.envelope import SCHEMA_VERSION
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.render.text import Look
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.text import RenderOptions
 
 
-class GetVersion(Struct, frozen=True, kw_only=True):
+class VersionArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
-class Version(Struct, frozen=True, kw_only=True):
+class VersionResult(Struct, frozen=True, kw_only=True):
     """``schema_version`` is that of the JSON answers."""
 
     version: str
@@ -24,26 +24,26 @@ class Version(Struct, frozen=True, kw_only=True):
     platform: str
 
 
-async def run(_world: World, _wanted: GetVersion) -> Version:
+async def run(_services: Services, _args: VersionArgs) -> VersionResult:
     python = ".".join(map(str, sys.version_info[:3]))
-    return Version(version=__version__, schema_version=SCHEMA_VERSION, python=python, platform=sys.platform)
+    return VersionResult(version=__version__, schema_version=SCHEMA_VERSION, python=python, platform=sys.platform)
 
 
-def plain(version: Version, look: Look) -> str:
-    if look.is_quiet:
-        return version.version
-    return f"visor {version.version} (Python {version.python}, {version.platform})"
+def render_text(result: VersionResult, options: RenderOptions) -> str:
+    if options.is_quiet:
+        return result.version
+    return f"visor {result.version} (Python {result.python}, {result.platform})"
 
 
-OP = Op(
+OP = Operation(
     name="version",
     aliases=("--version", "-V"),
     summary="Which version this is.",
     doc="Answered by the program itself; `visor health` tells the version of the running daemon.",
-    Input=GetVersion,
-    Output=Version,
+    args_type=VersionArgs,
+    result_type=VersionResult,
     run=run,
-    plain=plain,
+    render_text=render_text,
     effect="local",
-    examples=(Example("version", "for people"), Example("version -q", "the bare number")),
+    examples=(OperationExample("version", "for people"), OperationExample("version -q", "the bare number")),
 )

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from termvisor.model.action.verdict import Answer
-from termvisor.model.workflow.info import Rehearsed
-from termvisor.ops.render.text import Column, Look, clean, table
-from termvisor.ops.workflows._run_item import in_words
+from termvisor.model.action.verdict import PolicyAnswer
+from termvisor.model.workflow.info import DryRunStep
+from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
+from termvisor.ops.workflows._run_item import format_step_value
 from termvisor.redaction import redact
 
 
-class RehearsedStep(Struct, frozen=True, kw_only=True):
+class DryRunStepItem(Struct, frozen=True, kw_only=True):
     """``verdict`` is what the policy would say of an act now, and ``why``; ``refused`` what in the pane speaks against
     it. ``assumed`` is what was taken for granted: an answer, a text that comes, a time that passes.
     """
@@ -22,54 +22,54 @@ class RehearsedStep(Struct, frozen=True, kw_only=True):
     kind: str
     name: str
     given: Any
-    verdict: Answer | None
+    verdict: PolicyAnswer | None
     why: str
     refused: str
     assumed: str
 
 
-class Rehearsal(Struct, frozen=True, kw_only=True):
+class WorkflowDryRunResult(Struct, frozen=True, kw_only=True):
     """Nothing was done. ``ends`` is how it would end."""
 
     workflow: str
     pane: int
-    steps: tuple[RehearsedStep, ...]
+    steps: tuple[DryRunStepItem, ...]
     ends: str
 
 
-def rehearsal(workflow: str, pane: int, told: tuple[Sequence[Rehearsed], str]) -> Rehearsal:
-    steps = tuple(map(_step, told[0]))
-    return Rehearsal(workflow=workflow, pane=pane, steps=steps, ends=clean(redact(told[1])))
+def build_dry_run_result(workflow: str, pane: int, dry_run: tuple[Sequence[DryRunStep], str]) -> WorkflowDryRunResult:
+    steps = tuple(map(_build_step_item, dry_run[0]))
+    return WorkflowDryRunResult(workflow=workflow, pane=pane, steps=steps, ends=sanitize(redact(dry_run[1])))
 
 
-def _step(one: Rehearsed) -> RehearsedStep:
-    verdict = one.verdict
-    return RehearsedStep(
-        number=one.number,
-        kind=one.kind,
-        name=one.name,
-        given=msgspec.json.decode(one.given) if one.given else None,
+def _build_step_item(dry_run_step: DryRunStep) -> DryRunStepItem:
+    verdict = dry_run_step.verdict
+    return DryRunStepItem(
+        number=dry_run_step.number,
+        kind=dry_run_step.kind,
+        name=dry_run_step.name,
+        given=msgspec.json.decode(dry_run_step.given) if dry_run_step.given else None,
         verdict=None if verdict is None else verdict.answer,
-        why="" if verdict is None else clean(redact(verdict.why)),
-        refused=clean(redact(one.refused)),
-        assumed=one.assumed,
+        why="" if verdict is None else sanitize(redact(verdict.why)),
+        refused=sanitize(redact(dry_run_step.refused)),
+        assumed=dry_run_step.assumed,
     )
 
 
-def _why(step: RehearsedStep) -> str:
+def _format_why(step: DryRunStepItem) -> str:
     """What the pane says against it comes before what the policy says: it would be refused now in any case."""
     return f"refused now: {step.refused}" if step.refused else step.why or step.assumed or "-"
 
 
-_COLUMNS = (
-    Column("STEP", lambda step: str(step.number), is_right=True),
-    Column("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
-    Column("VERDICT", lambda step: step.verdict or "-", style="bold"),
-    Column("WHY", _why, may_shrink=True),
-    Column("GIVEN", lambda step: in_words(step.given), may_shrink=True),
+_STEP_COLUMNS = (
+    TableColumn("STEP", lambda step: str(step.number), is_right_aligned=True),
+    TableColumn("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
+    TableColumn("VERDICT", lambda step: step.verdict or "-", style="bold"),
+    TableColumn("WHY", _format_why, can_shrink=True),
+    TableColumn("GIVEN", lambda step: format_step_value(step.given), can_shrink=True),
 )
 
 
-def rows(told: Rehearsal, look: Look) -> str:
-    steps = table(_COLUMNS, told.steps, look) if told.steps else "It would do nothing."
-    return steps if look.is_quiet else f"{steps}\n\nnothing was done; it would end so: {told.ends}"
+def render_dry_run(result: WorkflowDryRunResult, options: RenderOptions) -> str:
+    steps = render_table(_STEP_COLUMNS, result.steps, options) if result.steps else "It would do nothing."
+    return steps if options.is_quiet else f"{steps}\n\nnothing was done; it would end so: {result.ends}"

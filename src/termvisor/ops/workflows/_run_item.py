@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.clock import iso
-from termvisor.model.workflow.run import ENDED, Mode, Run, RunStatus, Step, StepStatus
-from termvisor.ops.api.envelope import seconds_between
-from termvisor.ops.panes._listing import instant
-from termvisor.ops.render.text import Column, age, clean, shorten
+from termvisor.clock import format_timestamp
+from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunStatus, RunStep, StepStatus, WorkflowMode
+from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.ops.panes._listing import format_optional_timestamp
+from termvisor.ops.render.text import TableColumn, format_age, sanitize, shorten
 from termvisor.redaction import redact
 
 RunNumber = Annotated[int, Meta(description="The run's number.", ge=1, extra={"positional": "one"})]
@@ -28,7 +28,7 @@ class RunItem(Struct, frozen=True, kw_only=True):
     event: int | None
     pane: int | None
     agent: str
-    mode: Mode
+    mode: WorkflowMode
     began_at: str
     ended_at: str | None
     due_at: str | None
@@ -53,44 +53,44 @@ class StepItem(Struct, frozen=True, kw_only=True):
     came: Any
 
 
-def run_item(run: Run, now: int) -> RunItem:
+def build_run_item(run: Run, now: int) -> RunItem:
     return RunItem(
         id=run.id,
         workflow=run.workflow,
         version=run.version,
         status=run.status,
-        why=clean(redact(run.why)),
+        why=sanitize(redact(run.why)),
         plan=redact(run.plan),
         origin=run.origin,
         event=run.event,
         pane=run.pane,
         agent=run.agent,
         mode=run.mode,
-        began_at=iso(run.at),
-        ended_at=instant(run.ended_at),
-        due_at=instant(run.due_at),
-        age=max(0.0, seconds_between(run.at, now if run.ended_at is None else run.ended_at)),
+        began_at=format_timestamp(run.at),
+        ended_at=format_optional_timestamp(run.ended_at),
+        due_at=format_optional_timestamp(run.due_at),
+        age=max(0.0, compute_seconds_between(run.at, now if run.ended_at is None else run.ended_at)),
         facts={name: redact(value) if isinstance(value, str) else value for name, value in run.facts.items()},
         correlation=run.correlation,
     )
 
 
-def step_item(step: Step) -> StepItem:
+def build_step_item(step: RunStep) -> StepItem:
     return StepItem(
         number=step.number,
         kind=step.kind,
         name=step.name,
         status=step.status,
         attempt=step.attempt,
-        began_at=iso(step.at),
-        ended_at=instant(step.ended_at),
-        why=clean(redact(step.why)),
-        given=_read(step.given),
-        came=_read(step.came),
+        began_at=format_timestamp(step.at),
+        ended_at=format_optional_timestamp(step.ended_at),
+        why=sanitize(redact(step.why)),
+        given=_decode_json(step.given),
+        came=_decode_json(step.came),
     )
 
 
-def _read(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     try:
         return msgspec.json.decode(redact(text)) if text else None
     except msgspec.DecodeError:
@@ -98,52 +98,61 @@ def _read(text: str) -> Any:
 
 
 RUN_COLUMNS = (
-    Column("RUN", lambda run: str(run.id), is_right=True, style="bold"),
-    Column("WORKFLOW", lambda run: run.workflow, style="cyan"),
-    Column("STATUS", lambda run: run.status),
-    Column("PANE", lambda run: str(run.pane or "-"), is_right=True),
-    Column("AGE", lambda run: age(run.age), is_right=True),
-    Column("WHY", lambda run: clean(run.why) or "-", may_shrink=True),
+    TableColumn("RUN", lambda run: str(run.id), is_right_aligned=True, style="bold"),
+    TableColumn("WORKFLOW", lambda run: run.workflow, style="cyan"),
+    TableColumn("STATUS", lambda run: run.status),
+    TableColumn("PANE", lambda run: str(run.pane or "-"), is_right_aligned=True),
+    TableColumn("AGE", lambda run: format_age(run.age), is_right_aligned=True),
+    TableColumn("WHY", lambda run: sanitize(run.why) or "-", can_shrink=True),
 )
 STEP_COLUMNS = (
-    Column("STEP", lambda step: str(step.number), is_right=True),
-    Column("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
-    Column("STATUS", lambda step: step.status + (f" ({step.attempt})" if step.attempt > 1 else "")),
-    Column("GIVEN", lambda step: in_words(step.given), may_shrink=True),
-    Column("CAME", lambda step: clean(step.why) or in_words(step.came), may_shrink=True),
+    TableColumn("STEP", lambda step: str(step.number), is_right_aligned=True),
+    TableColumn("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
+    TableColumn("STATUS", lambda step: step.status + (f" ({step.attempt})" if step.attempt > 1 else "")),
+    TableColumn("GIVEN", lambda step: format_step_value(step.given), can_shrink=True),
+    TableColumn("CAME", lambda step: sanitize(step.why) or format_step_value(step.came), can_shrink=True),
 )
 
 
-def in_words(value: Any) -> str:
+def format_step_value(value: Any) -> str:
     """What a step was given or what came of it, for a person: `text: hello, timeout: 60`."""
-    return shorten(clean(_said(value)), 200) or "-"
+    return shorten(sanitize(_format_nested(value)), 200) or "-"
 
 
-def _said(value: Any) -> str:
+def _format_nested(value: Any) -> str:
     if isinstance(value, dict):
-        told = {name: one for name, one in value.items() if name not in _UNTOLD and one not in (None, "", [], {})}
-        return ", ".join(_said(one) if name in _WITHIN else f"{name}: {_at(name, one)}" for name, one in told.items())
+        told = {
+            name: one for name, one in value.items() if name not in _HIDDEN_FIELDS and one not in (None, "", [], {})
+        }
+        return ", ".join(
+            _format_nested(one) if name in _INLINED_FIELDS else f"{name}: {_format_field(name, one)}"
+            for name, one in told.items()
+        )
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return " ".join(_said(one) for one in value)
+        return " ".join(_format_nested(one) for one in value)
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _at(name: str, value: Any) -> str:
-    return iso(value) if name in _INSTANTS and isinstance(value, int) and value > 0 else _said(value)
+def _format_field(name: str, value: Any) -> str:
+    return (
+        format_timestamp(value)
+        if name in _TIMESTAMP_FIELDS and isinstance(value, int) and value > 0
+        else _format_nested(value)
+    )
 
 
-_UNTOLD = frozenset({"type", "correlation", "retry"})
-_WITHIN = frozenset({"wish", "action"})
-_INSTANTS = frozenset({"at", "until", "since", "state_at", "resets_at"})
+_HIDDEN_FIELDS = frozenset({"type", "correlation", "retry"})
+_INLINED_FIELDS = frozenset({"wish", "action"})
+_TIMESTAMP_FIELDS = frozenset({"at", "until", "since", "state_at", "resets_at"})
 
 
-def headline(run: RunItem) -> str:
+def format_headline(run: RunItem) -> str:
     """One line about a run, for a person."""
-    ends = "" if run.status in ENDED or not run.due_at else f", goes on at {run.due_at}"
+    ends = "" if run.status in ENDED_RUN_STATUSES or not run.due_at else f", goes on at {run.due_at}"
     if run.why.startswith("held"):
         ends = f"; `visor workflow resume {run.id}` lets it go on"
     where = f" in pane {run.pane}" if run.pane is not None else ""
-    why = f": {clean(run.why)}" if run.why else ""
+    why = f": {sanitize(run.why)}" if run.why else ""
     return f"run {run.id} ({run.workflow}{where}) is {run.status}{why}{ends}"

@@ -2,16 +2,16 @@
 
 from msgspec import Struct
 
-from termvisor.clock import iso
-from termvisor.model.workflow.run import Mode
-from termvisor.ops.api.operation import Example, Op
-from termvisor.ops.api.services import World
-from termvisor.ops.panes._listing import Listing, counts
-from termvisor.ops.render.text import Column, Look, clean, counted, table
+from termvisor.clock import format_timestamp
+from termvisor.model.workflow.run import WorkflowMode
+from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._listing import BaseListing, count_values
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
 from termvisor.redaction import redact
 
 
-class ListWorkflows(Struct, frozen=True, kw_only=True):
+class WorkflowListArgs(Struct, frozen=True, kw_only=True):
     """Nothing to choose."""
 
 
@@ -20,7 +20,7 @@ class WorkflowItem(Struct, frozen=True, kw_only=True):
     things that its file speaks of and nobody knows."""
 
     name: str
-    mode: Mode
+    mode: WorkflowMode
     events: tuple[str, ...]
     agents: tuple[str, ...]
     priority: int
@@ -30,7 +30,7 @@ class WorkflowItem(Struct, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
 
 
-class BrokenFile(Struct, frozen=True, kw_only=True):
+class BrokenWorkflowFile(Struct, frozen=True, kw_only=True):
     """A file that is no workflow: where and why."""
 
     file: str
@@ -43,16 +43,16 @@ class WorkflowsSummary(Struct, frozen=True, kw_only=True):
     broken: int
 
 
-class WorkflowListing(Listing, frozen=True, kw_only=True):
+class WorkflowListing(BaseListing, frozen=True, kw_only=True):
     """In the order in which they are asked whether an event is theirs."""
 
     summary: WorkflowsSummary
     items: tuple[WorkflowItem, ...]
-    broken: tuple[BrokenFile, ...] = ()
+    broken: tuple[BrokenWorkflowFile, ...] = ()
 
 
-async def run(world: World, _wanted: ListWorkflows) -> WorkflowListing:
-    found, troubles = world.runs.workflows()
+async def run(services: Services, _args: WorkflowListArgs) -> WorkflowListing:
+    found, troubles = services.workflows.list_workflows()
     items = tuple(
         WorkflowItem(
             name=one.name,
@@ -67,32 +67,36 @@ async def run(world: World, _wanted: ListWorkflows) -> WorkflowListing:
         )
         for one in found
     )
-    broken = tuple(BrokenFile(file=one.file, why=redact(one.why)) for one in troubles)
-    summary = WorkflowsSummary(workflows=len(items), by_mode=counts(item.mode for item in items), broken=len(broken))
-    return WorkflowListing(generated_at=iso(world.clock.now()), summary=summary, items=items, broken=broken)
+    broken = tuple(BrokenWorkflowFile(file=one.file, why=redact(one.why)) for one in troubles)
+    summary = WorkflowsSummary(
+        workflows=len(items), by_mode=count_values(item.mode for item in items), broken=len(broken)
+    )
+    return WorkflowListing(
+        generated_at=format_timestamp(services.clock.now()), summary=summary, items=items, broken=broken
+    )
 
 
 COLUMNS = (
-    Column("WORKFLOW", lambda item: item.name, style="cyan"),
-    Column("MODE", lambda item: item.mode, style="bold"),
-    Column("EVENTS", lambda item: " ".join(item.events) or "-", may_shrink=True),
-    Column("AGENTS", lambda item: " ".join(item.agents) or "all", may_shrink=True),
-    Column("ORIGIN", lambda item: item.origin, may_shrink=True),
-    Column("WHAT IT DOES", lambda item: clean(item.summary), may_shrink=True),
+    TableColumn("WORKFLOW", lambda item: item.name, style="cyan"),
+    TableColumn("MODE", lambda item: item.mode, style="bold"),
+    TableColumn("EVENTS", lambda item: " ".join(item.events) or "-", can_shrink=True),
+    TableColumn("AGENTS", lambda item: " ".join(item.agents) or "all", can_shrink=True),
+    TableColumn("ORIGIN", lambda item: item.origin, can_shrink=True),
+    TableColumn("WHAT IT DOES", lambda item: sanitize(item.summary), can_shrink=True),
 )
 
 
-def plain(listing: WorkflowListing, look: Look) -> str:
-    rows = table(COLUMNS, listing.items, look) if listing.items else "There are no workflows."
-    wrong = [look.paint("red", clean(f"left out: {one.why}")) for one in listing.broken]
-    wrong += [look.paint("yellow", clean(f"in doubt: {doubt}")) for one in listing.items for doubt in one.doubts]
-    if look.is_quiet:
+def render_text(result: WorkflowListing, options: RenderOptions) -> str:
+    rows = render_table(COLUMNS, result.items, options) if result.items else "There are no workflows."
+    wrong = [options.paint("red", sanitize(f"left out: {one.why}")) for one in result.broken]
+    wrong += [options.paint("yellow", sanitize(f"in doubt: {doubt}")) for one in result.items for doubt in one.doubts]
+    if options.is_quiet:
         return "\n".join([rows, *wrong])
-    left_out = f", {listing.summary.broken} left out" if listing.broken else ""
-    return "\n".join([rows, *wrong, "", counted(listing.summary.workflows, "workflow") + left_out])
+    left_out = f", {result.summary.broken} left out" if result.broken else ""
+    return "\n".join([rows, *wrong, "", pluralize(result.summary.workflows, "workflow") + left_out])
 
 
-OP = Op(
+OP = Operation(
     name="workflow_list",
     aliases=("workflow", "workflows"),
     summary="The workflows that answer events, and what each may do.",
@@ -101,9 +105,9 @@ happens to the daemon. `mode` is `off`, `ask` (a person is asked about every act
 `visor config set workflow_modes` changes it. Your own are files in the folder `workflows` beside `config.toml`; one
 that is wrong is told here with its line, and left out. `in doubt` is one that speaks of an event, an agent or a rule
 that nobody knows: it stands, and may never start.""",
-    Input=ListWorkflows,
-    Output=WorkflowListing,
+    args_type=WorkflowListArgs,
+    result_type=WorkflowListing,
     run=run,
-    plain=plain,
-    examples=(Example("workflow list", "for people"), Example("robot workflow list", "as JSON")),
+    render_text=render_text,
+    examples=(OperationExample("workflow list", "for people"), OperationExample("robot workflow list", "as JSON")),
 )

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Finding(Struct, frozen=True):
+class CommandFinding(Struct, frozen=True):
     """``start`` and ``end`` are characters of the text that was looked at; ``text`` is what stands there."""
 
     name: str
@@ -12,10 +12,10 @@ class Finding(Struct, frozen=True):
     text: str
 
 
-class Examined(Struct, frozen=True, kw_only=True):
+class CommandAnalysis(Struct, frozen=True, kw_only=True):
     """``lines`` are the commands without quotes and wrappers; paths are resolved. An unknown program is `?`."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[CommandFinding, ...] = ()
     programs: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()

@@ -10,21 +10,21 @@ from typing import Literal
 
 import msgspec
 
-from termvisor.policy.shell.call import Call, Redirect
-from termvisor.policy.shell.syntax_node import WORDS, Part, Unreadable
-from termvisor.policy.shell.word import HOLE, Word, words
+from termvisor.policy.shell.call import ProgramCall, ShellRedirect
+from termvisor.policy.shell.syntax_node import WORD_KINDS, SyntaxNode, UnreadableSyntax
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord, expand_word
 
-DEEPEST = 120
-_APART: tuple[str, ...] = (
+MAX_TREE_DEPTH = 120
+_SPACED_KINDS: tuple[str, ...] = (
     "command",
     "file_redirect",
     "herestring_redirect",
     "redirected_statement",
     "declaration_command",
 )
-_APART += ("for_statement", "unset_command")
+_SPACED_KINDS += ("for_statement", "unset_command")
 """Here words stand apart. Where they touch, the grammar has torn one word into two."""
-_RESERVED: tuple[str, ...] = (
+_RESERVED_WORDS: tuple[str, ...] = (
     "if",
     "then",
     "elif",
@@ -40,53 +40,55 @@ _RESERVED: tuple[str, ...] = (
     "select",
     "in",
 )
-_RESERVED += ("function", "}", "]]", "coproc")
+_RESERVED_WORDS += ("function", "}", "]]", "coproc")
 _REDIRECTION = re.compile(r"[<>&|]+-?")
-_QUOTED = ("raw_string", "ansi_c_string")
+_QUOTED_KINDS = ("raw_string", "ansi_c_string")
 
 
-def calls(root: Part) -> tuple[list[Call], bool]:
+def extract_calls(root: SyntaxNode) -> tuple[list[ProgramCall], bool]:
     """The calls below a node, and whether these are all of them: behind what cannot be read there may be more."""
-    found: list[Call] = []
+    found: list[ProgramCall] = []
     try:
-        for call in _below(root, 0):
+        for call in _visit_children(root, 0):
             found.append(call)
-    except Unreadable:
+    except UnreadableSyntax:
         return found, False
     return found, True
 
 
-def _visit(node: Part, depth: int) -> Iterator[Call]:
-    if depth > DEEPEST:
-        raise Unreadable
-    visit = _VISITS.get(node.kind, _below)
+def _visit_node(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
+    if depth > MAX_TREE_DEPTH:
+        raise UnreadableSyntax
+    visit = _VISITORS.get(node.kind, _visit_children)
     return visit(node, depth)
 
 
-def _below(node: Part, depth: int) -> Iterator[Call]:
-    if node.kind in _APART and any(_is_torn(one, other) for one, other in pairwise(node.pieces)):
-        raise Unreadable
-    for child in node.parts:
-        yield from _visit(child, depth + 1)
+def _visit_children(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
+    if node.kind in _SPACED_KINDS and any(_is_torn(one, other) for one, other in pairwise(node.children)):
+        raise UnreadableSyntax
+    for child in node.named_children:
+        yield from _visit_node(child, depth + 1)
 
 
-def _is_torn(one: Part, other: Part) -> bool:
+def _is_torn(one: SyntaxNode, other: SyntaxNode) -> bool:
     """Only the sign of a redirection touches the word behind it."""
-    return one.end == other.start and other.kind in WORDS and (one.is_named or not _REDIRECTION.fullmatch(one.text))
+    return (
+        one.end == other.start and other.kind in WORD_KINDS and (one.is_named or not _REDIRECTION.fullmatch(one.text))
+    )
 
 
-def _command(node: Part, depth: int) -> Iterator[Call]:
-    inside = tuple(_below(node, depth))
+def _extract_command(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
+    inside = tuple(_visit_children(node, depth))
     yield from inside
-    found: list[Word] = []
+    found: list[ShellWord] = []
     sets: list[str] = []
-    for child in node.parts:
+    for child in node.named_children:
         if child.kind == "variable_assignment" and not found:
-            sets.append(_assigned(child))
-        elif child.kind in WORDS or child.kind == "variable_assignment":
-            found += words(_checked(child, is_first=not found))
-    redirects, given = _redirects(node)
-    yield Call(
+            sets.append(_get_variable_name(child))
+        elif child.kind in WORD_KINDS or child.kind == "variable_assignment":
+            found += expand_word(_reject_reserved_word(child, is_first=not found))
+    redirects, given = _parse_redirects(node)
+    yield ProgramCall(
         words=tuple(found),
         sets=tuple(sets),
         redirects=redirects,
@@ -97,94 +99,96 @@ def _command(node: Part, depth: int) -> Iterator[Call]:
     )
 
 
-def _checked(part: Part, is_first: bool) -> Part:
+def _reject_reserved_word(part: SyntaxNode, is_first: bool) -> SyntaxNode:
     """A word of the shell's own language is no program: there the grammar has lost its way."""
-    if part.text == "{" or (is_first and part.text in _RESERVED):
-        raise Unreadable
+    if part.text == "{" or (is_first and part.text in _RESERVED_WORDS):
+        raise UnreadableSyntax
     return part
 
 
-def _declaration(node: Part, depth: int) -> Iterator[Call]:
+def _extract_declaration(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     """`export A=b`: the keyword is no node of its own kind."""
-    inside = tuple(_below(node, depth))
+    inside = tuple(_visit_children(node, depth))
     yield from inside
-    sets = tuple(_assigned(child) for child in node.parts if child.kind == "variable_assignment")
-    keyword = Word(node.pieces[0].text, node.start, node.end)
-    rest = tuple(word for child in node.parts for word in words(child))
-    yield Call(words=(keyword, *rest), sets=sets, substituted=inside, start=node.start, end=node.end)
+    sets = tuple(_get_variable_name(child) for child in node.named_children if child.kind == "variable_assignment")
+    keyword = ShellWord(node.children[0].text, node.start, node.end)
+    rest = tuple(word for child in node.named_children for word in expand_word(child))
+    yield ProgramCall(words=(keyword, *rest), sets=sets, substituted=inside, start=node.start, end=node.end)
 
 
-def _assignment(node: Part, depth: int) -> Iterator[Call]:
-    inside = tuple(_below(node, depth))
+def _extract_assignment(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
+    inside = tuple(_visit_children(node, depth))
     yield from inside
-    yield Call(sets=(_assigned(node),), substituted=inside, start=node.start, end=node.end)
+    yield ProgramCall(sets=(_get_variable_name(node),), substituted=inside, start=node.start, end=node.end)
 
 
-def _expansion(node: Part, depth: int) -> Iterator[Call]:
+def _extract_expansion(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     """`${a:-`b`}` runs b and `${a@P}` runs what a holds; the grammar shows neither."""
-    found = list(_below(node, depth))
+    found = list(_visit_children(node, depth))
     yield from found
     text = node.text
     if not found and ("`" in text or "$(" in text or text.endswith("@P}")):
-        yield _unseen(node)
+        yield _build_unknown_call(node)
 
 
-def _test(node: Part, depth: int) -> Iterator[Call]:
+def _extract_test(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     """`[[ 'a[$(b)]' -eq 0 ]]` runs b although it stands in quotes."""
-    yield from _below(node, depth)
-    quoted = "".join(child.text for child in _descendants(node) if child.kind in _QUOTED)
+    yield from _visit_children(node, depth)
+    quoted = "".join(child.text for child in _iterate_descendants(node) if child.kind in _QUOTED_KINDS)
     if "$(" in quoted or "`" in quoted:
-        yield _unseen(node)
+        yield _build_unknown_call(node)
 
 
-def _descendants(node: Part) -> Iterator[Part]:
+def _iterate_descendants(node: SyntaxNode) -> Iterator[SyntaxNode]:
     todo = [node]
     while todo:
         one = todo.pop()
         yield one
-        todo += one.parts
+        todo += one.named_children
 
 
-def _unseen(node: Part) -> Call:
-    return Call(words=(Word(HOLE, node.start, node.end),), start=node.start, end=node.end)
+def _build_unknown_call(node: SyntaxNode) -> ProgramCall:
+    return ProgramCall(words=(ShellWord(UNKNOWN_TEXT, node.start, node.end),), start=node.start, end=node.end)
 
 
-def _pipeline(node: Part, depth: int) -> Iterator[Call]:
+def _extract_pipeline(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     """Each part may read what all parts before it print."""
-    before: tuple[Call, ...] = ()
-    for child in node.parts:
-        part = _fed(_visit(child, depth + 1), before)
+    before: tuple[ProgramCall, ...] = ()
+    for child in node.named_children:
+        part = _feed_calls(_visit_node(child, depth + 1), before)
         yield from part
         before += part
 
 
-def _redirected(node: Part, depth: int) -> Iterator[Call]:
+def _extract_redirected(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     """The redirections of a statement hold for every call in it; what stands behind a `<<EOF |` is fed by it."""
-    files = [child for child in node.parts if child.kind in ("file_redirect", "herestring_redirect")]
-    inside = tuple(call for child in files for call in _below(child, depth + 1))
+    files = [child for child in node.named_children if child.kind in ("file_redirect", "herestring_redirect")]
+    inside = tuple(call for child in files for call in _visit_children(child, depth + 1))
     yield from inside
-    others = [child for child in node.parts if not child.kind.endswith("_redirect")]
-    body = [call for child in others for call in _visit(child, depth + 1)] or [Call(start=node.start, end=node.end)]
-    body[-1] = msgspec.structs.replace(body[-1], words=(*body[-1].words, *_strays(node)))
-    told = tuple(_told(call, node, inside) for call in body)
+    others = [child for child in node.named_children if not child.kind.endswith("_redirect")]
+    body = [call for child in others for call in _visit_node(child, depth + 1)] or [
+        ProgramCall(start=node.start, end=node.end)
+    ]
+    body[-1] = msgspec.structs.replace(body[-1], words=(*body[-1].words, *_find_stray_words(node)))
+    told = tuple(_add_redirects(call, node, inside) for call in body)
     yield from told
-    for child in node.parts:
+    for child in node.named_children:
         if child.kind == "heredoc_redirect":
-            yield from _fed(_below(child, depth + 1), told)
+            yield from _feed_calls(_visit_children(child, depth + 1), told)
 
 
-def _strays(node: Part) -> list[Word]:
+def _find_stray_words(node: SyntaxNode) -> list[ShellWord]:
     """The words of `rm > file -rf /` and `rm <<EOF -rf /` that the grammar counts to the redirection."""
-    found: list[Part] = []
-    for child in node.parts:
+    found: list[SyntaxNode] = []
+    for child in node.named_children:
         if child.kind in ("file_redirect", "heredoc_redirect"):
-            own = [part for part in child.parts if part.kind in WORDS]
+            own = [part for part in child.named_children if part.kind in WORD_KINDS]
             found += own[1:] if child.kind == "file_redirect" else own
-    return [word for part in found for word in words(part)]
+    return [word for part in found for word in expand_word(part)]
 
 
-def _told(call: Call, node: Part, inside: tuple[Call, ...]) -> Call:
-    redirects, given = _redirects(node)
+def _add_redirects(call: ProgramCall, node: SyntaxNode, inside: tuple[ProgramCall, ...]) -> ProgramCall:
+    redirects, given = _parse_redirects(node)
     return msgspec.structs.replace(
         call,
         redirects=call.redirects + redirects,
@@ -193,57 +197,57 @@ def _told(call: Call, node: Part, inside: tuple[Call, ...]) -> Call:
     )
 
 
-def _fed(found: Iterator[Call], before: tuple[Call, ...]) -> tuple[Call, ...]:
+def _feed_calls(found: Iterator[ProgramCall], before: tuple[ProgramCall, ...]) -> tuple[ProgramCall, ...]:
     return tuple(msgspec.structs.replace(call, fed_by=before + call.fed_by) for call in found)
 
 
-def _redirects(node: Part) -> tuple[tuple[Redirect, ...], Word | None]:
-    found: list[Redirect] = []
-    given: Word | None = None
-    for child in node.parts:
+def _parse_redirects(node: SyntaxNode) -> tuple[tuple[ShellRedirect, ...], ShellWord | None]:
+    found: list[ShellRedirect] = []
+    given: ShellWord | None = None
+    for child in node.named_children:
         if child.kind == "file_redirect":
-            sign = next((part.kind for part in child.pieces if not part.is_named), ">")
-            own = [part for part in child.parts if part.kind in WORDS]
-            targets = [word for part in own[:1] for word in words(part)]
-            found += [Redirect(_way(sign), word) for word in targets if not _is_descriptor(sign, word)]
+            sign = next((part.kind for part in child.children if not part.is_named), ">")
+            own = [part for part in child.named_children if part.kind in WORD_KINDS]
+            targets = [word for part in own[:1] for word in expand_word(part)]
+            found += [ShellRedirect(_parse_direction(sign), word) for word in targets if not _is_descriptor(sign, word)]
         elif child.kind == "herestring_redirect":
-            given = next((word for part in child.parts for word in words(part)), given)
+            given = next((word for part in child.named_children for word in expand_word(part)), given)
         elif child.kind == "heredoc_redirect":
-            given = _here_document(child) or given
+            given = _build_here_document(child) or given
     return tuple(found), given
 
 
-def _way(sign: str) -> Literal["in", "out", "both"]:
+def _parse_direction(sign: str) -> Literal["in", "out", "both"]:
     return "both" if sign == "<>" else "in" if sign.startswith("<") else "out"
 
 
-def _is_descriptor(sign: str, word: Word) -> bool:
+def _is_descriptor(sign: str, word: ShellWord) -> bool:
     """`2>&1` and `>&-` name no file."""
     return sign in (">&", "<&", ">&-", "<&-") and (word.text.rstrip("-").isdigit() or word.text in ("", "-"))
 
 
-def _here_document(node: Part) -> Word | None:
-    body = next((child for child in node.parts if child.kind == "heredoc_body"), None)
+def _build_here_document(node: SyntaxNode) -> ShellWord | None:
+    body = next((child for child in node.named_children if child.kind == "heredoc_body"), None)
     if body is None:
         return None
     text, at = "", 0
-    for child in body.parts:
-        if child.kind in WORDS:
-            text += body.text[at : child.start - body.start] + "".join(word.text for word in words(child))
+    for child in body.named_children:
+        if child.kind in WORD_KINDS:
+            text += body.text[at : child.start - body.start] + "".join(word.text for word in expand_word(child))
             at = child.end - body.start
-    return Word(text + body.text[at:], body.start, body.end)
+    return ShellWord(text + body.text[at:], body.start, body.end)
 
 
-def _assigned(node: Part) -> str:
+def _get_variable_name(node: SyntaxNode) -> str:
     return node.text.partition("=")[0].rstrip("+")
 
 
-_VISITS = {
-    "command": _command,
-    "declaration_command": _declaration,
-    "variable_assignment": _assignment,
-    "expansion": _expansion,
-    "test_command": _test,
-    "pipeline": _pipeline,
-    "redirected_statement": _redirected,
+_VISITORS = {
+    "command": _extract_command,
+    "declaration_command": _extract_declaration,
+    "variable_assignment": _extract_assignment,
+    "expansion": _extract_expansion,
+    "test_command": _extract_test,
+    "pipeline": _extract_pipeline,
+    "redirected_statement": _extract_redirected,
 }

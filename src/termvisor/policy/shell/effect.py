@@ -4,35 +4,35 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.word import ShellWord
 
 
-class Effect(Struct, frozen=True, kw_only=True):
+class CommandEffect(Struct, frozen=True, kw_only=True):
     """``classes`` are names of command classes; ``calls`` and ``scripts`` are looked at in their turn."""
 
     classes: tuple[str, ...] = ()
-    calls: tuple[Call, ...] = ()
-    scripts: tuple[Word, ...] = ()
-    reads: tuple[Word, ...] = ()
-    writes: tuple[Word, ...] = ()
-    removes: tuple[Word, ...] = ()
+    calls: tuple[ProgramCall, ...] = ()
+    scripts: tuple[ShellWord, ...] = ()
+    reads: tuple[ShellWord, ...] = ()
+    writes: tuple[ShellWord, ...] = ()
+    removes: tuple[ShellWord, ...] = ()
     """Paths that are removed or moved with all that is in them."""
     hosts: tuple[str, ...] = ()
-    moves_to: Word | None = None
+    moves_to: ShellWord | None = None
     """The folder in which the next calls run."""
     fetches: tuple[str, ...] = ()
     """Names of the files that it gets from another machine."""
 
 
-NOTHING = Effect()
-Look = Callable[[Call], Effect]
+NO_EFFECT = CommandEffect()
+EffectAnalyzer = Callable[[ProgramCall], CommandEffect]
 """How the words of one program are read."""
 
 
-def plus(*effects: Effect) -> Effect:
+def merge_effects(*effects: CommandEffect) -> CommandEffect:
     """All of them together."""
-    return Effect(
+    return CommandEffect(
         classes=tuple(dict.fromkeys(name for one in effects for name in one.classes)),
         calls=sum((one.calls for one in effects), ()),
         scripts=sum((one.scripts for one in effects), ()),

@@ -4,35 +4,39 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell.word import ShellWord
 
 
-class Options(Struct, frozen=True):
+class ParsedOptions(Struct, frozen=True):
     """``flags`` as written, single letters apart; ``rest`` is where the first operand and all behind it begin."""
 
     flags: tuple[str, ...]
-    values: dict[str, tuple[Word, ...]]
-    operands: tuple[Word, ...]
-    rest: tuple[Word, ...]
+    values: dict[str, tuple[ShellWord, ...]]
+    operands: tuple[ShellWord, ...]
+    rest: tuple[ShellWord, ...]
 
     def has(self, *names: str) -> bool:
         """Whether one of them was given. A long option may be cut short, as GNU programs allow."""
-        return any(_is(flag, name) for flag in self.flags for name in names)
+        return any(_is_flag(flag, name) for flag in self.flags for name in names)
 
-    def value(self, *names: str) -> Word | None:
-        return next((values[-1] for flag, values in self.values.items() for name in names if _is(flag, name)), None)
+    def find_value(self, *names: str) -> ShellWord | None:
+        return next(
+            (values[-1] for flag, values in self.values.items() for name in names if _is_flag(flag, name)), None
+        )
 
-    def every(self, *names: str) -> tuple[Word, ...]:
-        found = (values for flag, values in self.values.items() for name in names if _is(flag, name))
+    def find_values(self, *names: str) -> tuple[ShellWord, ...]:
+        found = (values for flag, values in self.values.items() for name in names if _is_flag(flag, name))
         return sum(found, ())
 
 
-def read(words: Sequence[Word], valued: str = "", *, is_prefix: bool = False) -> Options:
+def parse_options(
+    words: Sequence[ShellWord], options_with_value: str = "", *, stops_at_operand: bool = False
+) -> ParsedOptions:
     """``valued`` are the options that take a value. With ``is_prefix`` the first operand ends the options."""
-    takes = frozenset(valued.split())
+    takes = frozenset(options_with_value.split())
     flags: list[str] = []
-    values: dict[str, tuple[Word, ...]] = {}
-    operands: list[Word] = []
+    values: dict[str, tuple[ShellWord, ...]] = {}
+    operands: list[ShellWord] = []
     first, at = len(words), 0
     while at < len(words):
         text = words[at].text
@@ -43,11 +47,11 @@ def read(words: Sequence[Word], valued: str = "", *, is_prefix: bool = False) ->
         if not text.startswith("-") or text == "-":
             first = min(first, at)
             operands.append(words[at])
-            if is_prefix:
+            if stops_at_operand:
                 operands += words[at + 1 :]
                 break
         else:
-            found, value = _split(words[at], takes)
+            found, value = _split_flags(words[at], takes)
             flags += found
             if value is None and found[-1] in takes and at + 1 < len(words):
                 at += 1
@@ -55,27 +59,27 @@ def read(words: Sequence[Word], valued: str = "", *, is_prefix: bool = False) ->
             if value is not None:
                 values[found[-1]] = (*values.get(found[-1], ()), value)
         at += 1
-    return Options(tuple(flags), values, tuple(operands), tuple(words[first:]))
+    return ParsedOptions(tuple(flags), values, tuple(operands), tuple(words[first:]))
 
 
-def _split(word: Word, takes: frozenset[str]) -> tuple[list[str], Word | None]:
+def _split_flags(word: ShellWord, takes: frozenset[str]) -> tuple[list[str], ShellWord | None]:
     """The flags of one word, and the value that is stuck to the last of them."""
     text = word.text
     if text.startswith("--"):
         name, sign, value = text.partition("=")
-        return [name], (_part(word, value) if sign else None)
+        return [name], (_cut_word(word, value) if sign else None)
     flags = []
     for at, letter in enumerate(text[1:], 1):
         flags.append(f"-{letter}")
         if flags[-1] in takes:
             rest = text[at + 1 :]
-            return flags, (_part(word, rest) if rest else None)
+            return flags, (_cut_word(word, rest) if rest else None)
     return flags, None
 
 
-def _part(word: Word, text: str) -> Word:
-    return Word(text, word.start, word.end, word.is_pattern)
+def _cut_word(word: ShellWord, text: str) -> ShellWord:
+    return ShellWord(text, word.start, word.end, word.is_pattern)
 
 
-def _is(flag: str, name: str) -> bool:
+def _is_flag(flag: str, name: str) -> bool:
     return flag == name or (flag.startswith("--") and len(flag) > 3 and name.startswith(flag))

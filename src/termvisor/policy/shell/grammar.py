@@ -13,31 +13,31 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any
 
-from termvisor.policy.shell.grammar_fixes import LETTER, mendings
-from termvisor.policy.shell.syntax_node import Part
+from termvisor.policy.shell.grammar_fixes import FILLER, find_fixes
+from termvisor.policy.shell.syntax_node import SyntaxNode
 
 if TYPE_CHECKING:
     from tree_sitter import Language
 
-LONGEST = 4096
+MAX_TEXT_CHARS = 4096
 """Characters of a text that is parsed."""
-MOST_SIGNS = 300
-_MOST_ROUNDS = 8
+MAX_SIGNS = 300
+_MAX_FIX_ROUNDS = 8
 _SIGN = re.compile("[|&;()<>`$\\[\\]{}\"'=!*]")
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
-def parse(text: str) -> Part | None:
+def parse_script(text: str) -> SyntaxNode | None:
     """The tree of a text; None for one that is too large or cannot be mended, or without the parser."""
-    language = None if is_too_large(text) else _language()
+    language = None if is_too_large(text) else _load_language()
     if language is None:
         return None
     from tree_sitter import Parser
 
-    data = bytearray(_FOREIGN.sub(LETTER.decode(), text).encode())
-    for _ in range(_MOST_ROUNDS):
-        root = Part(Parser(language).parse(bytes(data)).root_node, text)
-        found = list(mendings(root, data))
+    data = bytearray(_NON_ASCII.sub(FILLER.decode(), text).encode())
+    for _ in range(_MAX_FIX_ROUNDS):
+        root = SyntaxNode(Parser(language).parse(bytes(data)).root_node, text)
+        found = list(find_fixes(root, data))
         if not found:
             return root
         for start, end, fill in found:
@@ -46,32 +46,32 @@ def parse(text: str) -> Part | None:
 
 
 def is_too_large(text: str) -> bool:
-    return len(text) > LONGEST or len(_SIGN.findall(text)) > MOST_SIGNS
+    return len(text) > MAX_TEXT_CHARS or len(_SIGN.findall(text)) > MAX_SIGNS
 
 
-def without_comments(text: str) -> str:
+def disable_comments(text: str) -> str:
     """The text, of the same length, as a shell reads it that has no comments."""
-    root = parse(text) if "#" in text else None
+    root = parse_script(text) if "#" in text else None
     letters, todo = list(text), [root] if root else []
     while todo:
         part = todo.pop()
-        todo += part.parts
+        todo += part.named_children
         if part.kind == "comment":
             letters[part.start] = "_"
     return "".join(letters)
 
 
 @lru_cache(1)
-def _language() -> Language | None:
+def _load_language() -> Language | None:
     try:
         from tree_sitter import Language
 
-        return Language(_binding().language())
+        return Language(_load_binding().language())
     except ImportError:  # then every command is one that cannot be read, and is asked about
         return None
 
 
-def _binding() -> Any:
+def _load_binding() -> Any:
     """Bash's grammar alone: its package would load a megabyte to find texts that colour programs."""
     package = find_spec("tree_sitter_bash")
     found = package and PathFinder.find_spec("tree_sitter_bash._binding", package.submodule_search_locations)

@@ -2,31 +2,31 @@
 
 import re
 
-from termvisor.policy.shell.word import PRIVATE
+from termvisor.policy.shell.word import RESERVED_CHARS
 
-_HIDDEN = re.compile(
+_HIDDEN_CHARS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_EVENT = re.compile(r"!(?=[^\s=(\"'])")
+_HISTORY_EVENT = re.compile(r"!(?=[^\s=(\"'])")
 
 
-def hides_something(text: str) -> bool:
+def has_hidden_text(text: str) -> bool:
     """Control characters (which a terminal obeys), marks that reorder or join text, and what cannot be encoded."""
-    return bool(_HIDDEN.search(text) or PRIVATE.search(text))
+    return bool(_HIDDEN_CHARS.search(text) or RESERVED_CHARS.search(text))
 
 
-def visible(text: str) -> str:
+def replace_control_chars(text: str) -> str:
     """The text to parse, of the same length: a control character ends a line, as Ctrl-C or Enter would."""
     text = re.sub("[\x00-\x08\x0b-\x1f\x7f]", "\n", text)
-    return PRIVATE.sub("\ufffd", re.sub("[\ud800-\udfff]", "\ufffd", text))
+    return RESERVED_CHARS.sub("\ufffd", re.sub("[\ud800-\udfff]", "\ufffd", text))
 
 
-def recalls_history(text: str) -> bool:
+def has_history_expansion(text: str) -> bool:
     """`!!`, `!rm`, `^old^new`: an interactive shell puts in what was typed before. Not within single quotes."""
     if any(line.lstrip().startswith("^") for line in text.split("\n")):
         return True
-    for found in _EVENT.finditer(text):
+    for found in _HISTORY_EVENT.finditer(text):
         before = text[: found.start()]
         is_pattern = before.endswith(("[", "$", "{", "\\"))
         if not is_pattern and not _is_single_quoted(before):

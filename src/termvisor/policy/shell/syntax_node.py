@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_KINDS = "word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion"
-_KINDS += " brace_expression extglob_pattern regex variable_name command_substitution process_substitution"
-_KINDS += " arithmetic_expansion command_name"
-WORDS = frozenset(_KINDS.split())
+_WORD_KIND_NAMES = (
+    "word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion"
+)
+_WORD_KIND_NAMES += " brace_expression extglob_pattern regex variable_name command_substitution process_substitution"
+_WORD_KIND_NAMES += " arithmetic_expansion command_name"
+WORD_KINDS = frozenset(_WORD_KIND_NAMES.split())
 """Kinds of parts that are words, or pieces of one."""
-SUBSTITUTIONS = ("command_substitution", "process_substitution")
+SUBSTITUTION_KINDS = ("command_substitution", "process_substitution")
 
 
-class Unreadable(Exception):
+class UnreadableSyntax(Exception):
     """The tree is deeper than anybody writes by hand, or is not how a shell would read the text."""
 
 
-class Part:
+class SyntaxNode:
     """A node of the tree. ``start`` and ``end`` are characters of the source, ``text`` is what stands there."""
 
     __slots__ = ("_node", "_source")
@@ -53,11 +55,11 @@ class Part:
         return self._node.is_named
 
     @property
-    def parts(self) -> list[Part]:
+    def named_children(self) -> list[SyntaxNode]:
         """What it consists of, without signs."""
-        return [Part(node, self._source) for node in self._node.named_children]
+        return [SyntaxNode(node, self._source) for node in self._node.named_children]
 
     @property
-    def pieces(self) -> list[Part]:
+    def children(self) -> list[SyntaxNode]:
         """What it consists of, with signs."""
-        return [Part(node, self._source) for node in self._node.children]
+        return [SyntaxNode(node, self._source) for node in self._node.children]

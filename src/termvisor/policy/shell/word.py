@@ -9,26 +9,32 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from termvisor.policy.shell import quoting as escape
-from termvisor.policy.shell.syntax_node import Part, Unreadable
+from termvisor.policy.shell import quoting
+from termvisor.policy.shell.syntax_node import SyntaxNode, UnreadableSyntax
 
-HOLE = "\ue00f"
+UNKNOWN_TEXT = "\ue00f"
 _HOME = "\ue00e"
-_MEANING = "{},*?[~"
-_MASKED = {ord(sign): chr(0xE000 + at) for at, sign in enumerate(_MEANING)}
-_PLAIN = {0xE000 + at: sign for at, sign in enumerate(_MEANING)} | {ord(_HOME): "~"}
-PRIVATE = re.compile("[\ue000-\ue00f]")
+_SPECIAL_CHARS = "{},*?[~"
+_MASK_TABLE = {ord(sign): chr(0xE000 + at) for at, sign in enumerate(_SPECIAL_CHARS)}
+_UNMASK_TABLE = {0xE000 + at: sign for at, sign in enumerate(_SPECIAL_CHARS)} | {ord(_HOME): "~"}
+RESERVED_CHARS = re.compile("[\ue000-\ue00f]")
 """What a text from outside must not hold."""
 
-_PATTERN = re.compile(r"[*?\[]")
-_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
-_DOLLAR = re.compile(r"(?<!\\)(?:\\\\)*\$$")
-_MOST_WORDS = 64
-_KNOWN = {"$HOME": _HOME, "${HOME}": _HOME, "$PWD": ".", "${PWD}": "."}
-_UNKNOWN = ("command_substitution", "process_substitution", "arithmetic_expansion", "simple_expansion", "expansion")
+_GLOB_CHARS = re.compile(r"[*?\[]")
+_UNESCAPED_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
+_TRAILING_DOLLAR = re.compile(r"(?<!\\)(?:\\\\)*\$$")
+_MAX_WORDS = 64
+_TEXT_BY_VARIABLE = {"$HOME": _HOME, "${HOME}": _HOME, "$PWD": ".", "${PWD}": "."}
+_EXPANSION_KINDS = (
+    "command_substitution",
+    "process_substitution",
+    "arithmetic_expansion",
+    "simple_expansion",
+    "expansion",
+)
 
 
-class Word(Struct, frozen=True):
+class ShellWord(Struct, frozen=True):
     """``text`` has a HOLE where it is not known; ``start`` and ``end`` are characters of the source."""
 
     text: str
@@ -38,76 +44,76 @@ class Word(Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        return HOLE not in self.text
+        return UNKNOWN_TEXT not in self.text
 
 
-def words(node: Part) -> list[Word]:
+def expand_word(node: SyntaxNode) -> list[ShellWord]:
     """What one word of the source becomes; braces may make it several. Raises `Unreadable`."""
-    return [_finished(text, node) for text in _expanded(_masked(node))]
+    return [_build_word(text, node) for text in _expand_braces(_mask_node(node))]
 
 
-def _finished(masked: str, node: Part) -> Word:
-    text = masked.translate(_PLAIN)
-    text = f"./{text}" if masked.startswith(_MASKED[ord("~")]) else text
-    return Word(text, node.start, node.end, _PATTERN.search(masked) is not None)
+def _build_word(masked: str, node: SyntaxNode) -> ShellWord:
+    text = masked.translate(_UNMASK_TABLE)
+    text = f"./{text}" if masked.startswith(_MASK_TABLE[ord("~")]) else text
+    return ShellWord(text, node.start, node.end, _GLOB_CHARS.search(masked) is not None)
 
 
-def _masked(node: Part) -> str:
+def _mask_node(node: SyntaxNode) -> str:
     kind, raw = node.kind, node.text
-    if kind in _UNKNOWN:
-        return _KNOWN.get(raw, HOLE)
+    if kind in _EXPANSION_KINDS:
+        return _TEXT_BY_VARIABLE.get(raw, UNKNOWN_TEXT)
     if kind == "raw_string":
-        return _quoted(raw[1:-1])
+        return _mask_text(raw[1:-1])
     if kind == "ansi_c_string":
-        return _quoted(escape.ansi_c(raw[2:-1]))
+        return _mask_text(quoting.decode_ansi_c(raw[2:-1]))
     if kind == "string":
-        return _in_quotes(node)
-    if not node.parts:
-        if _SPACE.search(raw):
-            raise Unreadable
-        return _unquoted(raw)
-    pieces = node.pieces
+        return _mask_double_quoted(node)
+    if not node.named_children:
+        if _UNESCAPED_SPACE.search(raw):
+            raise UnreadableSyntax
+        return _unescape_text(raw)
+    pieces = node.children
     if any(one.end != other.start for one, other in pairwise(pieces)):
-        raise Unreadable
-    return "".join(_without_dollar(one, other) for one, other in pairwise([*pieces, node]))
+        raise UnreadableSyntax
+    return "".join(_strip_dollar(one, other) for one, other in pairwise([*pieces, node]))
 
 
-def _without_dollar(piece: Part, behind: Part) -> str:
+def _strip_dollar(piece: SyntaxNode, behind: SyntaxNode) -> str:
     """The `$` of `$"…"` means nothing; the grammar may leave it at the end of the piece before."""
-    text = _masked(piece)
-    is_sign = behind.kind == "string" and not piece.parts and _DOLLAR.search(piece.text)
+    text = _mask_node(piece)
+    is_sign = behind.kind == "string" and not piece.named_children and _TRAILING_DOLLAR.search(piece.text)
     return text[:-1] if is_sign and piece.kind not in ("raw_string", "ansi_c_string", "string") else text
 
 
-def _in_quotes(node: Part) -> str:
+def _mask_double_quoted(node: SyntaxNode) -> str:
     """Text between the parts of a string is its own; the grammar leaves some of it out of the tree."""
     source, start = node.text, node.start
     text, at = "", source.find('"') + 1
-    for child in node.parts:
-        if child.kind in _UNKNOWN:
-            text += _quoted(escape.double(source[at : child.start - start])) + _masked(child)
+    for child in node.named_children:
+        if child.kind in _EXPANSION_KINDS:
+            text += _mask_text(quoting.decode_double_quoted(source[at : child.start - start])) + _mask_node(child)
             at = child.end - start
-    return text + _quoted(escape.double(source[at:-1]))
+    return text + _mask_text(quoting.decode_double_quoted(source[at:-1]))
 
 
-def _quoted(text: str) -> str:
-    return text.translate(_MASKED)
+def _mask_text(text: str) -> str:
+    return text.translate(_MASK_TABLE)
 
 
-def _unquoted(raw: str) -> str:
+def _unescape_text(raw: str) -> str:
     """A backslash quotes the next character; before a newline both are gone."""
-    return re.sub(r"\\(.?)", lambda found: _quoted(found[1].replace("\n", "")), raw, flags=re.DOTALL)
+    return re.sub(r"\\(.?)", lambda found: _mask_text(found[1].replace("\n", "")), raw, flags=re.DOTALL)
 
 
-def _expanded(text: str) -> list[str]:
+def _expand_braces(text: str) -> list[str]:
     """Brace expansion. A sequence (`{1..9}`) is taken as a pattern; too many words as one that is not known."""
     todo: list[str] = [text]
     done: list[str] = []
     while todo:
-        if len(todo) + len(done) > _MOST_WORDS:
-            return [HOLE]
+        if len(todo) + len(done) > _MAX_WORDS:
+            return [UNKNOWN_TEXT]
         one = todo.pop()
-        parts = _braces(one)
+        parts = _expand_first_brace(one)
         if parts is None:
             done.append(one)
         else:
@@ -115,10 +121,10 @@ def _expanded(text: str) -> list[str]:
     return done
 
 
-def _braces(text: str) -> list[str] | None:
+def _expand_first_brace(text: str) -> list[str] | None:
     """The texts that the first pair of braces stands for; None without one."""
     for found in re.finditer(r"\{", text):
-        commas, end = _inside(text, found.end())
+        commas, end = _find_brace_end(text, found.end())
         before, inside = text[: found.start()], text[found.end() : end]
         if end and commas:
             cuts = [found.start(), *commas, end]
@@ -128,7 +134,7 @@ def _braces(text: str) -> list[str] | None:
     return None
 
 
-def _inside(text: str, start: int) -> tuple[list[int], int]:
+def _find_brace_end(text: str, start: int) -> tuple[list[int], int]:
     """Where the commas of this level stand, and where the brace is closed; 0 when it is not."""
     commas, depth = [], 0
     for at in range(start, len(text)):

@@ -10,10 +10,10 @@ from typing import cast
 import apsw
 
 from termvisor.errors import Conflict
-from termvisor.model.maintenance import Contents
+from termvisor.model.maintenance import DatabaseContents
 from termvisor.store.sqlite.database import Connection
 
-_COUNTS = """
+_SELECT_COUNTS = """
 SELECT (SELECT count(*) FROM pane),
        (SELECT CAST(total(next_line - coalesce((SELECT min(first_line) FROM block WHERE pane = pane.id), next_line))
                     AS INTEGER) FROM pane),
@@ -21,16 +21,16 @@ SELECT (SELECT count(*) FROM pane),
 """
 
 
-def write_copy(connection: Connection, path: str) -> tuple[int, Contents]:
+def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents]:
     """Copy what is committed now to a new file; its size and what is in it."""
-    part = claimed(path)
+    part = claim_path(path)
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
         connection.execute("VACUUM INTO ?", (part,))
-        flush(part)
-        contents = contents_of(part)
+        fsync_path(part)
+        contents = read_file_contents(part)
         os.replace(part, path)
-        flush(os.path.dirname(path))
+        fsync_path(os.path.dirname(path))
     except BaseException:
         for name in (part, path):
             with suppress(FileNotFoundError):
@@ -46,11 +46,11 @@ def replace_copy(connection: Connection, path: str) -> int:
         os.unlink(fresh)
     size, _ = write_copy(connection, fresh)
     os.replace(fresh, path)
-    flush(os.path.dirname(path))
+    fsync_path(os.path.dirname(path))
     return size
 
 
-def claimed(path: str) -> str:
+def claim_path(path: str) -> str:
     """Take the name, so that no other file can get it, and give the name of the unfinished file beside it."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -59,7 +59,7 @@ def claimed(path: str) -> str:
     return f"{path}.part"
 
 
-def reading(path: str) -> Connection:
+def open_immutable(path: str) -> Connection:
     """A file that nobody writes, read as it is; nothing is made beside it."""
     from urllib.parse import quote  # half a megabyte for what is rarely done
 
@@ -67,19 +67,19 @@ def reading(path: str) -> Connection:
     return Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
-def contents_of(path: str) -> Contents:
-    with closing(reading(path)) as connection:
-        return contents(connection)
+def read_file_contents(path: str) -> DatabaseContents:
+    with closing(open_immutable(path)) as connection:
+        return read_contents(connection)
 
 
-def contents(connection: Connection) -> Contents:
-    row = connection.execute(_COUNTS).fetchone()
+def read_contents(connection: Connection) -> DatabaseContents:
+    row = connection.execute(_SELECT_COUNTS).fetchone()
     panes, lines, events, newest = cast("tuple[int, int, int, int | None]", row)
     version: int = connection.pragma("user_version")
-    return Contents(version=version, panes=panes, lines=lines, events=events, newest_at=newest)
+    return DatabaseContents(version=version, panes=panes, lines=lines, events=events, newest_at=newest)
 
 
-def flush(path: str) -> None:
+def fsync_path(path: str) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path or ".", os.O_RDONLY)
     try:

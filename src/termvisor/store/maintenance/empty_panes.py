@@ -11,8 +11,8 @@ import apsw
 from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection
 
-_AT_ONCE = 50
-_GONE = """
+_MAX_PANES_PER_CALL = 50
+_SELECT_EMPTY_PANES = """
 SELECT id FROM pane WHERE gone_at < ?
    AND NOT EXISTS (SELECT 1 FROM block WHERE block.pane = pane.id)
    AND NOT EXISTS (SELECT 1 FROM mark WHERE mark.pane = pane.id)
@@ -21,17 +21,17 @@ SELECT id FROM pane WHERE gone_at < ?
 """
 
 
-def forget(connection: Connection, before: int, on_disk: set[PaneId]) -> list[PaneId]:
+def delete_empty_panes(connection: Connection, before: int, on_disk: set[PaneId]) -> list[PaneId]:
     """Delete panes that were gone before this instant, their epochs, and servers without panes; which panes."""
-    found = connection.execute(_GONE, (before, _AT_ONCE + len(on_disk))).fetchall()
-    forgotten = [pane for (pane,) in cast("list[tuple[PaneId]]", found) if pane not in on_disk][:_AT_ONCE]
-    done = [pane for pane in forgotten if _delete(connection, pane)]
+    found = connection.execute(_SELECT_EMPTY_PANES, (before, _MAX_PANES_PER_CALL + len(on_disk))).fetchall()
+    forgotten = [pane for (pane,) in cast("list[tuple[PaneId]]", found) if pane not in on_disk][:_MAX_PANES_PER_CALL]
+    done = [pane for pane in forgotten if _delete_pane(connection, pane)]
     if done:
         connection.execute("DELETE FROM server WHERE id NOT IN (SELECT server FROM pane)")
     return done
 
 
-def _delete(connection: Connection, pane: PaneId) -> bool:
+def _delete_pane(connection: Connection, pane: PaneId) -> bool:
     try:
         with connection:
             connection.execute("DELETE FROM epoch WHERE pane = ?", (pane,))
@@ -41,7 +41,7 @@ def _delete(connection: Connection, pane: PaneId) -> bool:
     return True
 
 
-def reserve(connection: Connection, highest: Mapping[str, int]) -> None:
+def reserve_row_ids(connection: Connection, highest: Mapping[str, int]) -> None:
     """New rows of these tables get ids beyond the given ones."""
     for table, number in highest.items():
         known: int | None = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get

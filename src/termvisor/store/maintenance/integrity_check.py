@@ -8,63 +8,63 @@ from contextlib import closing, suppress
 
 import apsw
 
-from termvisor.store.maintenance.backup import reading, write_copy
-from termvisor.store.maintenance.retention import INDEXED
-from termvisor.store.sqlite.database import Connection, connect
+from termvisor.store.maintenance.backup import open_immutable, write_copy
+from termvisor.store.maintenance.retention import INDEXED_TABLES
+from termvisor.store.sqlite.database import Connection, open_connection
 
 
-def examine(connection: Connection, *, thorough: bool, copy: str) -> str:
+def check_integrity(connection: Connection, *, thorough: bool, copy_path: str) -> str:
     """``ok``, or what is wrong. ``thorough`` reads every row and index, and needs room for a ``copy``."""
-    wrong = _pages(connection, thorough=thorough)
-    for table in INDEXED:
-        wrong += _counted(connection, table)
+    wrong = _check_pages(connection, thorough=thorough)
+    for table in INDEXED_TABLES:
+        wrong += _compare_index_counts(connection, table)
     if thorough and not wrong:
-        wrong += _compared(connection, copy)
+        wrong += _check_indexes_on_copy(connection, copy_path)
     return "; ".join(wrong) or "ok"
 
 
-def look(path: str) -> str:
+def find_file_damage(path: str) -> str:
     """What is wrong with the pages and indexes of a file that nobody writes; empty when nothing is."""
-    with closing(reading(path)) as connection:
-        return "; ".join(_pages(connection, thorough=True))
+    with closing(open_immutable(path)) as connection:
+        return "; ".join(_check_pages(connection, thorough=True))
 
 
-def compare_indexes(connection: Connection) -> list[str]:
+def find_index_damage(connection: Connection) -> list[str]:
     """What of the search indexes does not fit the text. Locks the file."""
     has = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return [wrong for table in INDEXED if table in has for wrong in _index(connection, table)]
+    return [wrong for table in INDEXED_TABLES if table in has for wrong in _check_index(connection, table)]
 
 
-def _pages(connection: Connection, *, thorough: bool) -> list[str]:
+def _check_pages(connection: Connection, *, thorough: bool) -> list[str]:
     check = "integrity_check" if thorough else "quick_check"
     return [str(row[0]) for row in connection.execute(f"PRAGMA {check}(5)") if row[0] != "ok"]
 
 
-def _counted(connection: Connection, table: str) -> list[str]:
+def _compare_index_counts(connection: Connection, table: str) -> list[str]:
     lost: int = connection.execute(
         f"SELECT (SELECT count(*) FROM {table}) - (SELECT count(*) FROM {table}_fts_docsize)"
     ).get
     return [f"the index and the text differ by {abs(lost)} {table}s"] if lost else []
 
 
-def _compared(connection: Connection, copy: str) -> list[str]:
-    names = (copy, f"{copy}-wal", f"{copy}-shm")
-    _remove(names)
-    write_copy(connection, copy)
+def _check_indexes_on_copy(connection: Connection, copy_path: str) -> list[str]:
+    names = (copy_path, f"{copy_path}-wal", f"{copy_path}-shm")
+    _remove_files(names)
+    write_copy(connection, copy_path)
     try:
-        with closing(connect(copy)) as own:
-            return compare_indexes(own)
+        with closing(open_connection(copy_path)) as own:
+            return find_index_damage(own)
     finally:
-        _remove(names)
+        _remove_files(names)
 
 
-def _remove(names: tuple[str, ...]) -> None:
+def _remove_files(names: tuple[str, ...]) -> None:
     for name in names:
         with suppress(FileNotFoundError):
             os.unlink(name)
 
 
-def _index(connection: Connection, table: str) -> list[str]:
+def _check_index(connection: Connection, table: str) -> list[str]:
     try:
         connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
     except apsw.CorruptError:

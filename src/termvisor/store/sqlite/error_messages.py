@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import apsw
 
-from termvisor.errors import Broken, StorageError, VisorError
+from termvisor.errors import InternalError, StorageError, VisorError
 
-_TROUBLES: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
+_MESSAGES_BY_ERROR: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
     (
         (apsw.NotADBError, apsw.CorruptError, apsw.FormatError),
         "the database {path} is damaged or is none",
@@ -37,28 +37,28 @@ _TROUBLES: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
 )
 
 
-_LASTING = _TROUBLES[0][0]
+_PERMANENT_ERRORS = _MESSAGES_BY_ERROR[0][0]
 
 
 @contextlib.contextmanager
-def translated(path: str) -> Iterator[None]:
+def translate_errors(path: str) -> Iterator[None]:
     """SQLite's and the system's errors as ours."""
     try:
         yield
     except apsw.Error as error:
-        raise _explained(error, path) from error
+        raise _translate_error(error, path) from error
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}", hint="Check the folder's rights and free space.") from error
 
 
-def may_pass(error: StorageError) -> bool:
+def is_transient_error(error: StorageError) -> bool:
     """Whether the same write may go well later, by itself or when somebody made room."""
     cause = error.__cause__
-    return isinstance(cause, (apsw.Error, OSError)) and not isinstance(cause, _LASTING)
+    return isinstance(cause, (apsw.Error, OSError)) and not isinstance(cause, _PERMANENT_ERRORS)
 
 
-def _explained(error: apsw.Error, path: str) -> VisorError:
-    for kinds, message, hint in _TROUBLES:
+def _translate_error(error: apsw.Error, path: str) -> VisorError:
+    for kinds, message, hint in _MESSAGES_BY_ERROR:
         if isinstance(error, kinds):
             return StorageError(f"{message.format(path=path)} ({error})", hint=hint)
-    return Broken(f"the database refused a statement of ours: {error}")
+    return InternalError(f"the database refused a statement of ours: {error}")

@@ -16,20 +16,20 @@ APPLICATION_ID = 0x56495352
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct(">60xI4xI28x")
 _WAL_HEADER = struct.Struct(">8xI4x8s8x")
-_FRAME = struct.Struct(">II8s8x")
+_WAL_FRAME = struct.Struct(">II8s8x")
 
 
-class Header(Struct, frozen=True):
+class DatabaseHeader(Struct, frozen=True):
     is_database: bool
     version: int = 0
     application_id: int = 0
 
     @property
-    def is_ours(self) -> bool:
+    def is_termvisor(self) -> bool:
         return self.is_database and self.application_id == APPLICATION_ID
 
 
-def peek(path: str) -> Header | None:
+def read_database_header(path: str) -> DatabaseHeader | None:
     """The header as the next reader will see it, or None when there is no file or an empty one."""
     try:
         with open(path, "rb") as file:
@@ -39,28 +39,28 @@ def peek(path: str) -> Header | None:
     if not page:
         return None
     if len(page) < _HEADER.size or not page.startswith(_MAGIC):
-        return Header(False)
-    return Header(True, *_HEADER.unpack(_from_wal(path) or page))
+        return DatabaseHeader(False)
+    return DatabaseHeader(True, *_HEADER.unpack(_read_first_page_from_wal(path) or page))
 
 
-def _from_wal(path: str) -> bytes | None:
+def _read_first_page_from_wal(path: str) -> bytes | None:
     """The newest committed first page in the write-ahead file, if one stands there."""
     try:
         with open(path + "-wal", "rb") as file:
-            return _newest_first_page(file)
+            return _find_newest_first_page(file)
     except FileNotFoundError:
         return None
 
 
-def _newest_first_page(wal: BinaryIO) -> bytes | None:
+def _find_newest_first_page(wal: BinaryIO) -> bytes | None:
     head = wal.read(_WAL_HEADER.size)
     if len(head) < _WAL_HEADER.size:
         return None
     page_size, salt = _WAL_HEADER.unpack(head)
     waiting: bytes | None = None
     newest: bytes | None = None
-    while len(frame := wal.read(_FRAME.size)) == _FRAME.size:
-        number, commit, frame_salt = _FRAME.unpack(frame)
+    while len(frame := wal.read(_WAL_FRAME.size)) == _WAL_FRAME.size:
+        number, commit, frame_salt = _WAL_FRAME.unpack(frame)
         if frame_salt != salt:
             break
         if number == 1:

@@ -9,30 +9,30 @@ import re
 import apsw
 from msgspec import Struct
 
-FOLDER = os.path.join(os.path.dirname(__file__), "schema")
-_NAME = re.compile(r"(\d{4})_\w+\.sql")
+MIGRATIONS_DIR = os.path.join(os.path.dirname(__file__), "schema")
+_FILE_NAME = re.compile(r"(\d{4})_\w+\.sql")
 
 
-class Migration(Struct, frozen=True, order=True):
+class SchemaMigration(Struct, frozen=True, order=True):
     version: int
     path: str
 
 
-def migrations(folder: str = FOLDER) -> list[Migration]:
-    found = (_NAME.fullmatch(name) for name in os.listdir(folder))
-    return sorted(Migration(int(match[1]), os.path.join(folder, match[0])) for match in found if match)
+def list_migrations(folder: str = MIGRATIONS_DIR) -> list[SchemaMigration]:
+    found = (_FILE_NAME.fullmatch(name) for name in os.listdir(folder))
+    return sorted(SchemaMigration(int(match[1]), os.path.join(folder, match[0])) for match in found if match)
 
 
-def latest(folder: str = FOLDER) -> int:
-    return max(migration.version for migration in migrations(folder))
+def find_latest_version(folder: str = MIGRATIONS_DIR) -> int:
+    return max(migration.version for migration in list_migrations(folder))
 
 
-def migrate(connection: apsw.Connection, folder: str = FOLDER) -> None:
-    for migration in migrations(folder):
-        _apply(connection, migration)
+def apply_migrations(connection: apsw.Connection, folder: str = MIGRATIONS_DIR) -> None:
+    for migration in list_migrations(folder):
+        _apply_migration(connection, migration)
 
 
-def _apply(connection: apsw.Connection, migration: Migration) -> None:
+def _apply_migration(connection: apsw.Connection, migration: SchemaMigration) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Asked inside the transaction: another process may have migrated meanwhile.

@@ -8,52 +8,52 @@ from typing import TypeVar
 
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.error_messages import may_pass
+from termvisor.store.sqlite.error_messages import is_transient_error
 
-AGAIN_FOR = 1.0
+RETRY_DELAY_S = 1.0
 T = TypeVar("T")
-log = logger("store")
+log = get_logger("store")
 
 
-class Patience:
+class WriteRetry:
     """``trouble`` says what everybody is waiting for, for a person to read."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
-        self._is_over = False
-        self.trouble = ""
+        self._is_stopped = False
+        self.problem = ""
 
     async def __call__(self, write: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
                 done = await write()
             except StorageError as error:
-                if self._is_over or not may_pass(error):
+                if self._is_stopped or not is_transient_error(error):
                     raise
-                if not self.trouble:
+                if not self.problem:
                     log.error("nothing can be stored: %s", error)
-                self.trouble = f"nothing can be stored: {error}"
-                await self._clock.sleep(AGAIN_FOR)
+                self.problem = f"nothing can be stored: {error}"
+                await self._clock.sleep(RETRY_DELAY_S)
             else:
-                self.trouble = ""
+                self.problem = ""
                 return done
 
-    def end(self) -> None:
+    def stop_retrying(self) -> None:
         """From now on whoever cannot store gets the error: the daemon is to end."""
-        self._is_over = True
+        self._is_stopped = True
 
 
-class PatientDatabase(Database):
+class RetryingDatabase(Database):
     """The same database, with the same connections and threads; only its writes wait."""
 
-    def __init__(self, database: Database, patience: Patience):
+    def __init__(self, database: Database, retry: WriteRetry):
         super().__init__(database.path)
-        self._database, self._patience = database, patience
+        self._database, self._retry = database, retry
 
     async def write(self, fn: Callable[[Connection], T]) -> T:
-        return await self._patience(lambda: self._database.write(fn))
+        return await self._retry(lambda: self._database.write(fn))
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
         return await self._database.read(fn)

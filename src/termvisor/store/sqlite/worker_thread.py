@@ -10,17 +10,17 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-_Work = tuple["asyncio.Future[Any]", Callable[[], Any]]
+_WorkItem = tuple["asyncio.Future[Any]", Callable[[], Any]]
 
 
-class Worker:
+class WorkerThread:
     def __init__(self, name: str):
-        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._queue: SimpleQueue[_WorkItem | None] = SimpleQueue()
         self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run_queue, name=name, daemon=True)
         self._thread.start()
 
-    def do(self, work: Callable[[], T]) -> "asyncio.Future[T]":
+    def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
         """Its answer, or what it raises. What was handed over is done, also when its caller leaves meanwhile."""
         if self._is_closed:
             raise RuntimeError("the thread has ended")
@@ -35,28 +35,28 @@ class Worker:
             self._queue.put(None)
         self._thread.join()
 
-    def _run(self) -> None:
+    def _run_queue(self) -> None:
         while (item := self._queue.get()) is not None:
             future, work = item
             try:
                 answer, error = work(), None
             except BaseException as raised:
                 answer, error = None, raised
-            _hand_over(future, answer, error)
+            _deliver_result(future, answer, error)
             del item, future, work, answer, error  # an idle thread holds on to nothing
 
 
-def _hand_over(future: "asyncio.Future[Any]", answer: object, error: BaseException | None) -> None:
+def _deliver_result(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
     try:
-        future.get_loop().call_soon_threadsafe(_settle, future, answer, error)
+        future.get_loop().call_soon_threadsafe(_settle_future, future, result, error)
     except RuntimeError:  # the loop is closed: nobody waits any more
         return
 
 
-def _settle(future: "asyncio.Future[Any]", answer: object, error: BaseException | None) -> None:
+def _settle_future(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
     if future.done():
         return
     if error is None:
-        future.set_result(answer)
+        future.set_result(result)
     else:
         future.set_exception(error)

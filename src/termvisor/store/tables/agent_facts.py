@@ -13,12 +13,12 @@ import msgspec
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields, replace
 
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.agent.agent_process import Fact
-from termvisor.model.agent.read_position import Bookmark
+from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.agent.signal import Signal
-from termvisor.model.agent.state import Projection
+from termvisor.model.agent.state import StateProjection
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SignalId
@@ -27,15 +27,15 @@ from termvisor.store.tables.detections import add_detections
 from termvisor.store.tables.events import add_event
 from termvisor.store.tables.sessions import put_session
 
-_AT_ONCE = 500
-_LEFT = 64
-_FACT = msgspec.msgpack.Decoder(Fact)
-_PROJECTION = msgspec.msgpack.Decoder(Projection)
-_fields = cache(fields)
-log = logger("facts")
+_FACTS_PER_PAGE = 500
+_MAX_EXITED_PROCESSES = 64
+_FACT_DECODER = msgspec.msgpack.Decoder(Fact)
+_PROJECTION_DECODER = msgspec.msgpack.Decoder(StateProjection)
+_get_struct_fields = cache(fields)
+log = get_logger("facts")
 
 
-class Copy(Struct, frozen=True, kw_only=True):
+class FactCheckpoint(Struct, frozen=True, kw_only=True):
     """``value`` is all that was known after the fact of that id; it is written as it stands when its turn comes."""
 
     fact: int
@@ -43,183 +43,184 @@ class Copy(Struct, frozen=True, kw_only=True):
     value: object
 
 
-Mark = tuple[int, int]
+SourcePosition = tuple[int, int]
 """The life of a source, and its own number in it."""
 
 
-class Published(Struct, frozen=True, kw_only=True):
+class PublishedState(Struct, frozen=True, kw_only=True):
     """The state of a runtime as it is told from now on, and its life."""
 
-    projection: Projection
+    projection: StateProjection
     began_at: int
     ended_at: int | None = None
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class FactBatch(Struct, frozen=True, kw_only=True):
     """What is stored at once. Facts come with their ids, which follow the last ones."""
 
     facts: Sequence[tuple[int, Fact]] = ()
-    states: Sequence[Published] = ()
+    states: Sequence[PublishedState] = ()
     sessions: Sequence[AgentSession] = ()
     events: Sequence[Event] = ()
     detections: Sequence[Detection] = ()
-    marks: Mapping[str, Mark] = {}
+    marks: Mapping[str, SourcePosition] = {}
     """How far sources are read after this."""
-    bookmarks: Sequence[Bookmark] = ()
+    bookmarks: Sequence[ReadPosition] = ()
     """How far files are, likewise."""
-    copy: Copy | None = None
+    copy: FactCheckpoint | None = None
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class StoredAgentState(Struct, frozen=True, kw_only=True):
     """What a daemon begins with."""
 
     copy: bytes = b""
-    copied: int = 0
+    checkpoint_fact: int = 0
     """The fact up to which the copy reaches; 0 without one."""
     last_fact: int = 0
     last_runtime: int = 0
     last_session: int = 0
-    states: tuple[Projection, ...] = ()
+    states: tuple[StateProjection, ...] = ()
     """Of the runtimes that had not ended, as they were last published."""
-    left: tuple[Published, ...] = ()
+    exited: tuple[PublishedState, ...] = ()
     """The last runtimes that ended, the newest first."""
-    marks: dict[str, Mark] = {}
-    bookmarks: tuple[Bookmark, ...] = ()
+    marks: dict[str, SourcePosition] = {}
+    bookmarks: tuple[ReadPosition, ...] = ()
     """Of runtimes that had not ended."""
 
 
-class Facts:
+class AgentFactTable:
     def __init__(self, db: Database):
         self._db = db
 
-    async def add(self, turn: Turn) -> list[Event]:
+    async def add(self, batch: FactBatch) -> list[Event]:
         """Store one turn; its events with their ids."""
-        return await self._db.write(lambda connection: _add(connection, turn))
+        return await self._db.write(lambda connection: _add_batch(connection, batch))
 
-    async def kept(self) -> Kept:
-        return await self._db.read(_kept)
+    async def load_state(self) -> StoredAgentState:
+        return await self._db.read(_load_state)
 
-    async def after(self, fact: int) -> list[tuple[int, Fact]]:
+    async def list_after(self, fact_id: int) -> list[tuple[int, Fact]]:
         """The next facts beyond this one, not all at once; none at the end."""
-        return await self._db.read(lambda connection: _after(connection, fact))
+        return await self._db.read(lambda connection: _list_after(connection, fact_id))
 
-    async def signals(self, ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
+    async def find_signals(self, ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
         """Those that are still kept."""
         wanted = sorted(set(ids))
-        return await self._db.read(lambda connection: dict(_signals(connection, wanted)))
+        return await self._db.read(lambda connection: dict(_find_signals(connection, wanted)))
 
 
-def encoded(fact: Fact) -> bytes:
+def encode_fact(fact: Fact) -> bytes:
     """Without what is as it mostly is: there are many of them."""
     told = {
         field.encode_name: value
-        for field in _fields(type(fact))
+        for field in _get_struct_fields(type(fact))
         if (value := getattr(fact, field.name)) != field.default and not (field.default is NODEFAULT and value == {})
     }
-    return msgspec.msgpack.encode({"type": type(fact).__name__} | told)
+    return msgspec.msgpack.encode({"type": type(fact).__struct_config__.tag} | told)
 
 
-def decoded(number: int, body: bytes) -> Fact | None:
+def decode_fact(fact_id: int, body: bytes) -> Fact | None:
     """None for one of a kind that this version does not know: it is told in the log and left out."""
     try:
-        fact = _FACT.decode(body)
+        fact = _FACT_DECODER.decode(body)
     except msgspec.ValidationError as error:
-        log.error("fact %d cannot be read: %s", number, error)
+        log.error("fact %d cannot be read: %s", fact_id, error)
         return None
-    return replace(fact, id=SignalId(number)) if isinstance(fact, Signal) else fact
+    return replace(fact, id=SignalId(fact_id)) if isinstance(fact, Signal) else fact
 
 
-def instant(fact: Fact) -> int:
+def get_fact_time(fact: Fact) -> int:
     return fact.ingested_at if isinstance(fact, Signal) else fact.at
 
 
-def _add(connection: Connection, turn: Turn) -> list[Event]:
+def _add_batch(connection: Connection, batch: FactBatch) -> list[Event]:
     connection.executemany(
         "INSERT INTO fact (id, at, body) VALUES (?, ?, ?)",
-        [(number, instant(fact), encoded(fact)) for number, fact in turn.facts],
+        [(number, get_fact_time(fact), encode_fact(fact)) for number, fact in batch.facts],
     )
-    _put_bookmarks(connection, turn.bookmarks)  # before the ends, with which they go
-    for one in turn.states:
-        _publish(connection, one)
-    for session in turn.sessions:
+    _put_read_positions(connection, batch.bookmarks)  # before the ends, with which they go
+    for one in batch.states:
+        _publish_state(connection, one)
+    for session in batch.sessions:
         put_session(connection, session)
     connection.executemany(
         "INSERT OR REPLACE INTO reading (source, life, seq) VALUES (?, ?, ?)",
-        [(source, *mark) for source, mark in turn.marks.items()],
+        [(source, *mark) for source, mark in batch.marks.items()],
     )
-    if turn.copy is not None:
-        row = (turn.copy.fact, turn.copy.at, msgspec.msgpack.encode(turn.copy.value))
+    if batch.copy is not None:
+        row = (batch.copy.fact, batch.copy.at, msgspec.msgpack.encode(batch.copy.value))
         connection.execute("INSERT OR REPLACE INTO knowledge (id, fact, at, body) VALUES (1, ?, ?, ?)", row)
-    events = [add_event(connection, event) for event in turn.events]
-    return events + add_detections(connection, turn.detections)
+    events = [add_event(connection, event) for event in batch.events]
+    return events + add_detections(connection, batch.detections)
 
 
-def _put_bookmarks(connection: Connection, bookmarks: Sequence[Bookmark]) -> None:
+def _put_read_positions(connection: Connection, bookmarks: Sequence[ReadPosition]) -> None:
     connection.executemany(
         "INSERT OR REPLACE INTO bookmark (runtime, watch, body) VALUES (?, ?, ?)",
         [(one.runtime, one.watch, one.body) for one in bookmarks],
     )
 
 
-def _publish(connection: Connection, one: Published) -> None:
-    told, state = one.projection, one.projection.state
+def _publish_state(connection: Connection, published: PublishedState) -> None:
+    told, state = published.projection, published.projection.state
     connection.execute(
         "INSERT INTO runtime (id, pane, began_at, ended_at, version, state) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO UPDATE SET"
         " ended_at = excluded.ended_at, version = excluded.version, state = excluded.state",
-        (state.runtime, state.pane, one.began_at, one.ended_at, told.version, msgspec.msgpack.encode(told)),
+        (state.runtime, state.pane, published.began_at, published.ended_at, told.version, msgspec.msgpack.encode(told)),
     )
-    if one.ended_at is not None:
+    if published.ended_at is not None:
         connection.execute("DELETE FROM bookmark WHERE runtime = ?", (state.runtime,))
 
 
-def _kept(connection: Connection) -> Kept:
+def _load_state(connection: Connection) -> StoredAgentState:
     copy = connection.execute("SELECT fact, body FROM knowledge").fetchone() or (0, b"")
     living = connection.execute("SELECT state FROM runtime WHERE ended_at IS NULL ORDER BY id")
     marks = connection.execute("SELECT source, life, seq FROM reading")
     bookmarks = connection.execute("SELECT runtime, watch, body FROM bookmark")
     left = connection.execute(
-        "SELECT state, began_at, ended_at FROM runtime WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?", (_LEFT,)
+        "SELECT state, began_at, ended_at FROM runtime WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?",
+        (_MAX_EXITED_PROCESSES,),
     )
-    return Kept(
-        copied=int(cast("int", copy[0])),
+    return StoredAgentState(
+        checkpoint_fact=int(cast("int", copy[0])),
         copy=cast("bytes", copy[1]),
-        last_fact=_last(connection, "fact"),
-        last_runtime=_last(connection, "runtime"),
-        last_session=_last(connection, "agent_session"),
+        last_fact=_read_last_id(connection, "fact"),
+        last_runtime=_read_last_id(connection, "runtime"),
+        last_session=_read_last_id(connection, "agent_session"),
         marks={name: (life, seq) for name, life, seq in cast("Iterator[tuple[str, int, int]]", marks)},
         bookmarks=tuple(
-            Bookmark(runtime=runtime, watch=watch, body=body)
+            ReadPosition(runtime=runtime, watch=watch, body=body)
             for runtime, watch, body in cast("Iterator[tuple[RuntimeId, str, bytes]]", bookmarks)
         ),
-        states=tuple(_PROJECTION.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", living)),
-        left=tuple(
-            Published(projection=_PROJECTION.decode(body), began_at=began, ended_at=ended)
+        states=tuple(_PROJECTION_DECODER.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", living)),
+        exited=tuple(
+            PublishedState(projection=_PROJECTION_DECODER.decode(body), began_at=began, ended_at=ended)
             for body, began, ended in cast("Iterator[tuple[bytes, int, int]]", left)
         ),
     )
 
 
-def _last(connection: Connection, table: str) -> int:
+def _read_last_id(connection: Connection, table: str) -> int:
     """The newest id that was ever given."""
     found: int | None = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
     return found or 0
 
 
-def _after(connection: Connection, fact: int) -> list[tuple[int, Fact]]:
-    rows = connection.execute("SELECT id, body FROM fact WHERE id > ? ORDER BY id LIMIT ?", (fact, _AT_ONCE))
-    return list(_readable(cast("Iterator[tuple[int, bytes]]", rows)))
+def _list_after(connection: Connection, fact_id: int) -> list[tuple[int, Fact]]:
+    rows = connection.execute("SELECT id, body FROM fact WHERE id > ? ORDER BY id LIMIT ?", (fact_id, _FACTS_PER_PAGE))
+    return list(_decode_facts(cast("Iterator[tuple[int, bytes]]", rows)))
 
 
-def _readable(rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Fact]]:
+def _decode_facts(rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Fact]]:
     for number, body in rows:
-        if (fact := decoded(number, body)) is not None:
+        if (fact := decode_fact(number, body)) is not None:
             yield number, fact
 
 
-def _signals(connection: Connection, ids: Sequence[SignalId]) -> Iterator[tuple[SignalId, Signal]]:
+def _find_signals(connection: Connection, ids: Sequence[SignalId]) -> Iterator[tuple[SignalId, Signal]]:
     for number in ids:
         body: bytes | None = connection.execute("SELECT body FROM fact WHERE id = ?", (number,)).get
-        fact: Any = decoded(number, body) if body is not None else None
+        fact: Any = decode_fact(number, body) if body is not None else None
         if isinstance(fact, Signal):
             yield number, fact

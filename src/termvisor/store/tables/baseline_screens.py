@@ -5,19 +5,19 @@ from termvisor.model.terminal.screen import Screen
 from termvisor.store.sqlite.database import Connection, Database
 
 
-class FirstScreens:
+class BaselineScreenTable:
     def __init__(self, db: Database):
         self._db = db
 
-    async def keep(self, epoch: EpochId, screen: Screen) -> None:
+    async def save(self, epoch: EpochId, screen: Screen) -> None:
         """Once an epoch; its rows are redacted."""
-        await self._db.write(lambda connection: _keep(connection, epoch, screen))
+        await self._db.write(lambda connection: _save_screen(connection, epoch, screen))
 
-    async def of(self, pane: PaneId) -> dict[EpochId, Screen]:
-        return await self._db.read(lambda connection: _of(connection, pane))
+    async def find_by_pane(self, pane: PaneId) -> dict[EpochId, Screen]:
+        return await self._db.read(lambda connection: _find_by_pane(connection, pane))
 
 
-def _keep(connection: Connection, epoch: EpochId, screen: Screen) -> None:
+def _save_screen(connection: Connection, epoch: EpochId, screen: Screen) -> None:
     place = (screen.width, screen.height, screen.cursor_x, screen.cursor_y, screen.alternate)
     text = "\n".join(row.replace("\n", " ") for row in screen.rows).encode("utf-8", "replace").decode()
     connection.execute(
@@ -26,7 +26,7 @@ def _keep(connection: Connection, epoch: EpochId, screen: Screen) -> None:
     )
 
 
-def _of(connection: Connection, pane: PaneId) -> dict[EpochId, Screen]:
+def _find_by_pane(connection: Connection, pane: PaneId) -> dict[EpochId, Screen]:
     found = connection.execute(
         "SELECT epoch, at, width, height, cursor_x, cursor_y, is_alternate, rows FROM first_screen WHERE pane = ?",
         (pane,),

@@ -3,36 +3,36 @@
 from typing import Any, Literal
 
 from termvisor.model.ids import CommandId, EpochId, PaneId
-from termvisor.model.terminal.command import Command, CommandTold, Edge
+from termvisor.model.terminal.command import CommandBoundary, CommandUpdate, ShellCommand
 from termvisor.store.sqlite.database import Connection, Database
 
-_COMMAND = (
+_SELECT_COMMAND = (
     'SELECT id, pane, epoch, start, "end", line, cwd, started_at, ended_at, exit_code, first_line, last_line,'
     " is_proven, status FROM command"
 )
-_UPDATE = (
+_UPDATE_COMMAND = (
     'UPDATE command SET "end" = ?, line = ?, cwd = ?, started_at = ?, ended_at = ?, exit_code = ?, is_proven = ?,'
     " status = ? WHERE epoch = ? AND start = ?"
 )
-_INSERT = (
+_INSERT_COMMAND = (
     'INSERT INTO command ("end", line, cwd, started_at, ended_at, exit_code, is_proven, status, epoch, start, pane)'
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
-class Commands:
+class CommandTable:
     def __init__(self, db: Database):
         self._db = db
 
-    async def one(self, pane: PaneId, which: CommandId | Literal["last"]) -> Command | None:
+    async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
         """The command of that id in this pane, or the one that started last."""
         if which == "last":
-            return await self._first("pane = ? ORDER BY id DESC", pane)
-        return await self._first("pane = ? AND id = ?", pane, which)
+            return await self._find_first("pane = ? ORDER BY id DESC", pane)
+        return await self._find_first("pane = ? AND id = ?", pane, which)
 
-    async def following(self, pane: PaneId, line: int) -> Command | None:
+    async def find_after_line(self, pane: PaneId, line: int) -> ShellCommand | None:
         """The first command of a pane whose output begins after this line number."""
-        return await self._first("pane = ? AND first_line > ? ORDER BY first_line, id", pane, line)
+        return await self._find_first("pane = ? AND first_line > ? ORDER BY first_line, id", pane, line)
 
     async def list(
         self,
@@ -42,7 +42,7 @@ class Commands:
         failed: bool = False,
         text: str | None = None,
         limit: int = 20,
-    ) -> list[Command]:
+    ) -> list[ShellCommand]:
         """The newest ones, oldest first."""
         conditions: dict[str, int | str | None] = {
             "pane = ?": pane,
@@ -54,35 +54,46 @@ class Commands:
         where = " AND ".join(given) or "TRUE"
         return await self._db.read(
             lambda connection: [
-                _command(row)
+                _build_command(row)
                 for row in connection.execute(
-                    f"{_COMMAND} WHERE {where} ORDER BY id DESC LIMIT ?", (*given.values(), max(0, limit))
+                    f"{_SELECT_COMMAND} WHERE {where} ORDER BY id DESC LIMIT ?", (*given.values(), max(0, limit))
                 )
             ][::-1]
         )
 
-    async def _first(self, where: str, *values: int) -> Command | None:
+    async def _find_first(self, where: str, *values: int) -> ShellCommand | None:
         found = await self._db.read(
-            lambda connection: connection.execute(f"{_COMMAND} WHERE {where} LIMIT 1", values).fetchone()
+            lambda connection: connection.execute(f"{_SELECT_COMMAND} WHERE {where} LIMIT 1", values).fetchone()
         )
-        return None if found is None else _command(found)
+        return None if found is None else _build_command(found)
 
 
-def tell(connection: Connection, pane: PaneId, epoch: EpochId, told: CommandTold) -> None:
+def save_command_update(connection: Connection, pane: PaneId, epoch: EpochId, update: CommandUpdate) -> None:
     """Store what is known of a command; its first telling gives it its id."""
-    row = (told.end, told.line, told.cwd, told.started_at, told.ended_at, told.exit_code, told.is_proven, told.status)
-    connection.execute(_UPDATE, (*row, epoch, told.start))
+    row = (
+        update.end,
+        update.line,
+        update.cwd,
+        update.started_at,
+        update.ended_at,
+        update.exit_code,
+        update.is_proven,
+        update.status,
+    )
+    connection.execute(_UPDATE_COMMAND, (*row, epoch, update.start))
     if not connection.changes():
-        connection.execute(_INSERT, (*row, epoch, told.start, pane))
+        connection.execute(_INSERT_COMMAND, (*row, epoch, update.start, pane))
 
 
-def bound(connection: Connection, epoch: EpochId, edge: Edge, number: int) -> None:
+def set_output_boundary(connection: Connection, epoch: EpochId, boundary: CommandBoundary, line_number: int) -> None:
     """The first line beyond an edge has this number."""
-    change = "last_line = ? - 1" if edge.is_end else "first_line = ?"
-    connection.execute(f"UPDATE command SET {change} WHERE epoch = ? AND start = ?", (number, epoch, edge.command))
+    change = "last_line = ? - 1" if boundary.is_end else "first_line = ?"
+    connection.execute(
+        f"UPDATE command SET {change} WHERE epoch = ? AND start = ?", (line_number, epoch, boundary.command)
+    )
 
 
-def lose(connection: Connection, epoch: EpochId, size: int) -> None:
+def mark_running_lost(connection: Connection, epoch: EpochId, size: int) -> None:
     """No more will come of this epoch: what still runs in it is lost."""
     connection.execute(
         "UPDATE command SET status = 'lost', \"end\" = ?, last_line = max(first_line,"
@@ -91,9 +102,9 @@ def lose(connection: Connection, epoch: EpochId, size: int) -> None:
     )
 
 
-def _command(row: tuple[Any, ...]) -> Command:
+def _build_command(row: tuple[Any, ...]) -> ShellCommand:
     number, pane, epoch, start, end, line, cwd, started_at, ended_at, exit_code, first, last, is_proven, status = row
-    return Command(
+    return ShellCommand(
         id=number,
         pane=pane,
         epoch=epoch,

@@ -12,12 +12,12 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.clock import NS
-from termvisor.model.detection.detection import Detection, DetectionFilter, Handling, Mute
+from termvisor.model.detection.detection import Detection, DetectionFilter, DetectionHandling, DetectionMute
 from termvisor.model.detection.rule import Severity
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.text_encoding import storable
+from termvisor.store.sqlite.text_encoding import replace_surrogates
 from termvisor.store.tables.events import add_event
 
 _COLUMNS = (
@@ -25,19 +25,19 @@ _COLUMNS = (
     " cooldown, trace, seen_again, last_at, handled_at, handled_by, action_taken, run"
 )
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-_CAPTURES = msgspec.json.Decoder(dict[str, str])
-_EVIDENCE = msgspec.json.Decoder(dict[str, Scalar])
-LIMIT = "usage.reached"
-_A_DAY = 86_400 * NS
-_REDRAWN_FOR = 12 * 3600 * NS
+_CAPTURES_DECODER = msgspec.json.Decoder(dict[str, str])
+_EVIDENCE_DECODER = msgspec.json.Decoder(dict[str, Scalar])
+USAGE_LIMIT_TYPE = "usage.reached"
+_DAY_NS = 86_400 * NS
+_REDRAW_WINDOW_NS = 12 * 3600 * NS
 """For so long a text of an agent with the same text before it is taken for a redraw."""
-_AGAIN = """
+_SELECT_DUPLICATE = """
 SELECT event, captures FROM detection WHERE pane = :pane AND key = :key AND (
     (:cooldown > 0 AND last_at >= :at - :cooldown AND at <= :at + :cooldown)
     OR (:trace <> '' AND trace = :trace AND runtime IS :runtime AND last_at >= :at - :redrawn))
 ORDER BY event DESC LIMIT 1
 """
-_SAME_END = """
+_SELECT_SAME_LIMIT = """
 SELECT event, captures FROM detection WHERE pane = :pane AND type = :type AND agent = :agent
     AND last_at >= :at - :redrawn
     AND min(abs(json_extract(evidence, '$.resets_at') - :ends),
@@ -49,7 +49,7 @@ process. So one that ends in the same minute is the same. Texts tell no seconds,
 taken for the next day's once it is past."""
 
 
-class Detections:
+class DetectionTable:
     def __init__(self, db: Database):
         self._db = db
 
@@ -57,43 +57,43 @@ class Detections:
         """Store them in a transaction of their own; the events of those that are new."""
         return await self._db.write(lambda connection: add_detections(connection, detections))
 
-    async def report(self, detection: Detection, event: Event) -> Event:
+    async def add_with_event(self, detection: Detection, event: Event) -> Event:
         """Store one that is told as this event; it is new, whatever was told before."""
         keyless = replace(detection, key="")
         return await self._db.write(lambda connection: add_detection(connection, keyless, event) or event)
 
-    async def one(self, event: EventId) -> Detection | None:
-        return await self._db.read(lambda connection: _one(connection, event))
+    async def find(self, event: EventId) -> Detection | None:
+        return await self._db.read(lambda connection: _find_detection(connection, event))
 
-    async def some(self, events: Iterable[EventId]) -> dict[EventId, Detection]:
+    async def find_many(self, events: Iterable[EventId]) -> dict[EventId, Detection]:
         """Those of these events that are detections."""
         wanted = list(events)
-        return await self._db.read(lambda connection: dict(_some(connection, wanted))) if wanted else {}
+        return await self._db.read(lambda connection: dict(_find_detections(connection, wanted))) if wanted else {}
 
-    async def unhandled(self, after: int = 0, limit: int = 200) -> list[Detection]:
+    async def list_unhandled(self, after: int = 0, limit: int = 200) -> list[Detection]:
         """The first ones beyond this event that nobody has seen to."""
         return await self.list(DetectionFilter(after=after, is_unhandled=True, limit=limit))
 
-    async def handle(self, event: EventId, handling: Handling) -> Handling | None:
+    async def handle(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
         """The handling that stands now: this one, or that of whoever was first. None where there is no such event."""
-        return await self._db.write_durably(lambda connection: _handle(connection, event, handling))
+        return await self._db.write_durably(lambda connection: _handle_detection(connection, event, handling))
 
-    async def mute(self, mute: Mute) -> Mute:
+    async def add_mute(self, mute: DetectionMute) -> DetectionMute:
         """The same one with its number."""
-        return await self._db.write(lambda connection: _mute(connection, mute))
+        return await self._db.write(lambda connection: _add_mute(connection, mute))
 
-    async def unmute(self, number: int) -> bool:
+    async def delete_mute(self, number: int) -> bool:
         """Whether there was one."""
-        return await self._db.write(lambda connection: _unmute(connection, number))
+        return await self._db.write(lambda connection: _delete_mute(connection, number))
 
-    async def mutes(self, at: int) -> list[Mute]:
+    async def list_mutes(self, at: int) -> list[DetectionMute]:
         """Those that still hold."""
         query = "SELECT id, what, pane, at, until, by FROM mute WHERE until IS NULL OR until > ? ORDER BY id"
-        return await self._db.read(lambda connection: [_muted(row) for row in connection.execute(query, (at,))])
+        return await self._db.read(lambda connection: [_build_mute(row) for row in connection.execute(query, (at,))])
 
-    async def list(self, only: DetectionFilter) -> list[Detection]:
+    async def list(self, filters: DetectionFilter) -> list[Detection]:
         """Oldest first: with ``after`` the first ones beyond that event, else the newest."""
-        return await self._db.read(lambda connection: _list(connection, only))
+        return await self._db.read(lambda connection: _list_detections(connection, filters))
 
 
 def add_detections(connection: Connection, detections: Sequence[Detection]) -> list[Event]:
@@ -103,23 +103,23 @@ def add_detections(connection: Connection, detections: Sequence[Detection]) -> l
 
 def add_detection(connection: Connection, detection: Detection, event: Event | None = None) -> Event | None:
     """Its event, or the one that is given in its place; None where it is what was told before, which is counted."""
-    clean = _storable(detection)
-    if clean.key and (found := _same(connection, clean)):
-        _count(connection, found, clean)
+    clean = _replace_surrogates_in(detection)
+    if clean.key and (found := _find_duplicate(connection, clean)):
+        _count_repeat(connection, found, clean)
         return None
-    stored = add_event(connection, event or event_of(clean))
-    muted = _muted_by(connection, clean)
-    handling = clean.handling or (Handling(at=clean.at, by=f"mute:{muted}") if muted else None)
-    _insert(connection, replace(clean, event=stored.id, handling=handling))
+    stored = add_event(connection, event or build_detection_event(clean))
+    muted = _find_mute(connection, clean)
+    handling = clean.handling or (DetectionHandling(at=clean.at, by=f"mute:{muted}") if muted else None)
+    _insert_detection(connection, replace(clean, event=stored.id, handling=handling))
     return stored
 
 
-def event_of(detection: Detection) -> Event:
+def build_detection_event(detection: Detection) -> Event:
     """A detection as the stream of events tells it."""
-    return Event(at=detection.at, kind=detection.type, pane=detection.pane, data=detection.told)
+    return Event(at=detection.at, kind=detection.type, pane=detection.pane, data=detection.event_data)
 
 
-def _same(connection: Connection, detection: Detection) -> tuple[int, str] | None:
+def _find_duplicate(connection: Connection, detection: Detection) -> tuple[int, str] | None:
     values = {
         "pane": detection.pane,
         "key": detection.key,
@@ -127,28 +127,28 @@ def _same(connection: Connection, detection: Detection) -> tuple[int, str] | Non
         "cooldown": int(detection.cooldown * NS),
         "trace": detection.trace,
         "runtime": detection.runtime,
-        "redrawn": _REDRAWN_FOR,
+        "redrawn": _REDRAW_WINDOW_NS,
     }
-    found = connection.execute(_AGAIN, values).fetchone()
+    found = connection.execute(_SELECT_DUPLICATE, values).fetchone()
     ends = detection.evidence.get("resets_at")
-    if found is None and detection.type == LIMIT and isinstance(ends, int):
-        limit = {"type": LIMIT, "agent": detection.agent, "ends": ends, "minute": 60 * NS, "day": _A_DAY}
-        found = connection.execute(_SAME_END, values | limit).fetchone()
+    if found is None and detection.type == USAGE_LIMIT_TYPE and isinstance(ends, int):
+        limit = {"type": USAGE_LIMIT_TYPE, "agent": detection.agent, "ends": ends, "minute": 60 * NS, "day": _DAY_NS}
+        found = connection.execute(_SELECT_SAME_LIMIT, values | limit).fetchone()
     return cast("tuple[int, str] | None", found)
 
 
-def _count(connection: Connection, found: tuple[int, str], detection: Detection) -> None:
+def _count_repeat(connection: Connection, found: tuple[int, str], detection: Detection) -> None:
     """What is seen again may tell more than it did at first; its text, too, is known when it is drawn again."""
     event, told = found
-    captures = detection.captures | _CAPTURES.decode(told)
+    captures = detection.captures | _CAPTURES_DECODER.decode(told)
     connection.execute(
         "UPDATE detection SET seen_again = seen_again + 1, last_at = max(last_at, ?), captures = ?,"
         " trace = iif(trace = '', ?, trace) WHERE event = ?",
-        (detection.at, _json(captures), detection.trace, event),
+        (detection.at, _encode_json(captures), detection.trace, event),
     )
 
 
-def _muted_by(connection: Connection, detection: Detection) -> str:
+def _find_mute(connection: Connection, detection: Detection) -> str:
     glob = "replace(what, '[!', '[^')"
     found = connection.execute(
         f"SELECT what FROM mute WHERE (? GLOB {glob} OR ? GLOB {glob}) AND (pane IS NULL OR pane = ?)"
@@ -158,7 +158,7 @@ def _muted_by(connection: Connection, detection: Detection) -> str:
     return str(found[0]) if found else ""
 
 
-def _insert(connection: Connection, detection: Detection) -> None:
+def _insert_detection(connection: Connection, detection: Detection) -> None:
     handling = detection.handling
     row = (
         detection.event,
@@ -169,9 +169,9 @@ def _insert(connection: Connection, detection: Detection) -> None:
         detection.runtime,
         detection.agent,
         _SEVERITIES.index(detection.severity),
-        _json(detection.captures),
+        _encode_json(detection.captures),
         detection.source,
-        _json(detection.evidence),
+        _encode_json(detection.evidence),
         detection.context,
         detection.confidence,
         detection.key,
@@ -185,48 +185,48 @@ def _insert(connection: Connection, detection: Detection) -> None:
     connection.execute(f"INSERT INTO detection ({_COLUMNS}) VALUES ({places})", (*row, *handled))
 
 
-def _one(connection: Connection, event: int) -> Detection | None:
+def _find_detection(connection: Connection, event: int) -> Detection | None:
     row = connection.execute(f"SELECT {_COLUMNS} FROM detection WHERE event = ?", (event,)).fetchone()
-    return None if row is None else _detection(row)
+    return None if row is None else _build_detection(row)
 
 
-def _some(connection: Connection, events: Sequence[EventId]) -> Iterator[tuple[EventId, Detection]]:
+def _find_detections(connection: Connection, events: Sequence[EventId]) -> Iterator[tuple[EventId, Detection]]:
     for event in events:
-        if (found := _one(connection, event)) is not None:
+        if (found := _find_detection(connection, event)) is not None:
             yield event, found
 
 
-def _list(connection: Connection, only: DetectionFilter) -> list[Detection]:
+def _list_detections(connection: Connection, filters: DetectionFilter) -> list[Detection]:
     conditions: dict[str, Any] = {
-        "event > ?": only.after,
-        "type GLOB replace(?, '[!', '[^')": only.type,
-        "rule GLOB replace(?, '[!', '[^')": only.rule,
-        "agent = ?": only.agent,
-        "pane = ?": only.pane,
-        "severity >= ?": None if only.severity is None else _SEVERITIES.index(only.severity),
-        "at >= ?": only.since,
+        "event > ?": filters.after,
+        "type GLOB replace(?, '[!', '[^')": filters.type,
+        "rule GLOB replace(?, '[!', '[^')": filters.rule,
+        "agent = ?": filters.agent,
+        "pane = ?": filters.pane,
+        "severity >= ?": None if filters.severity is None else _SEVERITIES.index(filters.severity),
+        "at >= ?": filters.since,
     }
     given = {condition: value for condition, value in conditions.items() if value is not None}
-    where = [*given, *(["handled_at IS NULL"] if only.is_unhandled else [])]
-    order = "event" if only.after is not None else "event DESC"
+    where = [*given, *(["handled_at IS NULL"] if filters.is_unhandled else [])]
+    order = "event" if filters.after is not None else "event DESC"
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM detection WHERE {' AND '.join(where) or 'TRUE'} ORDER BY {order} LIMIT ?",
-        (*given.values(), max(0, only.limit)),
+        (*given.values(), max(0, filters.limit)),
     )
-    return sorted((_detection(row) for row in cast("Iterator[tuple[Any, ...]]", rows)), key=lambda one: one.event)
+    return sorted((_build_detection(row) for row in cast("Iterator[tuple[Any, ...]]", rows)), key=lambda one: one.event)
 
 
-def _handle(connection: Connection, event: int, handling: Handling) -> Handling | None:
+def _handle_detection(connection: Connection, event: int, handling: DetectionHandling) -> DetectionHandling | None:
     connection.execute(
         "UPDATE detection SET handled_at = ?, handled_by = ?, action_taken = ?, run = ?"
         " WHERE event = ? AND handled_at IS NULL",
-        (handling.at, handling.by, storable(handling.action), handling.run, event),
+        (handling.at, handling.by, replace_surrogates(handling.action), handling.run, event),
     )
-    found = _one(connection, event)
+    found = _find_detection(connection, event)
     return None if found is None else found.handling
 
 
-def _mute(connection: Connection, mute: Mute) -> Mute:
+def _add_mute(connection: Connection, mute: DetectionMute) -> DetectionMute:
     row = (mute.what, mute.pane, mute.at, mute.until, mute.by)
     again = (mute.at, mute.until, mute.by, mute.what, mute.pane, mute.at)
     query = "UPDATE mute SET at = ?, until = ?, by = ? WHERE what = ? AND pane IS ? AND (until IS NULL OR until > ?)"
@@ -236,17 +236,17 @@ def _mute(connection: Connection, mute: Mute) -> Mute:
     return replace(mute, id=connection.last_insert_rowid())
 
 
-def _unmute(connection: Connection, number: int) -> bool:
+def _delete_mute(connection: Connection, number: int) -> bool:
     connection.execute("DELETE FROM mute WHERE id = ?", (number,))
     return bool(connection.changes())
 
 
-def _muted(row: tuple[Any, ...]) -> Mute:
+def _build_mute(row: tuple[Any, ...]) -> DetectionMute:
     number, what, pane, at, until, by = row
-    return Mute(id=number, what=what, pane=pane, at=at, until=until, by=by)
+    return DetectionMute(id=number, what=what, pane=pane, at=at, until=until, by=by)
 
 
-def _detection(row: tuple[Any, ...]) -> Detection:
+def _build_detection(row: tuple[Any, ...]) -> Detection:
     event, at, kind, rule, pane, runtime, agent, severity, captures, source, evidence, context, *rest = row
     confidence, key, cooldown, trace, seen_again, last_at, handled_at, handled_by, action, run = rest
     is_handled = handled_at is not None
@@ -259,9 +259,9 @@ def _detection(row: tuple[Any, ...]) -> Detection:
         runtime=runtime,
         agent=agent,
         severity=_SEVERITIES[severity],
-        captures=_CAPTURES.decode(captures),
+        captures=_CAPTURES_DECODER.decode(captures),
         source=source,
-        evidence=_EVIDENCE.decode(evidence),
+        evidence=_EVIDENCE_DECODER.decode(evidence),
         context=context,
         confidence=confidence,
         key=key,
@@ -270,14 +270,19 @@ def _detection(row: tuple[Any, ...]) -> Detection:
         seen_again=seen_again,
         last_at=last_at,
         correlation=f"event:{event}",
-        handling=Handling(at=handled_at, by=handled_by, action=action, run=run) if is_handled else None,
+        handling=DetectionHandling(at=handled_at, by=handled_by, action=action, run=run) if is_handled else None,
     )
 
 
-def _storable(detection: Detection) -> Detection:
-    captures = {storable(name): storable(value) for name, value in detection.captures.items()}
-    return replace(detection, captures=captures, context=storable(detection.context), key=storable(detection.key))
+def _replace_surrogates_in(detection: Detection) -> Detection:
+    captures = {replace_surrogates(name): replace_surrogates(value) for name, value in detection.captures.items()}
+    return replace(
+        detection,
+        captures=captures,
+        context=replace_surrogates(detection.context),
+        key=replace_surrogates(detection.key),
+    )
 
 
-def _json(value: object) -> str:
+def _encode_json(value: object) -> str:
     return msgspec.json.encode(value).decode()

@@ -12,11 +12,11 @@ from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId, PaneId
 from termvisor.store.sqlite.database import Connection, Database
 
-_EVENT = "SELECT id, at, kind, pane, data FROM event"
-_DATA = msgspec.json.Decoder(dict[str, Scalar])
+_SELECT_EVENT = "SELECT id, at, kind, pane, data FROM event"
+_DATA_DECODER = msgspec.json.Decoder(dict[str, Scalar])
 
 
-class Events:
+class EventTable:
     def __init__(self, db: Database):
         self._db = db
 
@@ -34,14 +34,16 @@ class Events:
         limit: int = 20,
     ) -> list[Event]:
         """Oldest first: with ``after`` the first ones beyond that cursor, else the newest."""
-        return await self._db.read(lambda connection: _list(connection, after, _Filter(pane, since, kind), limit))
+        return await self._db.read(
+            lambda connection: _list_events(connection, after, _EventFilter(pane, since, kind), limit)
+        )
 
-    async def newest(self) -> int:
+    async def find_newest_id(self) -> int:
         """The newest id that was ever given; 0 before the first."""
-        return await self._db.read(_newest)
+        return await self._db.read(_find_newest_id)
 
 
-class _Filter(msgspec.Struct, frozen=True):
+class _EventFilter(msgspec.Struct, frozen=True):
     pane: PaneId | None
     since: int | None
     kind: str | None
@@ -53,21 +55,21 @@ def add_event(connection: Connection, event: Event) -> Event:
     return replace(event, id=EventId(connection.last_insert_rowid()))
 
 
-def _list(connection: Connection, after: int | None, only: _Filter, limit: int) -> list[Event]:
+def _list_events(connection: Connection, after: int | None, filters: _EventFilter, limit: int) -> list[Event]:
     if after is not None:
-        _check(connection, after)
-    conditions = {"id > ?": after, "pane = ?": only.pane, "at >= ?": only.since, "kind = ?": only.kind}
+        _check_cursor(connection, after)
+    conditions = {"id > ?": after, "pane = ?": filters.pane, "at >= ?": filters.since, "kind = ?": filters.kind}
     given = {condition: value for condition, value in conditions.items() if value is not None}
     where = " AND ".join(given) or "TRUE"
     order = "id" if after is not None else "at DESC, id DESC" if list(given) == ["at >= ?"] else "id DESC"
     rows = connection.execute(
-        f"{_EVENT} WHERE {where} ORDER BY {order} LIMIT ?", (*given.values(), max(0, limit))
+        f"{_SELECT_EVENT} WHERE {where} ORDER BY {order} LIMIT ?", (*given.values(), max(0, limit))
     ).fetchall()
-    return [_event(row) for row in sorted(rows, key=itemgetter(0))]
+    return [_build_event(row) for row in sorted(rows, key=itemgetter(0))]
 
 
-def _check(connection: Connection, after: int) -> None:
-    newest = _newest(connection)
+def _check_cursor(connection: Connection, after: int) -> None:
+    newest = _find_newest_id(connection)
     found = connection.execute("SELECT id FROM event ORDER BY id LIMIT 1").fetchone()
     oldest = int(found[0]) - 1 if found else newest
     if not oldest <= after <= newest:
@@ -76,12 +78,12 @@ def _check(connection: Connection, after: int) -> None:
         )
 
 
-def _newest(connection: Connection) -> int:
+def _find_newest_id(connection: Connection) -> int:
     # Not max(id): the newest events may have been deleted, and their ids are not given again.
     found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
     return int(found[0]) if found else 0
 
 
-def _event(row: tuple[Any, ...]) -> Event:
+def _build_event(row: tuple[Any, ...]) -> Event:
     event, at, kind, pane, data = row
-    return Event(id=event, at=at, kind=kind, pane=pane, data=_DATA.decode(data))
+    return Event(id=event, at=at, kind=kind, pane=pane, data=_DATA_DECODER.decode(data))

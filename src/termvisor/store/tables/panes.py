@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from termvisor.errors import Broken
+from termvisor.errors import InternalError
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store.sqlite.database import Connection, Database
 
-_LISTING = """
+_SELECT_PANE = """
 SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, first_seen_at, gone_at, last_output_at,
        next_line - 1,
        (SELECT count(*) FROM gap WHERE gap.pane = pane.id),
@@ -19,7 +19,7 @@ FROM pane JOIN server ON server.id = pane.server
 """
 
 
-_FACTS = msgspec.json.Decoder(PaneFacts)
+_FACTS_DECODER = msgspec.json.Decoder(PaneFacts)
 
 
 class StoredPane(Struct, frozen=True, kw_only=True):
@@ -36,46 +36,46 @@ class StoredPane(Struct, frozen=True, kw_only=True):
     bytes_heard: int = 0
 
 
-class Panes:
+class PaneTable:
     def __init__(self, db: Database):
         self._db = db
 
-    async def recognise(self, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
+    async def find_or_add(self, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
         """The id of this instance, and whether it is new. A pane that is seen is not gone."""
-        return await self._db.write(lambda connection: _recognise(connection, instance, facts, at))
+        return await self._db.write(lambda connection: _find_or_add_pane(connection, instance, facts, at))
 
     async def update(self, pane: PaneId, facts: PaneFacts, at: int) -> None:
-        await self._db.write(lambda connection: _update(connection, pane, facts, at))
+        await self._db.write(lambda connection: _update_facts(connection, pane, facts, at))
 
-    async def gone(self, pane: PaneId, at: int) -> None:
+    async def mark_gone(self, pane: PaneId, at: int) -> None:
         """It no longer exists, and what was not heard of it ends here; the first moment that is told stays."""
-        await self._db.write(lambda connection: _gone(connection, pane, at))
+        await self._db.write(lambda connection: _mark_gone(connection, pane, at))
 
-    async def one(self, pane: PaneId) -> StoredPane | None:
+    async def find(self, pane: PaneId) -> StoredPane | None:
         """By its id, also after it ended."""
-        return await self._db.read(lambda connection: _one(connection, pane))
+        return await self._db.read(lambda connection: _find_pane(connection, pane))
 
-    async def all(self, *, gone: bool = False) -> list[StoredPane]:
+    async def list_panes(self, *, include_gone: bool = False) -> list[StoredPane]:
         """Panes that exist, or with ``gone`` also those that ended; by id."""
-        return await self._db.read(lambda connection: _all(connection, gone))
+        return await self._db.read(lambda connection: _list_panes(connection, include_gone))
 
 
-def _gone(connection: Connection, pane: PaneId, at: int) -> None:
+def _mark_gone(connection: Connection, pane: PaneId, at: int) -> None:
     connection.execute("UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane))
     connection.execute("UPDATE gap SET end_at = max(?, start_at) WHERE pane = ? AND end_at IS NULL", (at, pane))
 
 
-def _recognise(connection: Connection, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
-    server = _server(connection, instance.server)
+def _find_or_add_pane(connection: Connection, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
+    server = _find_or_add_server(connection, instance.server)
     found = connection.execute(
         "SELECT id FROM pane WHERE server = ? AND mux_id = ? AND generation = ?",
         (server, instance.mux_id, instance.generation),
     ).fetchone()
     if found:
         connection.execute("UPDATE pane SET gone_at = NULL WHERE id = ?", found)
-        _update(connection, PaneId(found[0]), facts, at)
+        _update_facts(connection, PaneId(found[0]), facts, at)
         return PaneId(found[0]), False
-    row = (server, instance.mux_id, instance.generation, _json(facts), at, at)
+    row = (server, instance.mux_id, instance.generation, _encode_facts(facts), at, at)
     connection.execute(
         "INSERT INTO pane (server, mux_id, generation, facts, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?, ?)",
         row,
@@ -83,7 +83,7 @@ def _recognise(connection: Connection, instance: PaneInstance, facts: PaneFacts,
     return PaneId(connection.last_insert_rowid()), True
 
 
-def _server(connection: Connection, server: ServerInstance) -> int:
+def _find_or_add_server(connection: Connection, server: ServerInstance) -> int:
     key = (server.target, server.socket, server.pid, server.started)
     found = connection.execute(
         "SELECT id FROM server WHERE target = ? AND socket = ? AND pid = ? AND started = ?", key
@@ -94,33 +94,33 @@ def _server(connection: Connection, server: ServerInstance) -> int:
     return connection.last_insert_rowid()
 
 
-def _update(connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:
+def _update_facts(connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:
     connection.execute(
         "UPDATE pane SET facts = ?, last_seen_at = max(last_seen_at, ?) WHERE id = ?",
-        (_json(facts), at, pane),
+        (_encode_facts(facts), at, pane),
     )
     if not connection.changes():
-        raise Broken(f"there is no pane {pane} to update")
+        raise InternalError(f"there is no pane {pane} to update")
 
 
-def _one(connection: Connection, pane: PaneId) -> StoredPane | None:
-    row = connection.execute(f"{_LISTING} WHERE pane.id = ?", (pane,)).fetchone()
-    return _pane(row) if row else None
+def _find_pane(connection: Connection, pane: PaneId) -> StoredPane | None:
+    row = connection.execute(f"{_SELECT_PANE} WHERE pane.id = ?", (pane,)).fetchone()
+    return _build_pane(row) if row else None
 
 
-def _all(connection: Connection, gone: bool) -> list[StoredPane]:
-    where = "" if gone else "WHERE gone_at IS NULL "
-    return [_pane(row) for row in connection.execute(f"{_LISTING} {where}ORDER BY pane.id")]
+def _list_panes(connection: Connection, include_gone: bool) -> list[StoredPane]:
+    where = "" if include_gone else "WHERE gone_at IS NULL "
+    return [_build_pane(row) for row in connection.execute(f"{_SELECT_PANE} {where}ORDER BY pane.id")]
 
 
-def _pane(row: tuple[Any, ...]) -> StoredPane:
+def _build_pane(row: tuple[Any, ...]) -> StoredPane:
     pane, target, socket, pid, started, mux_id, generation, facts, first_seen, gone, last_output, lines, gaps, heard = (
         row
     )
     return StoredPane(
         id=pane,
         instance=PaneInstance(ServerInstance(target, socket, pid, started), mux_id, generation),
-        facts=_FACTS.decode(facts),
+        facts=_FACTS_DECODER.decode(facts),
         first_seen_at=first_seen,
         gone_at=gone,
         last_output_at=last_output,
@@ -130,5 +130,5 @@ def _pane(row: tuple[Any, ...]) -> StoredPane:
     )
 
 
-def _json(facts: PaneFacts) -> str:
+def _encode_facts(facts: PaneFacts) -> str:
     return msgspec.json.encode(facts).decode()

@@ -10,34 +10,36 @@ from msgspec.structs import replace
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import PaneId, SessionId
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.text_encoding import storable
+from termvisor.store.sqlite.text_encoding import replace_surrogates
 
-_SESSION = msgspec.msgpack.Decoder(AgentSession)
+_SESSION_DECODER = msgspec.msgpack.Decoder(AgentSession)
 
 
-class Sessions:
+class SessionTable:
     def __init__(self, db: Database):
         self._db = db
 
-    async def open(self) -> list[AgentSession]:
+    async def list_open(self) -> list[AgentSession]:
         """Those that have not ended."""
-        return await self._db.read(_open)
+        return await self._db.read(_list_open)
 
     async def list(
         self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
     ) -> list[AgentSession]:
         """The newest ones that were not over before ``since``, oldest first."""
         conditions = {"pane = ?": pane, "agent = ?": agent, "coalesce(ended_at, 1 << 62) >= ?": since}
-        return await self._db.read(lambda connection: _list(connection, conditions, limit))
+        return await self._db.read(lambda connection: _list_sessions(connection, conditions, limit))
 
-    async def one(self, session: SessionId) -> AgentSession | None:
-        return await self._db.read(lambda connection: _one(connection, session))
+    async def find(self, session: SessionId) -> AgentSession | None:
+        return await self._db.read(lambda connection: _find_session(connection, session))
 
-    async def complete(
+    async def fill_missing_fields(
         self, session: SessionId, external_id: str, resume: tuple[str, ...], tokens: Mapping[str, int]
     ) -> AgentSession | None:
         """Fill in what is not known of one that is over: nothing that is known is changed. As it stands then."""
-        return await self._db.write(lambda connection: _complete(connection, session, (external_id, resume), tokens))
+        return await self._db.write(
+            lambda connection: _fill_missing_fields(connection, session, (external_id, resume), tokens)
+        )
 
 
 def put_session(connection: Connection, session: AgentSession) -> None:
@@ -60,35 +62,39 @@ def put_session(connection: Connection, session: AgentSession) -> None:
     )
 
 
-def _list(connection: Connection, conditions: dict[str, Any], limit: int) -> list[AgentSession]:
+def _list_sessions(connection: Connection, conditions: dict[str, Any], limit: int) -> list[AgentSession]:
     given = {condition: value for condition, value in conditions.items() if value is not None}
     where = " AND ".join(given) or "TRUE"
     rows = connection.execute(
         f"SELECT id, body FROM agent_session WHERE {where} ORDER BY id DESC LIMIT ?", (*given.values(), max(0, limit))
     ).fetchall()
-    return [_SESSION.decode(body) for _, body in sorted(cast("list[tuple[int, bytes]]", rows), key=itemgetter(0))]
+    return [
+        _SESSION_DECODER.decode(body) for _, body in sorted(cast("list[tuple[int, bytes]]", rows), key=itemgetter(0))
+    ]
 
 
-def _one(connection: Connection, session: int) -> AgentSession | None:
+def _find_session(connection: Connection, session: int) -> AgentSession | None:
     row = connection.execute("SELECT body FROM agent_session WHERE id = ?", (session,)).fetchone()
-    return None if row is None else _SESSION.decode(cast("bytes", row[0]))
+    return None if row is None else _SESSION_DECODER.decode(cast("bytes", row[0]))
 
 
-def _complete(
+def _fill_missing_fields(
     connection: Connection, session: int, name: tuple[str, tuple[str, ...]], tokens: Mapping[str, int]
 ) -> AgentSession | None:
-    known = _one(connection, session)
+    known = _find_session(connection, session)
     if known is None or known.ended_at is None:
         return known
     more = {count: value for count, value in tokens.items() if getattr(known.usage, count, 0) is None and value >= 0}
     fuller = replace(known, usage=replace(known.usage, **more), told=replace(known.told, **more))
     if not known.external_id:
-        fuller = replace(fuller, external_id=storable(name[0]), resume=tuple(map(storable, name[1])))
+        fuller = replace(
+            fuller, external_id=replace_surrogates(name[0]), resume=tuple(map(replace_surrogates, name[1]))
+        )
     if fuller != known:
         put_session(connection, fuller)
     return fuller
 
 
-def _open(connection: Connection) -> list[AgentSession]:
+def _list_open(connection: Connection) -> list[AgentSession]:
     rows = connection.execute("SELECT body FROM agent_session WHERE ended_at IS NULL ORDER BY id")
-    return [_SESSION.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", rows)]
+    return [_SESSION_DECODER.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", rows)]

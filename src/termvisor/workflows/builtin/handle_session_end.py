@@ -2,37 +2,37 @@
 
 from collections.abc import Mapping
 
-from termvisor.workflows.calls import Conversation
+from termvisor.workflows.calls import SessionRecord
 from termvisor.workflows.context import Context, StepBack
 from termvisor.workflows.workflow import Trigger, Workflow
 
-COUNTS = ("total", "input", "cached", "output", "reasoning")
-_LAST_WORDS = (3.0, 5.0, 10.0)
+TOKEN_KINDS = ("total", "input", "cached", "output", "reasoning")
+_SUMMARY_DELAYS_S = (3.0, 5.0, 10.0)
 """Seconds in which what an agent prints at its end becomes text; then again, for one that takes its time to end."""
-_WITHIN = 120.0
+_LOOKBACK_S = 120.0
 
 
 async def run(context: Context) -> str:
     named = str(context.facts.get("session_id") or "")
-    for pause in _LAST_WORDS:
+    for pause in _SUMMARY_DELAYS_S:
         await context.sleep(pause)
-        session = await _session(context, named)
+        session = await _find_session(context, named)
         if session.is_over:
             break
     else:
         return f"session {session.id} goes on"
-    summary = await context.recall("session.summary", _WITHIN)
-    hint = await context.recall("session.resume_hint", _WITHIN)
+    summary = await context.recall("session.summary", _LOOKBACK_S)
+    hint = await context.recall("session.resume_hint", _LOOKBACK_S)
     told = {**summary.found[-1].captures} if summary.found else {}
-    name = session.session or told.get("session_id", "") or hint.captured("session_id")
-    kept = await context.keep(session.id, name, counts(told))
-    text = ending(kept)
+    name = session.session or told.get("session_id", "") or hint.find_capture("session_id")
+    kept = await context.update_session(session.id, name, parse_token_counts(told))
+    text = render_ending(kept)
     await context.note(text)
     return text
 
 
-async def _session(context: Context, named: str) -> Conversation:
-    session = await context.last_session(context.run.runtime, named)
+async def _find_session(context: Context, session_id: str) -> SessionRecord:
+    session = await context.last_session(context.run.runtime, session_id)
     if not session.id:
         session = await context.last_session(context.run.runtime)
     if not session.id:
@@ -40,13 +40,13 @@ async def _session(context: Context, named: str) -> Conversation:
     return session
 
 
-def counts(told: Mapping[str, str]) -> dict[str, int]:
+def parse_token_counts(captures: Mapping[str, str]) -> dict[str, int]:
     """The numbers of tokens in what was printed: `90,506` is one."""
-    plain = {name: told.get(name, "").replace(",", "").replace("_", "") for name in COUNTS}
+    plain = {name: captures.get(name, "").replace(",", "").replace("_", "") for name in TOKEN_KINDS}
     return {name: int(text) for name, text in plain.items() if text.isascii() and text.isdigit() and len(text) < 16}
 
 
-def ending(session: Conversation) -> str:
+def render_ending(session: SessionRecord) -> str:
     """For a person. What was not told is not made up."""
     total = session.tokens.get("total")
     used = "tokens unknown" if total is None else f"{total:,} tokens"

@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from termvisor.clock import NS, iso
+from termvisor.clock import NS, format_timestamp
 
 
-class Situation(Struct, frozen=True, kw_only=True):
+class LimitSituation(Struct, frozen=True, kw_only=True):
     run: int
     agent: str
     session: str = ""
@@ -21,47 +21,52 @@ class Situation(Struct, frozen=True, kw_only=True):
     """What speaks against going on without a person."""
 
 
-def plan(of: Situation) -> str:
+def render_plan(situation: LimitSituation) -> str:
     """Four lines: when, what, how by hand, what a person can do."""
-    lines = [f"When: {_when(of)}", f"What: {_what(of)}", f"By hand: {_by_hand(of)}", f"You can: {_can(of)}"]
-    return "\n".join([f"Trouble: {of.trouble}", *lines] if of.trouble else lines)
+    lines = [
+        f"When: {_describe_time(situation)}",
+        f"What: {_describe_action(situation)}",
+        f"By hand: {_describe_manual_command(situation)}",
+        f"You can: {_describe_commands(situation)}",
+    ]
+    return "\n".join([f"Trouble: {situation.trouble}", *lines] if situation.trouble else lines)
 
 
-def _when(of: Situation) -> str:
-    if of.resets_at is None:
-        return f"{of.agent} reached its usage limit and did not say when that ends"
-    if of.resets_at <= of.now:
-        return f"the usage limit of {of.agent} ended at {stamp(of.resets_at)}, by its own words"
-    return f"the usage limit of {of.agent} ends at {stamp(of.resets_at)}, in {span(of.resets_at - of.now)}"
+def _describe_time(situation: LimitSituation) -> str:
+    if situation.resets_at is None:
+        return f"{situation.agent} reached its usage limit and did not say when that ends"
+    if situation.resets_at <= situation.now:
+        return f"the usage limit of {situation.agent} ended at {format_time(situation.resets_at)}, by its own words"
+    return f"the usage limit of {situation.agent} ends at {format_time(situation.resets_at)}, in {format_duration(situation.resets_at - situation.now)}"
 
 
-def _what(of: Situation) -> str:
-    session = f" in session {of.session}" if of.session else ""
-    if of.goes_on_by_itself:
-        return f"{of.agent} goes on by itself{session}; nothing is sent"
-    if of.due is None:
+def _describe_action(situation: LimitSituation) -> str:
+    session = f" in session {situation.session}" if situation.session else ""
+    if situation.goes_on_by_itself:
+        return f"{situation.agent} goes on by itself{session}; nothing is sent"
+    if situation.due is None:
         return f"nothing is sent{session} before a person says so"
-    return f"at {stamp(of.due)} {of.words!r} is sent once{session}, if the pane is as it was left"
+    return f"at {format_time(situation.due)} {situation.words!r} is sent once{session}, if the pane is as it was left"
 
 
-def _by_hand(of: Situation) -> str:
-    if not of.command:
-        return f"type {of.words!r} in the pane"
-    return f"cd {of.cwd} && {of.command}" if of.cwd else of.command
+def _describe_manual_command(situation: LimitSituation) -> str:
+    if not situation.command:
+        return f"type {situation.words!r} in the pane"
+    return f"cd {situation.cwd} && {situation.command}" if situation.cwd else situation.command
 
 
-def _can(of: Situation) -> str:
+def _describe_commands(situation: LimitSituation) -> str:
     return (
-        f"`visor workflow resume {of.run}` goes on now, `visor workflow cancel {of.run}` drops the plan,"
+        f"`visor workflow resume {situation.run}` goes on now, `visor workflow cancel {situation.run}` drops the plan,"
         " `visor config set auto_resume false` has it wait for you"
     )
 
 
-def stamp(at: int) -> str:
-    return f"{iso(at)[:19].replace('T', ' ')} UTC"
+def format_time(at: int) -> str:
+    return f"{format_timestamp(at)[:19].replace('T', ' ')} UTC"
 
 
-def span(nanoseconds: int) -> str:
+def format_duration(nanoseconds: int) -> str:
     minutes, seconds = divmod(max(0, nanoseconds) // NS, 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)

@@ -5,60 +5,60 @@ from collections import deque
 from collections.abc import Callable
 
 
-class Slots:
-    def __init__(self, most: Callable[[], int]):
-        self._most = most
-        self.working = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+class RunSlots:
+    def __init__(self, get_limit: Callable[[], int]):
+        self._get_limit = get_limit
+        self.in_use = 0
+        self._waiters: deque[asyncio.Future[None]] = deque()
 
-    async def take(self) -> None:
+    async def acquire(self) -> None:
         """A place, in the order in which it was asked for."""
-        if not self._waiting and self.working < self._most():
-            self.working += 1
+        if not self._waiters and self.in_use < self._get_limit():
+            self.in_use += 1
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        self._waiters.append(place)
         try:
             await place
         except asyncio.CancelledError:
-            if place in self._waiting:
-                self._waiting.remove(place)
+            if place in self._waiters:
+                self._waiters.remove(place)
             elif not place.cancelled():
-                self.give()  # it came in the same moment
+                self.release()  # it came in the same moment
             raise
 
-    def give(self) -> None:
-        self.working -= 1
-        self.look()
+    def release(self) -> None:
+        self.in_use -= 1
+        self.wake_waiters()
 
-    def look(self) -> None:
+    def wake_waiters(self) -> None:
         """Let in whoever may work now, also after the setting was raised."""
-        while self._waiting and self.working < self._most():
-            place = self._waiting.popleft()
+        while self._waiters and self.in_use < self._get_limit():
+            place = self._waiters.popleft()
             if not place.done():
-                self.working += 1
+                self.in_use += 1
                 place.set_result(None)
 
 
-class Seat:
+class RunSlot:
     """One run's place; it knows whether it has one."""
 
-    def __init__(self, slots: Slots):
-        self._slots, self._is_taken = slots, False
+    def __init__(self, slots: RunSlots):
+        self._slots, self._is_acquired = slots, False
 
-    async def take(self) -> None:
-        if not self._is_taken:
-            await self._slots.take()
-            self._is_taken = True
+    async def acquire(self) -> None:
+        if not self._is_acquired:
+            await self._slots.acquire()
+            self._is_acquired = True
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Others may work meanwhile."""
-        if self._is_taken:
-            self._is_taken = False
-            self._slots.give()
+        if self._is_acquired:
+            self._is_acquired = False
+            self._slots.release()
 
-    def press_in(self) -> None:
+    def acquire_over_limit(self) -> None:
         """Beyond the limit: a person has just answered, and the run is in the middle of an act."""
-        if not self._is_taken:
-            self._is_taken = True
-            self._slots.working += 1
+        if not self._is_acquired:
+            self._is_acquired = True
+            self._slots.in_use += 1

@@ -9,16 +9,16 @@ from termvisor.clock import Clock
 from termvisor.model.action.approval import Approval
 from termvisor.model.event import Event
 from termvisor.model.workflow.run import RunSignal
-from termvisor.workflows.engine.services import Around, Runs
-from termvisor.workflows.registry import Shelf
+from termvisor.workflows.engine.services import RunStore, StepServices
+from termvisor.workflows.registry import WorkflowRegistry
 
 
-class Ground(Struct, frozen=True, kw_only=True):
-    runs: Runs
-    around: Around
-    shelf: Shelf
+class EngineDependencies(Struct, frozen=True, kw_only=True):
+    runs: RunStore
+    services: StepServices
+    registry: WorkflowRegistry
     clock: Clock
-    words: Bus[RunSignal]
-    questions: Bus[Approval]
+    signals: Bus[RunSignal]
+    approvals: Bus[Approval]
     events: Bus[Event]
-    most: Callable[[], int]
+    get_max_concurrent: Callable[[], int]

@@ -9,128 +9,136 @@ from msgspec.structs import replace
 
 from termvisor.clock import Clock
 from termvisor.errors import Conflict, VisorError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
-from termvisor.model.workflow.info import Rehearsed
-from termvisor.model.workflow.run import Run, Step
+from termvisor.model.workflow.info import DryRunStep
+from termvisor.model.workflow.run import Run, RunStep
 from termvisor.workflows.calls import (
-    Act,
-    Answer,
-    Ask,
-    Call,
-    Came,
-    Conversation,
-    Deed,
-    Keep,
-    Met,
-    Moment,
-    Note,
-    Nothing,
-    Now,
+    ActionCall,
+    ActionStepResult,
+    AskPersonCall,
+    CallResult,
+    ClockCall,
+    ClockReading,
+    EmptyResult,
+    NoteCall,
     Observation,
-    Pause,
-    Paused,
-    SleepUntil,
+    PauseCall,
+    PauseResult,
+    PersonAnswer,
+    SessionRecord,
+    SessionUpdateCall,
+    SleepUntilCall,
     WaitFor,
+    WaitResult,
+    WorkflowCall,
 )
 from termvisor.workflows.context import Context, StepBack
-from termvisor.workflows.engine.journal_replay import given_of, kind_of, name_of
-from termvisor.workflows.engine.journaled_calls import Going
-from termvisor.workflows.engine.run_task import is_cancelled
-from termvisor.workflows.engine.services import Hands
-from termvisor.workflows.steps.act import actor_of, is_asked
-from termvisor.workflows.steps.dispatch import Steps
+from termvisor.workflows.engine.journal_replay import describe_call, encode_call, get_step_kind
+from termvisor.workflows.engine.journaled_calls import StepExecution
+from termvisor.workflows.engine.run_task import is_task_cancelled
+from termvisor.workflows.engine.services import GateAccess
+from termvisor.workflows.steps.act import build_actor, needs_approval
+from termvisor.workflows.steps.dispatch import StepDispatcher
 from termvisor.workflows.workflow import Workflow
 
-_MOST = 100
-_TAKES_FOR = 20.0
-log = logger("workflow")
+_MAX_STEPS = 100
+_TIMEOUT_S = 20.0
+log = get_logger("workflow")
 
 
-class Rehearsal:
-    def __init__(self, run: Run, steps: Steps, hands: Hands, clock: Clock):
-        self._run, self._steps, self._hands, self._clock = run, steps, hands, clock
-        self._at = clock.now()
-        self._granted: dict[str, Any] = {}
+class DryRunExecutor:
+    def __init__(self, run: Run, step_runner: StepDispatcher, gate: GateAccess, clock: Clock):
+        self._run, self._step_runner, self._gate, self._clock = run, step_runner, gate, clock
+        self._simulated_now = clock.now()
+        self._assumed_fields: dict[str, Any] = {}
         """What of the pane is as it was waited for: whoever looks then sees it so."""
-        self.told: list[Rehearsed] = []
+        self.steps: list[DryRunStep] = []
 
-    async def do(self, call: Call) -> Came:
-        if len(self.told) >= _MOST:
+    async def execute(self, call: WorkflowCall) -> CallResult:
+        if len(self.steps) >= _MAX_STEPS:
             await asyncio.sleep(0)  # one that goes on all the same keeps nobody else from their work
-            raise Conflict(f"a rehearsal ends after {_MOST} steps")
-        step = Rehearsed(number=len(self.told), kind=kind_of(call), name=name_of(call), given=given_of(call))
-        if isinstance(call, Act):
-            return await self._act(call, step)
-        came, assumed = self._assumed(call)
-        self._tell(step, assumed=assumed)
+            raise Conflict(f"a rehearsal ends after {_MAX_STEPS} steps")
+        step = DryRunStep(
+            number=len(self.steps), kind=get_step_kind(call), name=describe_call(call), given=encode_call(call)
+        )
+        if isinstance(call, ActionCall):
+            return await self._preview_action(call, step)
+        came, assumed = self._assume_result(call)
+        self._add_step(step, assumed=assumed)
         if came is not None:
             return came
-        seen = await self._steps.take(call, self._going())
-        return replace(seen, **self._granted) if isinstance(seen, Observation) else seen
+        seen = await self._step_runner.run_step(call, self._build_execution())
+        return replace(seen, **self._assumed_fields) if isinstance(seen, Observation) else seen
 
-    async def _act(self, call: Act, step: Rehearsed) -> Deed:
+    async def _preview_action(self, call: ActionCall, step: DryRunStep) -> ActionStepResult:
         try:
-            action, terms = await self._steps.deeds.prepared(self._run, call)
-            asks = self._steps.deeds.mode(self._run) == "ask" and is_asked(action)
+            action, terms = await self._step_runner.action_steps.build_action(self._run, call)
+            asks = self._step_runner.action_steps.get_effective_mode(self._run) == "ask" and needs_approval(action)
             wanted = replace(terms, asks=asks)
-            verdict, refused = await self._hands.try_out(action, actor_of(self._run), wanted)
+            verdict, refused = await self._gate.preview(action, build_actor(self._run), wanted)
         except VisorError as error:
-            self._tell(step, refused=error.message)
+            self._add_step(step, refused=error.message)
         else:
-            self._tell(step, verdict=verdict, refused=refused)
-        return Deed(status="delivered", why="rehearsed", at=self._at)
+            self._add_step(step, verdict=verdict, refused=refused)
+        return ActionStepResult(status="delivered", why="rehearsed", at=self._simulated_now)
 
-    def _assumed(self, call: Call) -> tuple[Came | None, str]:
+    def _assume_result(self, call: WorkflowCall) -> tuple[CallResult | None, str]:
         """What is taken for granted; None where the world itself is looked at."""
         if isinstance(call, WaitFor):
-            self._granted |= _granted(call)
-            return _met(call), "it comes"
-        if isinstance(call, Ask):
-            return Answer(choice=call.choices[0], why="rehearsed"), f"a person says {call.choices[0]}"
-        if isinstance(call, SleepUntil | Pause):
-            until = call.at if isinstance(call, SleepUntil) else call.until
-            self._at = max(self._at, until or self._at)
-            return Moment(at=self._at) if isinstance(call, SleepUntil) else Paused(why="due"), "the time passes"
-        if isinstance(call, Now):
-            return Moment(at=self._at), ""
-        if isinstance(call, Keep):
-            return Conversation(id=call.session), "it is put on record"
-        return (Nothing(), "") if isinstance(call, Note) else (None, "")
+            self._assumed_fields |= _build_assumed_fields(call)
+            return _build_wait_result(call), "it comes"
+        if isinstance(call, AskPersonCall):
+            return PersonAnswer(choice=call.choices[0], why="rehearsed"), f"a person says {call.choices[0]}"
+        if isinstance(call, SleepUntilCall | PauseCall):
+            until = call.at if isinstance(call, SleepUntilCall) else call.until
+            self._simulated_now = max(self._simulated_now, until or self._simulated_now)
+            return ClockReading(at=self._simulated_now) if isinstance(call, SleepUntilCall) else PauseResult(
+                why="due"
+            ), "the time passes"
+        if isinstance(call, ClockCall):
+            return ClockReading(at=self._simulated_now), ""
+        if isinstance(call, SessionUpdateCall):
+            return SessionRecord(id=call.session), "it is put on record"
+        return (EmptyResult(), "") if isinstance(call, NoteCall) else (None, "")
 
-    def _going(self) -> Going:
-        return Going(run=self._run, step=Step(number=len(self.told), kind="rehearsal", at=self._at))
+    def _build_execution(self) -> StepExecution:
+        return StepExecution(
+            run=self._run, step=RunStep(number=len(self.steps), kind="rehearsal", at=self._simulated_now)
+        )
 
-    def _tell(self, step: Rehearsed, **more: object) -> None:
-        self.told.append(replace(step, **more))
+    def _add_step(self, step: DryRunStep, **more: object) -> None:
+        self.steps.append(replace(step, **more))
 
 
-class Ending(Struct, frozen=True):
-    steps: tuple[Rehearsed, ...]
+class DryRunReport(Struct, frozen=True):
+    steps: tuple[DryRunStep, ...]
     why: str
 
 
-async def rehearse(workflow: Workflow, rehearsal: Rehearsal, run: Run, trigger: Detection | None = None) -> Ending:
+async def dry_run_workflow(
+    workflow: Workflow, executor: DryRunExecutor, run: Run, trigger: Detection | None = None
+) -> DryRunReport:
     """All steps that it would take, and how it would end."""
     try:
-        async with asyncio.timeout(_TAKES_FOR):
-            told = await workflow.run(Context(run, trigger, rehearsal))
+        async with asyncio.timeout(_TIMEOUT_S):
+            told = await workflow.run(Context(run, trigger, executor))
         why = str(told or "it would end here")
     except StepBack as error:
         why = f"it would step back: {error}"
     except TimeoutError:
-        why = f"it took longer than {_TAKES_FOR:g} s"
+        why = f"it took longer than {_TIMEOUT_S:g} s"
     except VisorError as error:
         why = f"it would end here: {error.message}"
     except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as error:  # workflows are foreign code
-        if is_cancelled(error):
+        if is_task_cancelled(error):
             raise
         log.error("the workflow %s failed in a rehearsal", workflow.name, exc_info=error)
         why = f"it would fail: {type(error).__name__}: {error}".removesuffix(": ")
-    return Ending(tuple(rehearsal.told), why)
+    return DryRunReport(tuple(executor.steps), why)
 
 
-def _granted(call: WaitFor) -> dict[str, Any]:
+def _build_assumed_fields(call: WaitFor) -> dict[str, Any]:
     if call.state:
         return {"state": call.state[0]}
     if call.prompt:
@@ -138,6 +146,6 @@ def _granted(call: WaitFor) -> dict[str, Any]:
     return {call.cleared: False} if call.cleared else {}
 
 
-def _met(call: WaitFor) -> Met:
+def _build_wait_result(call: WaitFor) -> WaitResult:
     text = call.text or call.pattern or call.rule or call.signal or "".join(call.state[:1])
-    return msgspec.convert({"what": name_of(call), "text": text}, Met)
+    return msgspec.convert({"what": describe_call(call), "text": text}, WaitResult)

@@ -14,267 +14,278 @@ from functools import partial
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.errors import Conflict, NotFound, NoWorkflow, StorageError, Unavailable, VisorError
-from termvisor.log import logger
+from termvisor.errors import Conflict, NotFound, StorageError, Unavailable, VisorError, WorkflowNotFound
+from termvisor.log import get_logger
 from termvisor.model.action.approval import Approval
-from termvisor.model.detection.detection import Detection, Handling
+from termvisor.model.detection.detection import Detection, DetectionHandling
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import ENDED, Run, RunId, RunSignal
+from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunId, RunSignal
 from termvisor.redaction import redact
-from termvisor.workflows.calls import RESTING, Ask, Call, Pause, SleepUntil
-from termvisor.workflows.engine.concurrency import Seat, Slots
-from termvisor.workflows.engine.crash_loop import DEADLY, is_deadly
-from termvisor.workflows.engine.dependencies import Ground
-from termvisor.workflows.engine.journal_replay import End, kind_of
-from termvisor.workflows.engine.run_task import STEP_FOR, Life, Stop, Tools
-from termvisor.workflows.steps.act import story_of
-from termvisor.workflows.steps.dispatch import Steps
-from termvisor.workflows.steps.sleep import RESUME
-from termvisor.workflows.trigger_match import choose, run_for
+from termvisor.workflows.calls import WAITING_STEP_KINDS, AskPersonCall, PauseCall, SleepUntilCall, WorkflowCall
+from termvisor.workflows.engine.concurrency import RunSlot, RunSlots
+from termvisor.workflows.engine.crash_loop import CRASH_LOOP_REASON, is_crash_looping
+from termvisor.workflows.engine.dependencies import EngineDependencies
+from termvisor.workflows.engine.journal_replay import RunEnd, get_step_kind
+from termvisor.workflows.engine.run_task import STEP_TIMEOUT_S, RunTask, RunTaskDependencies, StopRequest
+from termvisor.workflows.steps.act import build_run_correlation
+from termvisor.workflows.steps.dispatch import StepDispatcher
+from termvisor.workflows.steps.sleep import RESUME_SIGNAL
+from termvisor.workflows.trigger_match import build_run, match_workflow
 from termvisor.workflows.workflow import Workflow
 
-_AGAIN_AFTER = 5.0
+_STORE_RETRY_DELAY_S = 5.0
 """Seconds after which a run is lived again that could not be stored."""
-CANCEL = "cancel"
-PLANNED = "as planned"
+CANCEL_SIGNAL = "cancel"
+PLANNED_PAUSE_REASON = "as planned"
 """Why a run is paused that paused itself."""
-log = logger("workflow")
+log = get_logger("workflow")
 
 
-class Engine:
-    def __init__(self, ground: Ground):
-        self._ground, self._runs, self._clock = ground, ground.runs, ground.clock
-        self.steps = Steps(ground.around)
-        self._slots = Slots(ground.most)
-        self.news: Bus[Run] = Bus()
+class WorkflowEngine:
+    def __init__(self, dependencies: EngineDependencies):
+        self._dependencies, self._runs, self._clock = dependencies, dependencies.runs, dependencies.clock
+        self.step_runner = StepDispatcher(dependencies.services)
+        self._slots = RunSlots(dependencies.get_max_concurrent)
+        self.run_updates: Bus[Run] = Bus()
         """Runs as they begin, change and end; each is stored before."""
-        self._panes: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._open: dict[RunId, Run] = {}
-        self._lives: dict[RunId, Life] = {}
-        self._seats: dict[RunId, Seat] = {}
-        self._held: set[RunId] = set()
+        self._pane_locks: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._open_runs: dict[RunId, Run] = {}
+        self._run_tasks: dict[RunId, RunTask] = {}
+        self._run_slots: dict[RunId, RunSlot] = {}
+        self._paused_run_ids: set[RunId] = set()
         """Those that a person paused: they do not live until a person says so."""
-        self._again: set[RunId] = set()
+        self._restart_run_ids: set[RunId] = set()
         """Those that are to live once more as soon as the life that ends now has ended."""
-        self._group: asyncio.TaskGroup | None = None
-        self._tools: Tools
+        self._task_group: asyncio.TaskGroup | None = None
+        self._task_dependencies: RunTaskDependencies
 
     async def run(self) -> None:
         """Until it is cancelled; runs that are open then go on with the next daemon."""
         async with asyncio.TaskGroup() as group:
-            self._group, self._tools = group, self._tools_in(group)
+            self._task_group, self._task_dependencies = group, self._build_task_dependencies(group)
             try:
-                await self._patiently(self._revive)
-                group.create_task(self._follow_questions())
-                group.create_task(self._follow_panes())
-                await self._feed()
+                await self._retry_until_stored(self._restart_open_runs)
+                group.create_task(self._follow_approvals())
+                group.create_task(self._follow_events())
+                await self._follow_detections()
             finally:
-                self._group = None
+                self._task_group = None
 
-    def _tools_in(self, group: asyncio.TaskGroup) -> Tools:
-        clock, begins, ends = self._clock, self._begins, self._ends
-        return Tools(group=group, journal=self._runs, means=self.steps, clock=clock, begins=begins, ends=ends)
+    def _build_task_dependencies(self, group: asyncio.TaskGroup) -> RunTaskDependencies:
+        clock, begins, ends = self._clock, self._handle_step_started, self._handle_step_ended
+        return RunTaskDependencies(
+            group=group,
+            journal=self._runs,
+            step_runner=self.step_runner,
+            clock=clock,
+            on_step_started=begins,
+            on_step_ended=ends,
+        )
 
     @property
-    def open(self) -> list[Run]:
+    def open_runs(self) -> list[Run]:
         """Runs that have not ended, as they stand."""
-        return sorted(self._open.values(), key=lambda run: run.id)
+        return sorted(self._open_runs.values(), key=lambda run: run.id)
 
-    async def begin(self, run: Run) -> Run:
+    async def start_run(self, run: Run) -> Run:
         """A run that a person or program wants. Raises ``NoWorkflow``."""
-        if self._ground.shelf.find(run.workflow, run.version) is None:
-            raise NoWorkflow(f"there is no workflow {run.workflow!r}")
+        if self._dependencies.registry.find(run.workflow, run.version) is None:
+            raise WorkflowNotFound(f"there is no workflow {run.workflow!r}")
         begun = await self._runs.add(run)
         if begun is None:
             raise Conflict(f"{run.workflow} has answered event {run.event} already")
-        self._start(begun)
+        self._start_task(begun)
         return begun
 
-    async def cancel(self, number: RunId, why: str, by: str) -> Run:
+    async def cancel(self, run_id: RunId, why: str, by: str) -> Run:
         """Raises ``NoWorkflow`` for no such run, ``Conflict`` for one that has ended."""
-        run = await self._open_run(number)
-        await self._say(run, CANCEL, why, by)
-        self._held.discard(number)
-        life = self._lives.get(number)
-        if life is None and not await self._runs.steps(number):
-            await self._ended(run, End(status="cancelled", why=why))
+        run = await self._get_open_run(run_id)
+        await self._record_signal(run, CANCEL_SIGNAL, why, by)
+        self._paused_run_ids.discard(run_id)
+        life = self._run_tasks.get(run_id)
+        if life is None and not await self._runs.list_steps(run_id):
+            await self._finish_run(run, RunEnd(status="cancelled", why=why))
         elif life is None:
-            self._start(run)  # it lives once more, to end
+            self._start_task(run)  # it lives once more, to end
         elif life.is_ending:
-            self._again.add(number)
+            self._restart_run_ids.add(run_id)
         else:
-            life.stop(Stop("cancel", why))
+            life.request_stop(StopRequest("cancel", why))
         return run
 
-    async def pause(self, number: RunId, why: str) -> Run:
+    async def pause(self, run_id: RunId, why: str) -> Run:
         """Hold it where it is. What it is doing right now is found out when it goes on."""
         held = f"held: {redact(why)}" if why else "held"
-        run = replace(await self._open_run(number), status="paused", why=held, due_at=None, plan="")
-        self._held.add(number)
-        await self._save(run)
-        if life := self._lives.get(number):
-            life.stop(Stop("hold", why))
+        run = replace(await self._get_open_run(run_id), status="paused", why=held, due_at=None, plan="")
+        self._paused_run_ids.add(run_id)
+        await self._save_run(run)
+        if life := self._run_tasks.get(run_id):
+            life.request_stop(StopRequest("hold", why))
         return run
 
-    async def resume(self, number: RunId, by: str) -> Run:
+    async def resume(self, run_id: RunId, by: str) -> Run:
         """Go on: with what it was held in, or behind the pause that it is in."""
-        run = await self._open_run(number)
-        if number not in self._held:
-            await self._say(run, RESUME, "", by)
+        run = await self._get_open_run(run_id)
+        if run_id not in self._paused_run_ids:
+            await self._record_signal(run, RESUME_SIGNAL, "", by)
             return run
-        self._held.discard(number)
+        self._paused_run_ids.discard(run_id)
         run = replace(run, status="waiting", why="it waits for its turn")
-        await self._save(run)
-        if number in self._lives:
-            self._again.add(number)
+        await self._save_run(run)
+        if run_id in self._run_tasks:
+            self._restart_run_ids.add(run_id)
         else:
-            self._start(run)
+            self._start_task(run)
         return run
 
-    async def signal(self, number: RunId, word: str, value: str, by: str) -> Run:
-        run = await self._open_run(number)
-        await self._say(run, word, value, by)
+    async def send_signal(self, run_id: RunId, word: str, value: str, by: str) -> Run:
+        run = await self._get_open_run(run_id)
+        await self._record_signal(run, word, value, by)
         return run
 
-    async def _say(self, run: Run, word: str, value: str, by: str) -> None:
+    async def _record_signal(self, run: Run, word: str, value: str, by: str) -> None:
         signal = RunSignal(run=run.id, at=self._clock.now(), word=word, value=redact(value), by=by)
-        self._ground.words.publish(await self._runs.say(signal))
+        self._dependencies.signals.publish(await self._runs.add_signal(signal))
 
-    async def _open_run(self, number: RunId) -> Run:
-        if number in self._open:
-            return self._open[number]
-        found = await self._runs.one(number)
+    async def _get_open_run(self, run_id: RunId) -> Run:
+        if run_id in self._open_runs:
+            return self._open_runs[run_id]
+        found = await self._runs.find(run_id)
         if found is None:
-            raise NoWorkflow(f"there is no run {number}")
-        if found.status not in ENDED:
+            raise WorkflowNotFound(f"there is no run {run_id}")
+        if found.status not in ENDED_RUN_STATUSES:
             raise Unavailable("the runs that the last daemon left are not taken up yet", hint="Ask again in a moment.")
-        raise Conflict(f"run {number} is {found.status}", hint=f"`visor workflow history {number}` tells how it went.")
+        raise Conflict(f"run {run_id} is {found.status}", hint=f"`visor workflow history {run_id}` tells how it went.")
 
-    async def _revive(self) -> None:
+    async def _restart_open_runs(self) -> None:
         """Those that had begun go first: they may hold their panes."""
-        left = [(run, await self._runs.steps(run.id)) for run in await self._runs.open()]
+        left = [(run, await self._runs.list_steps(run.id)) for run in await self._runs.list_open()]
         for run, steps in sorted(left, key=lambda one: (not one[1], one[0].id)):
-            self._open[run.id] = run
-            if await is_deadly(self._runs, run, steps, self._clock.now()):
-                log.error("run %d (%s) is held: %s", run.id, run.workflow, DEADLY)
-                await self.pause(run.id, DEADLY)
+            self._open_runs[run.id] = run
+            if await is_crash_looping(self._runs, run, steps, self._clock.now()):
+                log.error("run %d (%s) is held: %s", run.id, run.workflow, CRASH_LOOP_REASON)
+                await self.pause(run.id, CRASH_LOOP_REASON)
                 continue
-            if run.status == "paused" and run.why != PLANNED and not await self._cancelled(run):
-                self._held.add(run.id)
+            if run.status == "paused" and run.why != PLANNED_PAUSE_REASON and not await self._read_cancel_reason(run):
+                self._paused_run_ids.add(run.id)
             else:
-                self._start(run)
+                self._start_task(run)
 
-    async def _feed(self) -> None:
+    async def _follow_detections(self) -> None:
         """Every detection is offered once; the cursor moves in the same transaction in which its run begins."""
-        with self._ground.around.detected.news() as news:
+        with self._dependencies.services.detections.subscribe() as news:
             while True:
-                await self._patiently(self._offer_all)
+                await self._retry_until_stored(self._offer_new_detections)
                 await news.get()
                 news.drain()
 
-    async def _offer_all(self) -> None:
-        detected = self._ground.around.detected
-        cursor = await self._runs.cursor()
+    async def _offer_new_detections(self) -> None:
+        detected = self._dependencies.services.detections
+        cursor = await self._runs.read_cursor()
         if cursor is None:  # on the very first start nothing of the past is answered
-            cursor = await detected.newest()
-            await self._runs.offered(cursor)
-        while found := await detected.unhandled(cursor):
+            cursor = await detected.read_newest_event_id()
+            await self._runs.advance_cursor(cursor)
+        while found := await detected.list_unhandled(cursor):
             for one in found:
-                await self._offer(one)
+                await self._offer_detection(one)
                 cursor = one.event
 
-    async def _offer(self, found: Detection) -> None:
-        modes, now = self._ground.around.modes, self._clock.now()
-        chosen = choose(found, self._ground.shelf.all(), modes.of, now)
+    async def _offer_detection(self, detection: Detection) -> None:
+        modes, now = self._dependencies.services.modes, self._clock.now()
+        chosen = match_workflow(detection, self._dependencies.registry.list_workflows(), modes.get_mode, now)
         if chosen is None:
-            await self._runs.offered(found.event)
+            await self._runs.advance_cursor(detection.event)
             return
-        run = await self._runs.add(run_for(found, chosen, modes.of(chosen.workflow.name), now), found.event)
+        run = await self._runs.add(
+            build_run(detection, chosen, modes.get_mode(chosen.workflow.name), now), detection.event
+        )
         if run is not None:
-            self._start(run)
+            self._start_task(run)
 
-    def _start(self, run: Run) -> None:
-        self._open[run.id] = run
-        self.news.publish(run)
-        if self._group is not None:
-            self._group.create_task(self._live(run))
+    def _start_task(self, run: Run) -> None:
+        self._open_runs[run.id] = run
+        self.run_updates.publish(run)
+        if self._task_group is not None:
+            self._task_group.create_task(self._run_until_ended(run))
 
-    async def _live(self, run: Run) -> None:
+    async def _run_until_ended(self, run: Run) -> None:
         """A run from its turn to its end; again where nothing could be stored."""
-        number, workflow = run.id, self._ground.shelf.find(run.workflow)
+        number, workflow = run.id, self._dependencies.registry.find(run.workflow)
         pane = run.pane if workflow is None or workflow.takes_pane else None
-        async with nullcontext() if pane is None else self._panes[pane]:
-            while number in self._open and number not in self._lives and number not in self._held:
-                if await self._stretch(number):
-                    await self._clock.sleep(_AGAIN_AFTER)
-                elif number not in self._again:
+        async with nullcontext() if pane is None else self._pane_locks[pane]:
+            while number in self._open_runs and number not in self._run_tasks and number not in self._paused_run_ids:
+                if await self._run_once(number):
+                    await self._clock.sleep(_STORE_RETRY_DELAY_S)
+                elif number not in self._restart_run_ids:
                     return
-                self._again.discard(number)
+                self._restart_run_ids.discard(number)
 
-    async def _stretch(self, number: RunId) -> bool:
+    async def _run_once(self, run_id: RunId) -> bool:
         """One life of a run; whether it must be lived again because nothing could be stored."""
-        seat = self._seats[number] = Seat(self._slots)
+        seat = self._run_slots[run_id] = RunSlot(self._slots)
         try:
-            await seat.take()
-            return await self._lived(number)
+            await seat.acquire()
+            return await self._execute_run(run_id)
         except StorageError as error:
-            log.warning("run %d waits: %s", number, error.message)
+            log.warning("run %d waits: %s", run_id, error.message)
             return True
         except VisorError as error:
-            log.error("run %d cannot go on: %s", number, error.message)
-            await self._ended(self._open[number], End(status="failed", why=error.message))
+            log.error("run %d cannot go on: %s", run_id, error.message)
+            await self._finish_run(self._open_runs[run_id], RunEnd(status="failed", why=error.message))
             return False
         finally:
-            seat.rest()
-            self._lives.pop(number, None)
-            self._seats.pop(number, None)
+            seat.release()
+            self._run_tasks.pop(run_id, None)
+            self._run_slots.pop(run_id, None)
 
-    async def _lived(self, number: RunId) -> bool:
-        if (run := self._open.get(number)) is None:
+    async def _execute_run(self, run_id: RunId) -> bool:
+        if (run := self._open_runs.get(run_id)) is None:
             return False
-        workflow = self._ground.shelf.find(run.workflow, run.version)
+        workflow = self._dependencies.registry.find(run.workflow, run.version)
         if workflow is None:
-            await self._ended(run, await self._lost(run))
+            await self._finish_run(run, await self._end_without_workflow(run))
             return False
-        life = await self._life(run, workflow)
-        if number not in self._open:
+        life = await self._build_run_task(run, workflow)
+        if run_id not in self._open_runs:
             return False  # it was cancelled in this moment
-        self._lives[number] = life
+        self._run_tasks[run_id] = life
         if not life.is_ending:
-            await self._save(self._with(run, status="running", why="", due_at=None))
-        end = await life.live(await self._runs.steps(number))
+            await self._save_run(self._update_run(run, status="running", why="", due_at=None))
+        end = await life.execute(await self._runs.list_steps(run_id))
         if end is not None:
-            await self._ended(self._open[number], end)
-        elif number in self._held:
-            await self._ground.around.hands.withdraw(story_of(run))  # it is asked anew when it goes on
+            await self._finish_run(self._open_runs[run_id], end)
+        elif run_id in self._paused_run_ids:
+            await self._dependencies.services.gate.withdraw_approvals(
+                build_run_correlation(run)
+            )  # it is asked anew when it goes on
         return life.is_stalled
 
-    async def _lost(self, run: Run) -> End:
+    async def _end_without_workflow(self, run: Run) -> RunEnd:
         """What it began with is no longer there; what it was at is left as it is."""
-        steps = await self._runs.steps(run.id)
-        why = self._ground.shelf.lost(run, steps)
+        steps = await self._runs.list_steps(run.id)
+        why = self._dependencies.registry.describe_missing_workflow(run, steps)
         for step in steps:
             if step.status in ("running", "retry"):
-                await self._runs.put(run.id, replace(step, status="skipped", why=why, ended_at=self._clock.now()))
-        cancelled = await self._cancelled(run)
-        return End(status="cancelled", why=cancelled) if cancelled else End(status="failed", why=why)
+                await self._runs.save_step(run.id, replace(step, status="skipped", why=why, ended_at=self._clock.now()))
+        cancelled = await self._read_cancel_reason(run)
+        return RunEnd(status="cancelled", why=cancelled) if cancelled else RunEnd(status="failed", why=why)
 
-    async def _life(self, run: Run, workflow: Workflow) -> Life:
-        trigger = None if run.event is None else await self._ground.around.detected.one(run.event)
-        life = Life(run, workflow, trigger, self._tools)
-        if why := await self._against(run, workflow):
-            life.stop(Stop("cancel", why))
+    async def _build_run_task(self, run: Run, workflow: Workflow) -> RunTask:
+        trigger = None if run.event is None else await self._dependencies.services.detections.find_detection(run.event)
+        life = RunTask(run, workflow, trigger, self._task_dependencies)
+        if why := await self._find_cancel_reason(run, workflow):
+            life.request_stop(StopRequest("cancel", why))
         return life
 
-    async def _against(self, run: Run, workflow: Workflow) -> str:
+    async def _find_cancel_reason(self, run: Run, workflow: Workflow) -> str:
         """Why a run should not go on, before it does."""
-        if cancelled := await self._cancelled(run) or self._switched_off(run):
+        if cancelled := await self._read_cancel_reason(run) or self._describe_switched_off(run):
             return cancelled
         if run.pane is None:
             return ""
         try:
-            seen = await self._ground.around.sight.observe(run.pane, 0)
+            seen = await self._dependencies.services.panes.observe(run.pane, 0)
         except NotFound as error:
             return "" if workflow.outlives_pane else error.message
         except VisorError:
@@ -282,113 +293,126 @@ class Engine:
         is_other = run.runtime is not None and seen.runtime != run.runtime and not workflow.outlives_agent
         return "its agent ended" if is_other else ""
 
-    def _switched_off(self, run: Run) -> str:
-        return f"{run.workflow} is switched off" if self._ground.around.modes.of(run.workflow) == "off" else ""
+    def _describe_switched_off(self, run: Run) -> str:
+        return (
+            f"{run.workflow} is switched off"
+            if self._dependencies.services.modes.get_mode(run.workflow) == "off"
+            else ""
+        )
 
-    async def _cancelled(self, run: Run) -> str:
+    async def _read_cancel_reason(self, run: Run) -> str:
         """What was said when it was cancelled; empty where it was not."""
-        said = [one.value or "it was cancelled" for one in await self._runs.signals(run.id) if one.word == CANCEL]
+        said = [
+            one.value or "it was cancelled"
+            for one in await self._runs.list_signals(run.id)
+            if one.word == CANCEL_SIGNAL
+        ]
         return said[0] if said else ""
 
-    async def _begins(self, run: Run, call: Call) -> None:
-        if kind_of(call) not in RESTING:
+    async def _handle_step_started(self, run: Run, call: WorkflowCall) -> None:
+        if get_step_kind(call) not in WAITING_STEP_KINDS:
             return
-        if isinstance(call, Pause):
+        if isinstance(call, PauseCall):
             plan = redact(call.plan)
-            await self._save(self._with(run, status="paused", plan=plan, due_at=call.until, why=PLANNED))
-            await self._handled(run, "paused, as planned")
-        elif isinstance(call, SleepUntil):
-            await self._save(self._with(run, status="waiting", due_at=call.at, why="it waits for a time"))
-        elif isinstance(call, Ask):
+            await self._save_run(
+                self._update_run(run, status="paused", plan=plan, due_at=call.until, why=PLANNED_PAUSE_REASON)
+            )
+            await self._mark_handled(run, "paused, as planned")
+        elif isinstance(call, SleepUntilCall):
+            await self._save_run(self._update_run(run, status="waiting", due_at=call.at, why="it waits for a time"))
+        elif isinstance(call, AskPersonCall):
             why = f"a person must say {' or '.join(call.choices)}: `visor inbox` asks"
-            await self._save(self._with(run, status="waiting", why=why))
-        self._rests(run.id)
+            await self._save_run(self._update_run(run, status="waiting", why=why))
+        self._release_slot(run.id)
 
-    async def _ends(self, run: Run, call: Call) -> None:
-        if kind_of(call) not in RESTING:
+    async def _handle_step_ended(self, run: Run, call: WorkflowCall) -> None:
+        if get_step_kind(call) not in WAITING_STEP_KINDS:
             return
-        await self._seats[run.id].take()
-        await self._save(self._with(run, status="running", due_at=None, plan="", why=""))
+        await self._run_slots[run.id].acquire()
+        await self._save_run(self._update_run(run, status="running", due_at=None, plan="", why=""))
 
-    def _rests(self, number: RunId) -> None:
-        if seat := self._seats.get(number):
-            seat.rest()
+    def _release_slot(self, run_id: RunId) -> None:
+        if seat := self._run_slots.get(run_id):
+            seat.release()
 
-    def _with(self, run: Run, **changes: object) -> Run:
-        return replace(self._open.get(run.id, run), **changes)
+    def _update_run(self, run: Run, **changes: object) -> Run:
+        return replace(self._open_runs.get(run.id, run), **changes)
 
-    async def _ended(self, run: Run, end: End) -> None:
+    async def _finish_run(self, run: Run, end: RunEnd) -> None:
         done = replace(run, status=end.status, why=end.why, due_at=None, plan="", ended_at=self._clock.now())
         if end.status == "completed":
-            await self._handled(done, end.why or "completed")
+            await self._mark_handled(done, end.why or "completed")
         await self._runs.save(done)
-        await self._ground.around.hands.withdraw(story_of(run))
-        self._open.pop(run.id, None)
-        self.news.publish(done)
+        await self._dependencies.services.gate.withdraw_approvals(build_run_correlation(run))
+        self._open_runs.pop(run.id, None)
+        self.run_updates.publish(done)
 
-    async def _handled(self, run: Run, action: str) -> None:
+    async def _mark_handled(self, run: Run, action: str) -> None:
         if run.event is not None:
             by = f"workflow:{run.workflow}"
-            handling = Handling(at=self._clock.now(), by=by, action=redact(action)[:200], run=run.id)
-            await self._ground.around.detected.handle(run.event, handling)
+            handling = DetectionHandling(at=self._clock.now(), by=by, action=redact(action)[:200], run=run.id)
+            await self._dependencies.services.detections.mark_handled(run.event, handling)
 
-    async def _save(self, run: Run) -> None:
+    async def _save_run(self, run: Run) -> None:
         await self._runs.save(run)
-        self._open[run.id] = run
-        self.news.publish(run)
+        self._open_runs[run.id] = run
+        self.run_updates.publish(run)
 
-    async def _patiently(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _retry_until_stored(self, work: Callable[[], Awaitable[None]]) -> None:
         """Until it could be stored."""
         while True:
             try:
                 return await work()
             except StorageError as error:
                 log.warning("workflows wait: %s", error.message)
-                await self._clock.sleep(_AGAIN_AFTER)
+                await self._clock.sleep(_STORE_RETRY_DELAY_S)
 
-    async def _follow_questions(self) -> None:
+    async def _follow_approvals(self) -> None:
         """A run whose act a person is asked about waits; the time that they take is not its own."""
-        with self._ground.questions.subscribe() as news:
+        with self._dependencies.approvals.subscribe() as news:
             while True:
                 question = await news.get()
-                for life in list(self._lives.values()):
-                    if question.correlation.startswith(f"{story_of(life.run)}.") and question.kind != "ask_person":
-                        await self._patiently(partial(self._asked, life, question))
+                for life in list(self._run_tasks.values()):
+                    if (
+                        question.correlation.startswith(f"{build_run_correlation(life.run)}.")
+                        and question.kind != "ask_person"
+                    ):
+                        await self._retry_until_stored(partial(self._apply_approval, life, question))
 
-    async def _asked(self, life: Life, question: Approval) -> None:
-        number = life.run.id
-        if question.state == "open":
-            self._rests(number)
-            life.extend(None)
-            why = f"a person must allow what it wants to do (question {question.id})"
-            await self._save(self._with(life.run, status="waiting", why=why))
-        elif seat := self._seats.get(number):
-            seat.press_in()
-            life.extend(STEP_FOR)
-            await self._save(self._with(life.run, status="running", why=""))
+    async def _apply_approval(self, run_task: RunTask, approval: Approval) -> None:
+        number = run_task.run.id
+        if approval.state == "open":
+            self._release_slot(number)
+            run_task.extend_deadline(None)
+            why = f"a person must allow what it wants to do (question {approval.id})"
+            await self._save_run(self._update_run(run_task.run, status="waiting", why=why))
+        elif seat := self._run_slots.get(number):
+            seat.acquire_over_limit()
+            run_task.extend_deadline(STEP_TIMEOUT_S)
+            await self._save_run(self._update_run(run_task.run, status="running", why=""))
 
-    async def _follow_panes(self) -> None:
+    async def _follow_events(self) -> None:
         """Whose pane or agent is gone ends, and who is switched off."""
-        with self._ground.events.subscribe() as news:
+        with self._dependencies.events.subscribe() as news:
             while True:
                 event = await news.get()
                 if event.kind in ("pane_gone", "agent_ended") and event.pane is not None:
-                    self._gone(event)
+                    self._cancel_orphaned_runs(event)
                 if event.kind == "config_reloaded":
-                    self._follow_modes()
+                    self._cancel_switched_off_runs()
 
-    def _follow_modes(self) -> None:
-        for life in list(self._lives.values()):
-            if why := self._switched_off(life.run):
-                life.stop(Stop("cancel", why))
+    def _cancel_switched_off_runs(self) -> None:
+        for life in list(self._run_tasks.values()):
+            if why := self._describe_switched_off(life.run):
+                life.request_stop(StopRequest("cancel", why))
 
-    def _gone(self, event: Event) -> None:
-        for life in list(self._lives.values()):
+    def _cancel_orphaned_runs(self, event: Event) -> None:
+        for life in list(self._run_tasks.values()):
             if life.run.pane != event.pane:
                 continue
             if event.kind == "pane_gone" and life.outlives_pane:
                 continue
             if event.kind == "pane_gone":
-                life.stop(Stop("cancel", f"pane {event.pane} no longer exists"))
+                life.request_stop(StopRequest("cancel", f"pane {event.pane} no longer exists"))
             elif life.run.runtime is not None and not life.outlives_agent:
-                life.stop(Stop("cancel", "its agent ended"))
+                life.request_stop(StopRequest("cancel", "its agent ended"))

@@ -12,52 +12,59 @@ from msgspec import Struct
 
 from termvisor.clock import Clock
 from termvisor.errors import Diverged, NotDone, NotFound, StorageError, VisorError
-from termvisor.log import logger
+from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
-from termvisor.model.workflow.run import Run, Step
+from termvisor.model.workflow.run import Run, RunStep
 from termvisor.redaction import redact
-from termvisor.workflows.calls import RESTING, Act, Call, WaitFor
+from termvisor.workflows.calls import WAITING_STEP_KINDS, ActionCall, WaitFor, WorkflowCall
 from termvisor.workflows.context import Context, StepBack
-from termvisor.workflows.engine.journal_replay import END, End, kind_of, spent, split, written
-from termvisor.workflows.engine.journaled_calls import Journal, Journaled, Means
-from termvisor.workflows.workflow import Work, Workflow
+from termvisor.workflows.engine.journal_replay import (
+    END_STEP_KIND,
+    RunEnd,
+    encode_redacted,
+    get_step_kind,
+    split_journal,
+    sum_work_seconds,
+)
+from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepJournal, StepRunner
+from termvisor.workflows.workflow import Workflow, WorkflowFunction
 
-THINKS_FOR = 20.0
+MAX_SECONDS_BETWEEN_STEPS = 20.0
 """Seconds that a workflow may take between two steps."""
-STEP_FOR = 120.0
+STEP_TIMEOUT_S = 120.0
 """Seconds that a step may take beyond what it may wait."""
-CLEANS_FOR = 120.0
-GIVES_UP_AFTER = 5.0
+CLEANUP_TIMEOUT_S = 120.0
+CANCEL_GRACE_S = 5.0
 """Seconds that a workflow which was told to end may take to do so."""
-log = logger("workflow")
+log = get_logger("workflow")
 
 
-class Stop(Struct, frozen=True):
+class StopRequest(Struct, frozen=True):
     """Why a life ends before its run does by itself. Only a ``cancel`` ends the run."""
 
     kind: Literal["cancel", "hold"]
     why: str
 
 
-class Tools(Struct, frozen=True, kw_only=True):
+class RunTaskDependencies(Struct, frozen=True, kw_only=True):
     """``group`` is the engine's: work that does not end when it is told to must not keep its run from ending."""
 
     group: asyncio.TaskGroup
-    journal: Journal
-    means: Means
+    journal: StepJournal
+    step_runner: StepRunner
     clock: Clock
-    begins: Callable[[Run, Call], Awaitable[None]]
-    ends: Callable[[Run, Call], Awaitable[None]]
+    on_step_started: Callable[[Run, WorkflowCall], Awaitable[None]]
+    on_step_ended: Callable[[Run, WorkflowCall], Awaitable[None]]
 
 
-class Life:
-    def __init__(self, run: Run, workflow: Workflow, trigger: Detection | None, tools: Tools):
-        self.run, self._workflow, self._trigger, self._tools = run, workflow, trigger, tools
-        self._stop: Stop | None = None
-        self._stirred = asyncio.Event()
+class RunTask:
+    def __init__(self, run: Run, workflow: Workflow, trigger: Detection | None, dependencies: RunTaskDependencies):
+        self.run, self._workflow, self._trigger, self._dependencies = run, workflow, trigger, dependencies
+        self._stop_request: StopRequest | None = None
+        self._changed = asyncio.Event()
         self._deadline: float | None = None
         self._is_stalled = False
-        self._left, self._began = workflow.timeout, 0.0
+        self._work_seconds_left, self._step_started_at = workflow.timeout, 0.0
 
     @property
     def is_stalled(self) -> bool:
@@ -66,7 +73,7 @@ class Life:
 
     @property
     def is_ending(self) -> bool:
-        return self._stop is not None
+        return self._stop_request is not None
 
     @property
     def outlives_agent(self) -> bool:
@@ -76,89 +83,89 @@ class Life:
     def outlives_pane(self) -> bool:
         return self._workflow.outlives_pane
 
-    def stop(self, stop: Stop) -> None:
-        self._stop = self._stop or stop
-        self._stirred.set()
+    def request_stop(self, stop: StopRequest) -> None:
+        self._stop_request = self._stop_request or stop
+        self._changed.set()
 
-    def extend(self, seconds: float | None) -> None:
+    def extend_deadline(self, seconds: float | None) -> None:
         """The step under way may take so long from now on; None: as long as it likes."""
-        self._deadline = None if seconds is None else self._tools.clock.monotonic() + seconds
-        self._stirred.set()
+        self._deadline = None if seconds is None else self._dependencies.clock.monotonic() + seconds
+        self._changed.set()
 
-    async def live(self, steps: Sequence[Step]) -> End | None:
+    async def execute(self, steps: Sequence[RunStep]) -> RunEnd | None:
         """How the run ended, its cleanup done; None when it was held or stalled, and is to be lived again."""
-        work, end, cleaning = split(steps)
+        work, end, cleaning = split_journal(steps)
         if end is None:
-            effects = self._effects(work)
-            end = await self._worked(effects, spent(work))
+            effects = self._build_executor(work)
+            end = await self._run_work(effects, sum_work_seconds(work))
             if end is None:
                 return None
-            number = effects.met
-            if not await self._noted(effects, end, number):
+            number = effects.step_count
+            if not await self._record_end(effects, end, number):
                 return None
         else:
             number = len(work)
-        return end if await self._cleaned(cleaning, number + 1) else None
+        return end if await self._run_cleanup(cleaning, number + 1) else None
 
-    def _effects(self, steps: Sequence[Step]) -> Journaled:
-        tools = self._tools
-        effects = Journaled(self.run, steps, tools.journal, tools.means, tools.clock)
-        effects.begins, effects.ends = self._begins, self._ends
+    def _build_executor(self, steps: Sequence[RunStep]) -> JournaledExecutor:
+        tools = self._dependencies
+        effects = JournaledExecutor(self.run, steps, tools.journal, tools.step_runner, tools.clock)
+        effects.on_step_started, effects.on_step_ended = self._handle_step_started, self._handle_step_ended
         return effects
 
-    async def _worked(self, effects: Journaled, already: float) -> End | None:
-        self.extend(THINKS_FOR)
-        self._left = max(1.0, self._workflow.timeout - already)
-        return await self._supervised(self._workflow.run, effects)
+    async def _run_work(self, executor: JournaledExecutor, spent_seconds: float) -> RunEnd | None:
+        self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
+        self._work_seconds_left = max(1.0, self._workflow.timeout - spent_seconds)
+        return await self._run_supervised(self._workflow.run, executor)
 
-    async def _supervised(self, work: Work, effects: Journaled) -> End | None:
-        task = self._tools.group.create_task(self._caught(work, effects))
+    async def _run_supervised(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
+        task = self._dependencies.group.create_task(self._run_workflow(work, executor))
         try:
-            found = await self._watched(task)
+            found = await self._watch_task(task)
             if found is None:
                 return task.result()
-            effects.close(found.why)
+            executor.close(found.why)
         finally:
-            await self._ended(task)
+            await self._cancel_task(task)
         if found.kind == "hold":
             return None
-        if found is self._stop:
-            return End(status="cancelled", why=found.why)
-        return End(status="failed", why=effects.closed.message if effects.closed else found.why)
+        if found is self._stop_request:
+            return RunEnd(status="cancelled", why=found.why)
+        return RunEnd(status="failed", why=executor.closed_by.message if executor.closed_by else found.why)
 
-    async def _ended(self, task: "asyncio.Task[End | None]") -> None:
+    async def _cancel_task(self, task: "asyncio.Task[RunEnd | None]") -> None:
         task.cancel()
-        await asyncio.wait({task}, timeout=GIVES_UP_AFTER)
+        await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         if not task.done():
             log.error("the workflow %s does not end in run %d: it is left behind", self.run.workflow, self.run.id)
 
-    async def _watched(self, task: "asyncio.Task[End | None]") -> Stop | None:
+    async def _watch_task(self, task: "asyncio.Task[RunEnd | None]") -> StopRequest | None:
         """None once the work is over by itself; else why it has to end."""
         async with asyncio.TaskGroup() as group:
             while True:
-                self._stirred.clear()
+                self._changed.clear()
                 if task.done():
                     return None
-                if self._stop is not None:
-                    return self._stop
-                left = self._remains()
+                if self._stop_request is not None:
+                    return self._stop_request
+                left = self._get_seconds_left()
                 if left is not None and left <= 0:
-                    return Stop("cancel", "a step hung, or the run took longer than it may")
-                naps: list[asyncio.Task[Any]] = [group.create_task(self._stirred.wait())]
-                naps += [] if left is None else [group.create_task(self._tools.clock.sleep(left))]
+                    return StopRequest("cancel", "a step hung, or the run took longer than it may")
+                naps: list[asyncio.Task[Any]] = [group.create_task(self._changed.wait())]
+                naps += [] if left is None else [group.create_task(self._dependencies.clock.sleep(left))]
                 await asyncio.wait({task, *naps}, return_when=asyncio.FIRST_COMPLETED)
                 for nap in naps:
                     nap.cancel()
 
-    def _remains(self) -> float | None:
-        return None if self._deadline is None else self._deadline - self._tools.clock.monotonic()
+    def _get_seconds_left(self) -> float | None:
+        return None if self._deadline is None else self._deadline - self._dependencies.clock.monotonic()
 
-    async def _caught(self, work: Work, effects: Journaled) -> End | None:
+    async def _run_workflow(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
         """Whatever a workflow raises ends its own run, and nothing else."""
         try:
-            told = await work(Context(self.run, self._trigger, effects))
-            effects.finish()
-            return End(status="completed", why=redact(_told(told)))
+            told = await work(Context(self.run, self._trigger, executor))
+            executor.check_finished()
+            return RunEnd(status="completed", why=redact(_check_result_text(told)))
         except StorageError as error:
             self._is_stalled = True
             log.warning("run %d waits: %s", self.run.id, error.message)
@@ -169,87 +176,96 @@ class Life:
             SystemExit,
             asyncio.CancelledError,
         ) as error:  # workflows are foreign code
-            if is_cancelled(error):
+            if is_task_cancelled(error):
                 raise
-            if isinstance(effects.closed, StorageError):
+            if isinstance(executor.closed_by, StorageError):
                 self._is_stalled = True
                 return None
-            return _end_of(effects.closed or error, self.run)
+            return _build_end_from_error(executor.closed_by or error, self.run)
 
-    async def _noted(self, effects: Journaled, end: End, number: int) -> bool:
+    async def _record_end(self, executor: JournaledExecutor, end: RunEnd, number: int) -> bool:
         """The end is a step; a step that was under way is skipped first."""
-        now = self._tools.clock.now()
-        step = Step(
-            number=number, kind=END, name=end.status, came=written(end), status="completed", at=now, ended_at=now
+        now = self._dependencies.clock.now()
+        step = RunStep(
+            number=number,
+            kind=END_STEP_KIND,
+            name=end.status,
+            came=encode_redacted(end),
+            status="completed",
+            at=now,
+            ended_at=now,
         )
         try:
-            await effects.skip(end.why)
-            await self._tools.journal.put(self.run.id, step)
+            await executor.skip_open_step(end.why)
+            await self._dependencies.journal.save_step(self.run.id, step)
         except StorageError as error:
             self._is_stalled = True
             log.warning("run %d waits: %s", self.run.id, error.message)
             return False
         return True
 
-    async def _cleaned(self, steps: Sequence[Step], first: int) -> bool:
+    async def _run_cleanup(self, steps: Sequence[RunStep], first: int) -> bool:
         """Once: what it did already is answered by the journal. What goes wrong in it changes no end."""
         if self._workflow.cleanup is None:
             return True
-        self._stop = None
-        effects = self._effects(steps)
-        effects.first = first
-        self.extend(THINKS_FOR)
-        self._left = CLEANS_FOR
-        end = await self._supervised(self._workflow.cleanup, effects)
+        self._stop_request = None
+        effects = self._build_executor(steps)
+        effects.first_step = first
+        self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
+        self._work_seconds_left = CLEANUP_TIMEOUT_S
+        end = await self._run_supervised(self._workflow.cleanup, effects)
         if end is not None and end.status != "completed":
             log.warning("the cleanup of run %d (%s): %s", self.run.id, self.run.workflow, end.why)
         return end is not None
 
-    async def _begins(self, call: Call) -> None:
-        if kind_of(call) in RESTING:
-            self.extend(None)
+    async def _handle_step_started(self, call: WorkflowCall) -> None:
+        if get_step_kind(call) in WAITING_STEP_KINDS:
+            self.extend_deadline(None)
         else:
             waits = call.timeout if isinstance(call, WaitFor) else 0.0
-            waits += _tries_for(call) if isinstance(call, Act) else 0.0
-            self.extend(min(waits + STEP_FOR, self._left))
-        self._began = self._tools.clock.monotonic()
-        await self._tools.begins(self.run, call)
+            waits += _compute_retry_seconds(call) if isinstance(call, ActionCall) else 0.0
+            self.extend_deadline(min(waits + STEP_TIMEOUT_S, self._work_seconds_left))
+        self._step_started_at = self._dependencies.clock.monotonic()
+        await self._dependencies.on_step_started(self.run, call)
 
-    async def _ends(self, call: Call) -> None:
-        if kind_of(call) not in RESTING:
-            self._left -= self._tools.clock.monotonic() - self._began
-        self.extend(THINKS_FOR)
-        await self._tools.ends(self.run, call)
+    async def _handle_step_ended(self, call: WorkflowCall) -> None:
+        if get_step_kind(call) not in WAITING_STEP_KINDS:
+            self._work_seconds_left -= self._dependencies.clock.monotonic() - self._step_started_at
+        self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
+        await self._dependencies.on_step_ended(self.run, call)
 
 
-def is_cancelled(error: BaseException) -> bool:
+def is_task_cancelled(error: BaseException) -> bool:
     """Whether somebody else ends the task that runs here; what a workflow raises by itself is its own end alone."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
-def _told(told: object) -> str:
-    if told is not None and not isinstance(told, str):
-        raise TypeError(f"a workflow gives back a text or nothing, not {type(told).__name__}")
-    return told or ""
+def _check_result_text(result: object) -> str:
+    if result is not None and not isinstance(result, str):
+        raise TypeError(f"a workflow gives back a text or nothing, not {type(result).__name__}")
+    return result or ""
 
 
-def _tries_for(call: Act) -> float:
-    return sum(call.retry.delay(attempt) for attempt in range(1, call.retry.times)) + STEP_FOR * call.retry.times
+def _compute_retry_seconds(call: ActionCall) -> float:
+    return (
+        sum(call.retry.compute_delay(attempt) for attempt in range(1, call.retry.times))
+        + STEP_TIMEOUT_S * call.retry.times
+    )
 
 
-def _end_of(error: BaseException, run: Run) -> End:
+def _build_end_from_error(error: BaseException, run: Run) -> RunEnd:
     if isinstance(error, StepBack):
-        return End(status="cancelled", why=redact(str(error)))
+        return RunEnd(status="cancelled", why=redact(str(error)))
     if isinstance(error, NotFound):
-        return End(status="cancelled", why=error.message)
-    if isinstance(error, NotDone) and (error.status, error.why) in _WISHED:
-        return End(status="cancelled", why=error.message)
+        return RunEnd(status="cancelled", why=error.message)
+    if isinstance(error, NotDone) and (error.status, error.why) in _DECLINED_OUTCOMES:
+        return RunEnd(status="cancelled", why=error.message)
     if isinstance(error, Diverged | VisorError):
-        return End(status="failed", why=redact(error.message))
+        return RunEnd(status="failed", why=redact(error.message))
     log.error("the workflow %s failed in run %d", run.workflow, run.id, exc_info=error)
-    return End(status="failed", why=redact(f"{type(error).__name__}: {error}".removesuffix(": ")))
+    return RunEnd(status="failed", why=redact(f"{type(error).__name__}: {error}".removesuffix(": ")))
 
 
-_WISHED = {("denied", "denied"), ("denied", "switched_off"), ("denied", "edited")}
+_DECLINED_OUTCOMES = {("denied", "denied"), ("denied", "switched_off"), ("denied", "edited")}
 """Somebody wanted that it is not done."""

@@ -10,74 +10,87 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from termvisor.errors import Conflict, MuxError, NeedsApproval, NotDone, NotFound, Refused, StorageError, VisorError
-from termvisor.model.action.action import Action, Actor, AskPerson, Notify, SendKeys, SendText, Spawn, risk_of
+from termvisor.model.action.action import Action, Actor, AskPerson, Notify, SendKeys, SendText, Spawn, assess_risk
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.delivery import Send
+from termvisor.model.action.delivery import DeliveryRecord
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.terminal.pane import PaneView
-from termvisor.model.workflow.run import Mode, Run
-from termvisor.workflows.calls import Act, Answer, Ask, Deed, Press, SendTo, Start, Tell, Wish
-from termvisor.workflows.engine.journaled_calls import Going, left
-from termvisor.workflows.engine.services import Hands, Modes, Sight, Words
+from termvisor.model.workflow.run import Run, WorkflowMode
+from termvisor.workflows.calls import (
+    ActionCall,
+    ActionStepResult,
+    AskPersonCall,
+    NotifyRequest,
+    PaneRequest,
+    PersonAnswer,
+    PressKeysRequest,
+    SendTextRequest,
+    SpawnRequest,
+)
+from termvisor.workflows.engine.journaled_calls import StepExecution, compute_remaining_seconds
+from termvisor.workflows.engine.services import GateAccess, ModeReader, PaneReader, SignalFeed
 from termvisor.workflows.steps.race import race
 
-_FOR_A_DAY = 86_400.0
+_APPROVAL_WAIT_S = 86_400.0
 """A question's own expiry, which the policy sets, ends the waiting for it."""
-_STRICTNESS: tuple[Mode, ...] = ("on", "ask", "off")
+_MODE_STRICTNESS: tuple[WorkflowMode, ...] = ("on", "ask", "off")
 
 
-class Deeds:
-    def __init__(self, hands: Hands, sight: Sight, words: Words, modes: Modes):
-        self._hands, self._sight, self._words, self._modes = hands, sight, words, modes
+class ActionSteps:
+    def __init__(self, gate: GateAccess, panes: PaneReader, signals: SignalFeed, modes: ModeReader):
+        self._gate, self._panes, self._signals, self._modes = gate, panes, signals, modes
 
-    async def act(self, call: Act, going: Going) -> Deed:
-        run, correlation = going.run, correlation_of(going)
-        if going.is_resumed and (earlier := await self._earlier(correlation)) is not None:
-            return replace(earlier, at=going.step.at)
-        mode = self.mode(run)
+    async def run_action(self, call: ActionCall, execution: StepExecution) -> ActionStepResult:
+        run, correlation = execution.run, build_correlation(execution)
+        if execution.is_resumed and (earlier := await self._find_recorded_result(correlation)) is not None:
+            return replace(earlier, at=execution.step.at)
+        mode = self.get_effective_mode(run)
         if mode == "off":
             raise NotDone(f"{run.workflow} is switched off", details={"status": "denied", "why": "switched_off"})
-        action, terms = await self.prepared(run, call)
-        terms = _keyed(terms, correlation, asks=mode == "ask" and is_asked(action))
+        action, terms = await self.build_action(run, call)
+        terms = _add_correlation(terms, correlation, asks=mode == "ask" and needs_approval(action))
         try:
-            outcome = await self._hands.do(action, actor_of(run), terms)
+            outcome = await self._gate.run(action, build_actor(run), terms)
         except (NotFound, StorageError):
             raise
         except VisorError as error:
-            raise _not_done(error) from error
+            raise _convert_gate_error(error) from error
         if outcome.status == "failed":
-            raise _undone(outcome.status, outcome.why)
-        return replace(_deed(outcome, correlation), at=going.step.at)
+            raise _build_not_done(outcome.status, outcome.why)
+        return replace(_build_result(outcome, correlation), at=execution.step.at)
 
-    async def prepared(self, run: Run, call: Act) -> tuple[Action, Terms]:
+    async def build_action(self, run: Run, call: ActionCall) -> tuple[Action, Preconditions]:
         """The action that a call stands for in the pane as it is now."""
         if call.action is not None:
-            return call.action, Terms()
+            return call.action, Preconditions()
         if call.wish is None or run.pane is None:
             raise NotDone("the run has no pane to act on", details={"status": "failed", "why": "no_pane"})
-        view = await self._sight.view(run.pane)
+        view = await self._panes.find_pane(run.pane)
         if view is None or view.gone_at is not None:
             raise NotFound(f"pane {run.pane} no longer exists")
-        is_agent = isinstance(call.wish, SendTo) and bool((await self._sight.observe(run.pane, 0)).agent)
-        return made(call.wish, view, is_agent=is_agent)
+        is_agent = isinstance(call.wish, SendTextRequest) and bool((await self._panes.observe(run.pane, 0)).agent)
+        return build_pane_action(call.wish, view, is_agent=is_agent)
 
-    def mode(self, run: Run) -> Mode:
+    def get_effective_mode(self, run: Run) -> WorkflowMode:
         """A setting that became stricter holds at once; one that became milder is for later runs."""
-        return max(run.mode, self._modes.of(run.workflow), key=_STRICTNESS.index)
+        return max(run.mode, self._modes.get_mode(run.workflow), key=_MODE_STRICTNESS.index)
 
-    async def ask(self, call: Ask, going: Going, now: int) -> Answer:
+    async def ask_person(self, call: AskPersonCall, execution: StepExecution, now: int) -> PersonAnswer:
         """By the inbox, or by a person's word to the run, whichever comes first."""
-        correlation = correlation_of(going)
-        patience = left(going, call.expires, now)
-        came = await race(self._asked(call, going, patience), self._word(call, going))
+        correlation = build_correlation(execution)
+        patience = compute_remaining_seconds(execution, call.expires, now)
+        came = await race(self._ask_in_inbox(call, execution, patience), self._wait_for_signal(call, execution))
         if came.why == "signal":
-            await self._hands.withdraw(correlation)
+            await self._gate.withdraw_approvals(correlation)
         return came
 
-    async def _asked(self, call: Ask, going: Going, patience: float) -> Answer:
-        run, correlation = going.run, correlation_of(going)
-        if going.is_resumed and (found := answered(await self._hands.story(correlation), call)) is not None:
+    async def _ask_in_inbox(self, call: AskPersonCall, execution: StepExecution, timeout: float) -> PersonAnswer:
+        run, correlation = execution.run, build_correlation(execution)
+        if (
+            execution.is_resumed
+            and (found := read_recorded_answer(await self._gate.list_audit_entries(correlation), call)) is not None
+        ):
             return found
         action = AskPerson(
             question=call.question,
@@ -86,103 +99,111 @@ class Deeds:
             pane=run.pane,
             request=correlation,
         )
-        terms = Terms(correlation=correlation, asks=True, wait_for_answer=patience)
+        terms = Preconditions(correlation=correlation, asks=True, wait_for_answer=timeout)
         try:
-            await self._hands.do(action, actor_of(run), terms)
+            await self._gate.run(action, build_actor(run), terms)
         except (Refused, NeedsApproval) as error:
             said = str(error.details.get("why", "expired"))
-            return Answer(choice=call.choices[-1] if said == "denied" else "", why=said)
-        return Answer(choice=call.choices[0], why="allowed")
+            return PersonAnswer(choice=call.choices[-1] if said == "denied" else "", why=said)
+        return PersonAnswer(choice=call.choices[0], why="allowed")
 
-    async def _word(self, call: Ask, going: Going) -> Answer:
-        with self._words.news() as news:
+    async def _wait_for_signal(self, call: AskPersonCall, execution: StepExecution) -> PersonAnswer:
+        with self._signals.subscribe() as news:
             while True:
-                for signal in await self._words.said(going.run.id):
-                    if signal.at >= going.step.at and signal.word in call.choices and signal.by.startswith("human"):
-                        return Answer(choice=signal.word, why="signal")
+                for signal in await self._signals.list_signals(execution.run.id):
+                    if signal.at >= execution.step.at and signal.word in call.choices and signal.by.startswith("human"):
+                        return PersonAnswer(choice=signal.word, why="signal")
                 await news.get()
 
-    async def _earlier(self, correlation: str) -> Deed | None:
+    async def _find_recorded_result(self, correlation: str) -> ActionStepResult | None:
         """What is on record of this attempt; None where it did not begin."""
-        send = await self._hands.send(correlation)
-        return came_of(await self._hands.story(correlation), send, correlation)
+        send = await self._gate.find_delivery(correlation)
+        return read_recorded_result(await self._gate.list_audit_entries(correlation), send, correlation)
 
 
-def correlation_of(going: Going) -> str:
+def build_correlation(execution: StepExecution) -> str:
     """One act's story in the audit, and its key: it begins with that of the run."""
-    return f"{story_of(going.run)}.{going.step.number}.{going.step.attempt}"
+    return f"{build_run_correlation(execution.run)}.{execution.step.number}.{execution.step.attempt}"
 
 
-def story_of(run: Run) -> str:
+def build_run_correlation(run: Run) -> str:
     """What the correlations of all its acts begin with."""
     return f"{run.correlation}.{run.id}"
 
 
-def actor_of(run: Run) -> Actor:
+def build_actor(run: Run) -> Actor:
     return Actor(kind="workflow", name=run.workflow, uid=os.getuid(), pid=os.getpid())
 
 
-def is_asked(action: Action) -> bool:
+def needs_approval(action: Action) -> bool:
     """What a run that asks asks about: all that is more than a look or a word to a person."""
-    return risk_of(action) not in ("look", "reversible") and not isinstance(action, Notify)
+    return assess_risk(action) not in ("look", "reversible") and not isinstance(action, Notify)
 
 
-def made(wish: Wish, view: PaneView, *, is_agent: bool) -> tuple[Action, Terms]:
+def build_pane_action(request: PaneRequest, view: PaneView, *, is_agent: bool) -> tuple[Action, Preconditions]:
     """A text goes to the agent's own input, or to a shell at its prompt; never to a program that nobody knows."""
-    if isinstance(wish, SendTo):
-        text = SendText(pane=view.id, text=wish.text, enter=wish.enter, into_screen=is_agent and view.facts.alternate)
-        return text, Terms(into="program" if is_agent else "prompt", is_input_empty=is_agent)
-    if isinstance(wish, Press):
-        return SendKeys(pane=view.id, keys=wish.keys), Terms()
-    if isinstance(wish, Tell):
-        return Notify(title=wish.title, text=wish.text, pane=view.id, way=wish.way), Terms()
-    return _spawn(wish, view), Terms()
+    if isinstance(request, SendTextRequest):
+        text = SendText(
+            pane=view.id, text=request.text, enter=request.enter, into_screen=is_agent and view.facts.alternate
+        )
+        return text, Preconditions(into="program" if is_agent else "prompt", is_input_empty=is_agent)
+    if isinstance(request, PressKeysRequest):
+        return SendKeys(pane=view.id, keys=request.keys), Preconditions()
+    if isinstance(request, NotifyRequest):
+        return Notify(title=request.title, text=request.text, pane=view.id, way=request.way), Preconditions()
+    return _build_spawn(request, view), Preconditions()
 
 
-def _spawn(wish: Start, view: PaneView) -> Spawn:
+def _build_spawn(request: SpawnRequest, view: PaneView) -> Spawn:
     return Spawn(
-        where=wish.where,
+        where=request.where,
         server=view.instance.server.socket,
-        session=view.facts.session_id or view.facts.session_name if wish.where == "window" else "",
-        beside=view.id if wish.where == "pane" else None,
-        command=wish.command,
-        cwd=wish.cwd or view.facts.cwd,
-        env=wish.env,
-        name=wish.name,
-        account=wish.account,
-        keeps_failure=wish.keeps_failure,
+        session=view.facts.session_id or view.facts.session_name if request.where == "window" else "",
+        beside=view.id if request.where == "pane" else None,
+        command=request.command,
+        cwd=request.cwd or view.facts.cwd,
+        env=request.env,
+        name=request.name,
+        account=request.account,
+        keeps_failure=request.keeps_failure,
     )
 
 
-def came_of(story: Sequence[AuditEntry], send: Send | None, correlation: str) -> Deed | None:
+def read_recorded_result(
+    entries: Sequence[AuditEntry], delivery: DeliveryRecord | None, correlation: str
+) -> ActionStepResult | None:
     """What the record says of an attempt: done, not done (raised), `unknown`, or nothing. Pure."""
-    if send is not None and send.status != "refused":
-        return Deed(status=send.status or "unknown", why=send.why or "interrupted", correlation=correlation)
-    ended = next((entry for entry in reversed(story) if entry.stage == "outcome"), None)
+    if delivery is not None and delivery.status != "refused":
+        return ActionStepResult(
+            status=delivery.status or "unknown", why=delivery.why or "interrupted", correlation=correlation
+        )
+    ended = next((entry for entry in reversed(entries) if entry.stage == "outcome"), None)
     if ended is not None:
         if ended.outcome in ("denied", "refused", "failed"):
-            raise _undone(ended.outcome, ended.why)
-        return Deed(status=ended.outcome, why=ended.why, correlation=correlation)
-    if any(entry.stage == "intent" for entry in story):
-        return Deed(status="unknown", why="interrupted", correlation=correlation)
-    if any(entry.stage == "answered" and entry.outcome == "deny" for entry in story):
+            raise _build_not_done(ended.outcome, ended.why)
+        return ActionStepResult(status=ended.outcome, why=ended.why, correlation=correlation)
+    if any(entry.stage == "intent" for entry in entries):
+        return ActionStepResult(status="unknown", why="interrupted", correlation=correlation)
+    if any(entry.stage == "answered" and entry.outcome == "deny" for entry in entries):
         raise NotDone("a person said no", details={"status": "denied", "why": "denied"})
     return None
 
 
-def answered(story: Sequence[AuditEntry], call: Ask) -> Answer | None:
+def read_recorded_answer(entries: Sequence[AuditEntry], call: AskPersonCall) -> PersonAnswer | None:
     """What a person said before the daemon ended, if they did. Pure."""
-    said = next((entry.outcome for entry in reversed(story) if entry.stage == "answered"), "")
+    said = next((entry.outcome for entry in reversed(entries) if entry.stage == "answered"), "")
     choices = {"allow": call.choices[0], "deny": call.choices[-1]}
-    return Answer(choice=choices[said], why="allowed" if said == "allow" else "denied") if said in choices else None
+    return (
+        PersonAnswer(choice=choices[said], why="allowed" if said == "allow" else "denied") if said in choices else None
+    )
 
 
-def _keyed(terms: Terms, correlation: str, *, asks: bool) -> Terms:
-    return replace(terms, key=correlation, correlation=correlation, asks=asks, wait_for_answer=_FOR_A_DAY)
+def _add_correlation(terms: Preconditions, correlation: str, *, asks: bool) -> Preconditions:
+    return replace(terms, key=correlation, correlation=correlation, asks=asks, wait_for_answer=_APPROVAL_WAIT_S)
 
 
-def _deed(outcome: Outcome, correlation: str) -> Deed:
-    return Deed(
+def _build_result(outcome: Outcome, correlation: str) -> ActionStepResult:
+    return ActionStepResult(
         status=outcome.status,
         why=outcome.why,
         text=outcome.text,
@@ -192,13 +213,13 @@ def _deed(outcome: Outcome, correlation: str) -> Deed:
     )
 
 
-def _undone(status: str, why: str) -> NotDone:
+def _build_not_done(status: str, why: str) -> NotDone:
     """In the same words whether it was seen to fail or is looked up after a crash: only these are on record."""
     told = "it failed" if status == "failed" else f"it was {status}"
     return NotDone(f"{told}: {why}", details={"status": status, "why": why})
 
 
-def _not_done(error: VisorError) -> NotDone:
+def _convert_gate_error(error: VisorError) -> NotDone:
     """Why nothing was done, in the gate's own words."""
     why = str(error.details.get("why", "") or error.code)
     if isinstance(error, Refused):

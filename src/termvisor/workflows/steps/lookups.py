@@ -6,47 +6,62 @@ from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import RunProgram
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.workflows.calls import CodeFound, Conversation, Keep, LastSession, Recall, Recalled, SearchCode, Spotted
-from termvisor.workflows.engine.journaled_calls import Going
-from termvisor.workflows.engine.services import Around
-from termvisor.workflows.steps.act import actor_of, correlation_of
+from termvisor.workflows.calls import (
+    CodeSearchResult,
+    LastSessionCall,
+    RecallCall,
+    RecalledDetection,
+    RecallResult,
+    SearchCodeCall,
+    SessionRecord,
+    SessionUpdateCall,
+)
+from termvisor.workflows.engine.journaled_calls import StepExecution
+from termvisor.workflows.engine.services import StepServices
+from termvisor.workflows.steps.act import build_actor, build_correlation
 
 
-class Memory:
-    def __init__(self, around: Around):
-        self._around = around
+class LookupSteps:
+    def __init__(self, services: StepServices):
+        self._services = services
 
-    async def recall(self, call: Recall, going: Going) -> Recalled:
-        since = self._around.clock.now() - int(call.within * NS)
-        known = await self._around.detected.since(_pane(going), since)
-        return Recalled(found=tuple(_spotted(one) for one in known if fnmatchcase(one.type, call.event)))
+    async def recall_detections(self, call: RecallCall, execution: StepExecution) -> RecallResult:
+        since = self._services.clock.now() - int(call.within * NS)
+        known = await self._services.detections.list_since(_require_pane(execution), since)
+        return RecallResult(
+            found=tuple(_build_recalled_detection(one) for one in known if fnmatchcase(one.type, call.event))
+        )
 
-    async def last_session(self, call: LastSession, going: Going) -> Conversation:
-        return await self._around.conversations.last(_pane(going), call)
+    async def find_last_session(self, call: LastSessionCall, execution: StepExecution) -> SessionRecord:
+        return await self._services.sessions.find_last_session(_require_pane(execution), call)
 
-    async def keep(self, call: Keep, _going: Going) -> Conversation:
+    async def update_session(self, call: SessionUpdateCall, _going: StepExecution) -> SessionRecord:
         """Done twice it is the same: it only fills in what is missing."""
-        return await self._around.conversations.keep(call.session, call.external_id, call.tokens)
+        return await self._services.sessions.update_session(call.session, call.external_id, call.tokens)
 
-    async def search_code(self, call: SearchCode, going: Going) -> CodeFound:
-        view = await self._around.sight.view(_pane(going))
+    async def search_code(self, call: SearchCodeCall, execution: StepExecution) -> CodeSearchResult:
+        view = await self._services.panes.find_pane(_require_pane(execution))
         if view is None or not view.facts.cwd:
-            return CodeFound(trouble="the folder of the pane is not known")
+            return CodeSearchResult(trouble="the folder of the pane is not known")
 
         async def run_it(action: RunProgram) -> Outcome:
-            return await self._around.hands.do(action, actor_of(going.run), Terms(correlation=correlation_of(going)))
+            return await self._services.gate.run(
+                action, build_actor(execution.run), Preconditions(correlation=build_correlation(execution))
+            )
 
-        return await self._around.code.search(call.names, view.facts.cwd, run_it)
-
-
-def _spotted(one: Detection) -> Spotted:
-    return Spotted(event=one.event, at=one.at, type=one.type, captures=dict(one.captures))
+        return await self._services.code_search.search(call.names, view.facts.cwd, run_it)
 
 
-def _pane(going: Going) -> PaneId:
-    if going.run.pane is None:
+def _build_recalled_detection(detection: Detection) -> RecalledDetection:
+    return RecalledDetection(
+        event=detection.event, at=detection.at, type=detection.type, captures=dict(detection.captures)
+    )
+
+
+def _require_pane(execution: StepExecution) -> PaneId:
+    if execution.run.pane is None:
         raise BadRequest("the run has no pane")
-    return going.run.pane
+    return execution.run.pane

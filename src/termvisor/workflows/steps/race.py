@@ -9,10 +9,10 @@ from termvisor.errors import VisorError
 T = TypeVar("T")
 
 
-async def race(*ways: Awaitable[T]) -> T:
+async def race(*awaitables: Awaitable[T]) -> T:
     """What the first of them gives or raises; all are over when it returns."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_caught(way)) for way in ways]
+        tasks = [group.create_task(_capture_error(way)) for way in awaitables]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
@@ -22,9 +22,9 @@ async def race(*ways: Awaitable[T]) -> T:
     return value[0]
 
 
-async def _caught(way: Awaitable[T]) -> tuple[tuple[T, ...], VisorError | None]:
+async def _capture_error(awaitable: Awaitable[T]) -> tuple[tuple[T, ...], VisorError | None]:
     """A group would wrap what its tasks raise."""
     try:
-        return (await way,), None
+        return (await awaitable,), None
     except VisorError as error:
         return (), error

@@ -4,10 +4,18 @@ import json
 import time
 from collections.abc import Iterator
 
-from tests.live.agents.model.dialect import PLAIN, Frame, Json, Refusal, event, fresh, texts_of
-from tests.live.agents.model.script import Reply, Tool, reply_to, saying
+from tests.live.agents.model.prompt_script import ScriptedReply, ToolRequest, build_text_reply, parse_prompt
+from tests.live.agents.model.vendor_api import (
+    NO_HEADERS,
+    ErrorResponse,
+    Frame,
+    Json,
+    encode_event,
+    extract_text,
+    make_id,
+)
 
-_KINDS = {
+_ERRORS_BY_STATUS = {
     400: ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
     401: ("authentication_error", "invalid x-api-key"),
     403: ("permission_error", "not permitted"),
@@ -17,54 +25,62 @@ _KINDS = {
 }
 
 
-class Anthropic:
-    headers = PLAIN
+class AnthropicApi:
+    headers = NO_HEADERS
 
-    def wanted(self, request: Json) -> Reply:
+    def choose_reply(self, request: Json) -> ScriptedReply:
         said = [message for message in request.get("messages", []) if message.get("role") == "user"]
         content = said[-1].get("content") if said else ""
-        text = texts_of(content)
+        text = extract_text(content)
         is_answered = not isinstance(content, str) and any(part.get("type") == "tool_result" for part in content or [])
         if "detailed summary" in text and "conversation" in text:
-            return saying("<analysis>short</analysis>\n<summary>\n1. A test.\n</summary>", after=3.0)
+            return build_text_reply("<analysis>short</analysis>\n<summary>\n1. A test.\n</summary>", after=3.0)
         if is_answered and "MODEL " not in text:
-            return saying("The tool has finished.")
+            return build_text_reply("The tool has finished.")
         if not request.get("tools"):
             wants_title = request.get("output_config") or "title" in json.dumps(request.get("system", "")).lower()
-            return saying('{"title": "A scripted session"}' if wants_title else "ok")
-        return reply_to(text)
+            return build_text_reply('{"title": "A scripted session"}' if wants_title else "ok")
+        return parse_prompt(text)
 
-    def refusal(self, reply: Reply) -> Refusal:
-        kind, message = _KINDS.get(reply.failure, ("api_error", "scripted error"))
-        body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": fresh("req_")}
-        return Refusal(reply.failure, body, _limited(reply.limit_for) if reply.is_limit else {})
+    def build_error(self, reply: ScriptedReply) -> ErrorResponse:
+        kind, message = _ERRORS_BY_STATUS.get(reply.failure, ("api_error", "scripted error"))
+        body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": make_id("req_")}
+        return ErrorResponse(
+            reply.failure, body, _build_limit_headers(reply.limit_duration_s) if reply.is_limit else {}
+        )
 
-    def frames(self, request: Json, reply: Reply) -> Iterator[Frame]:
-        yield _event("message_start", message={**_message(request, reply), "content": [], "stop_reason": None})
-        yield _event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    def stream_frames(self, request: Json, reply: ScriptedReply) -> Iterator[Frame]:
+        yield _encode_event(
+            "message_start", message={**_build_message(request, reply), "content": [], "stop_reason": None}
+        )
+        yield _encode_event("content_block_start", index=0, content_block={"type": "text", "text": ""})
         for pause, text in ((0.0, "I will use a tool."),) if reply.tool else reply.pieces:
             yield pause
-            yield _event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
+            yield _encode_event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
         if reply.is_cut:
             yield None
-        yield _event("content_block_stop", index=0)
-        for index, tool in enumerate(_tools(reply), 1):
-            yield from _tool_frames(tool, index)
+        yield _encode_event("content_block_stop", index=0)
+        for index, tool in enumerate(_list_tools(reply), 1):
+            yield from _stream_tool(tool, index)
         ended = {"stop_reason": "tool_use" if reply.tool else "end_turn", "stop_sequence": None}
-        yield _event("message_delta", delta=ended, usage={"output_tokens": 20})
-        yield _event("message_stop")
+        yield _encode_event("message_delta", delta=ended, usage={"output_tokens": 20})
+        yield _encode_event("message_stop")
 
-    def whole(self, request: Json, reply: Reply) -> Json:
-        parts = [_tool_block(tool) for tool in _tools(reply)] if reply.tool else [{"type": "text", "text": reply.text}]
+    def build_response(self, request: Json, reply: ScriptedReply) -> Json:
+        parts = (
+            [_build_tool_block(tool) for tool in _list_tools(reply)]
+            if reply.tool
+            else [{"type": "text", "text": reply.text}]
+        )
         ended = "tool_use" if reply.tool else "end_turn"
-        return {**_message(request, reply), "content": parts, "stop_reason": ended, "stop_sequence": None}
+        return {**_build_message(request, reply), "content": parts, "stop_reason": ended, "stop_sequence": None}
 
 
-def _event(kind: str, **fields: object) -> bytes:
-    return event({"type": kind, **fields}, kind)
+def _encode_event(kind: str, **fields: object) -> bytes:
+    return encode_event({"type": kind, **fields}, kind)
 
 
-def _message(request: Json, reply: Reply) -> Json:
+def _build_message(request: Json, reply: ScriptedReply) -> Json:
     usage = {
         "input_tokens": reply.input_tokens,
         "cache_creation_input_tokens": 0,
@@ -72,7 +88,7 @@ def _message(request: Json, reply: Reply) -> Json:
         "output_tokens": 1,
     }
     return {
-        "id": fresh("msg_"),
+        "id": make_id("msg_"),
         "type": "message",
         "role": "assistant",
         "model": request.get("model", "scripted"),
@@ -81,27 +97,27 @@ def _message(request: Json, reply: Reply) -> Json:
     }
 
 
-def _tools(reply: Reply) -> list[Tool]:
-    return [reply.tool, *reply.more] if reply.tool else []
+def _list_tools(reply: ScriptedReply) -> list[ToolRequest]:
+    return [reply.tool, *reply.more_tools] if reply.tool else []
 
 
-def _tool_frames(tool: Tool, index: int) -> Iterator[Frame]:
-    block = _tool_block(tool)
-    yield _event("content_block_start", index=index, content_block={**block, "input": {}})
+def _stream_tool(tool: ToolRequest, index: int) -> Iterator[Frame]:
+    block = _build_tool_block(tool)
+    yield _encode_event("content_block_start", index=index, content_block={**block, "input": {}})
     delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    yield _event("content_block_delta", index=index, delta=delta)
-    yield _event("content_block_stop", index=index)
+    yield _encode_event("content_block_delta", index=index, delta=delta)
+    yield _encode_event("content_block_stop", index=index)
 
 
-def _tool_block(tool: Tool) -> Json:
+def _build_tool_block(tool: ToolRequest) -> Json:
     name, arguments = {
         "shell": ("Bash", {"command": tool.value, "description": "A scripted command"}),
         "write": ("Write", {"file_path": tool.value, "content": "scripted\n"}),
     }.get(tool.name, (tool.name, tool.arguments))
-    return {"type": "tool_use", "id": fresh("toolu_"), "name": name, "input": arguments}
+    return {"type": "tool_use", "id": make_id("toolu_"), "name": name, "input": arguments}
 
 
-def _limited(seconds: int) -> dict[str, str]:
+def _build_limit_headers(seconds: int) -> dict[str, str]:
     resets = str(int(time.time()) + seconds)
     unified = {
         "status": "rejected",

@@ -3,13 +3,13 @@
 import time
 from typing import Any
 
-from tests.live.agents.model.dialect import Refusal
-from tests.live.agents.model.script import Reply, Tool
+from tests.live.agents.model.prompt_script import ScriptedReply, ToolRequest
+from tests.live.agents.model.vendor_api import ErrorResponse
 
-SHELLS = ("exec_command", "shell_command", "shell", "bash", "Bash", "run_shell_command")
-WRITERS = ("apply_patch", "write", "create", "write_file")
-LIMIT_FOR = 3 * 3600
-_KINDS = {
+SHELL_TOOLS = ("exec_command", "shell_command", "shell", "bash", "Bash", "run_shell_command")
+WRITE_TOOLS = ("apply_patch", "write", "create", "write_file")
+LIMIT_DURATION_S = 3 * 3600
+_ERRORS_BY_STATUS = {
     400: ("invalid_request_error", "Invalid request: an error in its parameters."),
     401: ("invalid_request_error", "Incorrect API key provided: dummy."),
     429: ("rate_limit_exceeded", "Rate limit reached for scripted-model. Please try again in 20s."),
@@ -18,21 +18,21 @@ _KINDS = {
 }
 
 
-def refusal_of(reply: Reply) -> Refusal:
+def build_openai_error(reply: ScriptedReply) -> ErrorResponse:
     if reply.is_limit:
         error = {
             "type": "usage_limit_reached",
             "message": "The usage limit has been reached",
             "plan_type": "pro",
-            "resets_at": int(time.time()) + reply.limit_for,
-            "resets_in_seconds": reply.limit_for,
+            "resets_at": int(time.time()) + reply.limit_duration_s,
+            "resets_in_seconds": reply.limit_duration_s,
         }
-        return Refusal(429, {"error": error}, windows(100.0, reply.limit_for))
-    kind, message = _KINDS.get(reply.failure, ("server_error", "scripted error"))
-    return Refusal(reply.failure, {"error": {"message": message, "type": kind, "code": kind, "param": None}})
+        return ErrorResponse(429, {"error": error}, build_usage_headers(100.0, reply.limit_duration_s))
+    kind, message = _ERRORS_BY_STATUS.get(reply.failure, ("server_error", "scripted error"))
+    return ErrorResponse(reply.failure, {"error": {"message": message, "type": kind, "code": kind, "param": None}})
 
 
-def windows(used: float, ends_in: int = LIMIT_FOR) -> dict[str, str]:
+def build_usage_headers(used: float, ends_in: int = LIMIT_DURATION_S) -> dict[str, str]:
     """How much of the subscription's two windows is used."""
     return {
         "x-codex-primary-used-percent": str(used),
@@ -44,10 +44,10 @@ def windows(used: float, ends_in: int = LIMIT_FOR) -> dict[str, str]:
     }
 
 
-def call_of(tool: Tool, offered: list[str]) -> tuple[str, dict[str, Any]]:
+def resolve_tool_call(tool: ToolRequest, offered: list[str]) -> tuple[str, dict[str, Any]]:
     """The true name and arguments, for the tools that this program offers."""
     if tool.name == "shell":
-        name = next((one for one in SHELLS if one in offered), "shell")
+        name = next((one for one in SHELL_TOOLS if one in offered), "shell")
         risky = {"sandbox_permissions": "require_escalated", "justification": "May it run?"}
         forms: dict[str, dict[str, Any]] = {
             "exec_command": {"cmd": tool.value, **risky},
@@ -56,7 +56,7 @@ def call_of(tool: Tool, offered: list[str]) -> tuple[str, dict[str, Any]]:
         }
         return name, forms.get(name, {"command": tool.value, "description": "A scripted command"})
     if tool.name == "write":
-        name = next((one for one in WRITERS if one in offered), "write")
+        name = next((one for one in WRITE_TOOLS if one in offered), "write")
         if name == "apply_patch":
             return name, {"input": f"*** Begin Patch\n*** Add File: {tool.value}\n+scripted\n*** End Patch"}
         named = {"filePath": tool.value, "path": tool.value, "file_path": tool.value}

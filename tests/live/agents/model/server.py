@@ -8,70 +8,70 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tests.live.agents.model.anthropic import Anthropic
-from tests.live.agents.model.chat import Chat
-from tests.live.agents.model.dialect import Dialect, Json
-from tests.live.agents.model.gemini import Gemini
-from tests.live.agents.model.responses import Responses
+from tests.live.agents.model.anthropic import AnthropicApi
+from tests.live.agents.model.gemini import GeminiApi
+from tests.live.agents.model.openai_chat import ChatCompletionsApi
+from tests.live.agents.model.openai_responses import ResponsesApi
+from tests.live.agents.model.vendor_api import Json, VendorApi
 
-_COUNTED = {"input_tokens": 1234, "totalTokens": 1234}
-_COMPACTED = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A short summary."}]}
-_MODELS = {"object": "list", "data": [{"id": "scripted-model", "object": "model", "owned_by": "me"}], "models": []}
+_TOKEN_COUNT = {"input_tokens": 1234, "totalTokens": 1234}
+_COMPACTION = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A short summary."}]}
+_MODEL_LIST = {"object": "list", "data": [{"id": "scripted-model", "object": "model", "owned_by": "me"}], "models": []}
 
 
-def dialect_of(path: str) -> Dialect | None:
+def select_api(path: str) -> VendorApi | None:
     if path.endswith("/messages"):
-        return Anthropic()
+        return AnthropicApi()
     if path.endswith("/responses"):
-        return Responses()
+        return ResponsesApi()
     if path.endswith("/chat/completions"):
-        return Chat()
-    return Gemini() if "enerateContent" in path else None
+        return ChatCompletionsApi()
+    return GeminiApi() if "enerateContent" in path else None
 
 
-class Handler(BaseHTTPRequestHandler):
+class ModelRequestHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
         """Nothing is told: a test's output is its own."""
 
     def do_HEAD(self) -> None:
-        self._answer(200, {})
+        self._send_json(200, {})
 
     def do_GET(self) -> None:
         is_models = self.path.split("?")[0].endswith("/models")
-        self._answer(200 if is_models else 404, _MODELS if is_models else {"error": {"message": "not found"}})
+        self._send_json(200 if is_models else 404, _MODEL_LIST if is_models else {"error": {"message": "not found"}})
 
     def do_POST(self) -> None:
-        request = json.loads(self._body() or b"{}")
+        request = json.loads(self._read_body() or b"{}")
         path = self.path.split("?")[0]
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._reply(path, request)
+            self._route_request(path, request)
 
-    def _reply(self, path: str, request: Json) -> None:
+    def _route_request(self, path: str, request: Json) -> None:
         if path.endswith(("/count_tokens", ":countTokens")):
-            self._answer(200, _COUNTED)
+            self._send_json(200, _TOKEN_COUNT)
         elif path.endswith("/responses/compact"):
-            self._answer(200, {"output": [_COMPACTED]})
-        elif dialect := dialect_of(path):
-            self._speak(dialect, request, is_streamed=bool(request.get("stream")) or ":stream" in path)
+            self._send_json(200, {"output": [_COMPACTION]})
+        elif dialect := select_api(path):
+            self._send_reply(dialect, request, is_streamed=bool(request.get("stream")) or ":stream" in path)
         else:
-            self._answer(404, {"error": {"message": f"there is no {path}", "type": "not_found_error"}})
+            self._send_json(404, {"error": {"message": f"there is no {path}", "type": "not_found_error"}})
 
-    def _speak(self, dialect: Dialect, request: Json, *, is_streamed: bool) -> None:
-        reply = dialect.wanted(request)
+    def _send_reply(self, dialect: VendorApi, request: Json, *, is_streamed: bool) -> None:
+        reply = dialect.choose_reply(request)
         if reply.failure:
-            refusal = dialect.refusal(reply)
-            self._answer(refusal.status, refusal.body, refusal.headers)
+            refusal = dialect.build_error(reply)
+            self._send_json(refusal.status, refusal.body, refusal.headers)
         elif not is_streamed:
-            self._answer(200, dialect.whole(request, reply))
+            self._send_json(200, dialect.build_response(request, reply))
         else:
-            self._stream(dialect, request)
+            self._stream_reply(dialect, request)
 
-    def _stream(self, dialect: Dialect, request: Json) -> None:
-        self._head(200, {"content-type": "text/event-stream", "connection": "close", **dialect.headers})
+    def _stream_reply(self, dialect: VendorApi, request: Json) -> None:
+        self._send_headers(200, {"content-type": "text/event-stream", "connection": "close", **dialect.headers})
         self.close_connection = True
-        for frame in dialect.frames(request, dialect.wanted(request)):
+        for frame in dialect.stream_frames(request, dialect.choose_reply(request)):
             if frame is None:
                 self.connection.close()
                 return
@@ -81,26 +81,32 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write(frame)
                 self.wfile.flush()
 
-    def _answer(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
+    def _send_json(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
-        self._head(status, {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})})
+        self._send_headers(
+            status, {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})}
+        )
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def _head(self, status: int, headers: dict[str, str]) -> None:
+    def _send_headers(self, status: int, headers: dict[str, str]) -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
 
-    def _body(self) -> bytes:
-        data = self._chunked() if "chunked" in self.headers.get("transfer-encoding", "") else self._sized()
+    def _read_body(self) -> bytes:
+        data = (
+            self._read_chunked_body()
+            if "chunked" in self.headers.get("transfer-encoding", "")
+            else self._read_sized_body()
+        )
         return gzip.decompress(data) if self.headers.get("content-encoding") == "gzip" else data
 
-    def _sized(self) -> bytes:
+    def _read_sized_body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("content-length") or 0))
 
-    def _chunked(self) -> bytes:
+    def _read_chunked_body(self) -> bytes:
         data = b""
         while size := int(self.rfile.readline().split(b";")[0], 16):
             data += self.rfile.read(size)
@@ -110,9 +116,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def model_server() -> Iterator[str]:
+def run_model_server() -> Iterator[str]:
     """Its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), ModelRequestHandler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.actions.notifications.channel import ended
+from termvisor.actions.notifications.channel import build_program_result
 
 
 @pytest.mark.parametrize(
@@ -16,5 +16,5 @@ from termvisor.actions.notifications.channel import ended
     ],
 )
 def test_the_status_of_a_program_is_the_answer(status, errors, answer):
-    sent = ended("beep", status, errors)
+    sent = build_program_result("beep", status, errors)
     assert (sent.status, sent.why, sent.text) == answer

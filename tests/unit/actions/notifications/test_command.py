@@ -3,20 +3,20 @@
 import json
 from pathlib import Path
 
-from termvisor.actions.notifications.command import Command
-from termvisor.model.action.notification import Notice, NotifySettings
-from tests.unit.actions.notifications.scripts import script
-from tests.unit.waiting import until
+from termvisor.actions.notifications.command import CommandChannel
+from termvisor.model.action.notification import NotificationSettings, UserNotification
+from tests.unit.actions.notifications.shell_script import write_script
+from tests.unit.wait_until import wait_until
 
-NOTICE = Notice(id="7f", at="2026-01-01T12:00:00.000Z", title="build", text='it\'s "done"\n$(reboot)', pane=3)
+NOTICE = UserNotification(id="7f", at="2026-01-01T12:00:00.000Z", title="build", text='it\'s "done"\n$(reboot)', pane=3)
 
 
 async def sent(*words: str, timeout: float = 5.0):
-    return await Command().send(NOTICE, NotifySettings(notify_command=words, notify_timeout=timeout))
+    return await CommandChannel().send(NOTICE, NotificationSettings(notify_command=words, notify_timeout=timeout))
 
 
 async def test_it_reads_one_json_object_and_gets_its_own_arguments(tmp_path):
-    path = script(tmp_path, "tell", f'cat > {tmp_path}/got; printf %s "$*" > {tmp_path}/words')
+    path = write_script(tmp_path, "tell", f'cat > {tmp_path}/got; printf %s "$*" > {tmp_path}/words')
     assert (await sent(path, "--loud", "a b")).status == "done"
     told = json.loads((tmp_path / "got").read_text())
     assert (told["id"], told["title"], told["text"], told["pane"]) == ("7f", "build", NOTICE.text, 3)
@@ -24,20 +24,20 @@ async def test_it_reads_one_json_object_and_gets_its_own_arguments(tmp_path):
 
 
 async def test_one_that_reads_nothing_is_fine(tmp_path):
-    assert (await sent(script(tmp_path, "tell", "exit 0"))).status == "done"
+    assert (await sent(write_script(tmp_path, "tell", "exit 0"))).status == "done"
 
 
 async def test_a_crash_is_told_with_its_last_words(tmp_path):
-    answer = await sent(script(tmp_path, "tell", "echo 'no such room' >&2; kill -9 $$"))
+    answer = await sent(write_script(tmp_path, "tell", "echo 'no such room' >&2; kill -9 $$"))
     assert (answer.status, answer.why) == ("failed", "program_failed")
     assert "no such room" in answer.text
 
 
 async def test_one_that_hangs_is_ended_with_all_it_started(tmp_path):
-    path = script(tmp_path, "tell", f"sleep 600 & echo $! > {tmp_path}/child; wait")
+    path = write_script(tmp_path, "tell", f"sleep 600 & echo $! > {tmp_path}/child; wait")
     assert (await sent(path, timeout=1.0)).why == "timeout"
     child = (tmp_path / "child").read_text().strip()
-    await until(lambda: has_ended(child))
+    await wait_until(lambda: has_ended(child))
 
 
 def has_ended(pid: str) -> bool:

@@ -4,11 +4,13 @@ import os
 
 import pytest
 
-from termvisor.actions.notifications.desktop import Desktop, argv
-from termvisor.model.action.notification import Notice, NotifySettings
-from tests.unit.actions.notifications.scripts import script
+from termvisor.actions.notifications.desktop import DesktopChannel, build_argv
+from termvisor.model.action.notification import NotificationSettings, UserNotification
+from tests.unit.actions.notifications.shell_script import write_script
 
-HOSTILE = Notice(id="1", at="", title="--icon=/etc/passwd", text="<img src='http://x'> & $(reboot)", held_back=2)
+HOSTILE = UserNotification(
+    id="1", at="", title="--icon=/etc/passwd", text="<img src='http://x'> & $(reboot)", held_back=2
+)
 
 
 @pytest.fixture
@@ -18,12 +20,12 @@ def path(tmp_path, monkeypatch):
 
 
 async def sent(timeout: float = 5.0):
-    answer = await Desktop().send(HOSTILE, NotifySettings(notify_timeout=timeout))
+    answer = await DesktopChannel().send(HOSTILE, NotificationSettings(notify_timeout=timeout))
     return answer.status, answer.why
 
 
 async def test_texts_are_neither_options_nor_markup(path):
-    script(path, "notify-send", f"printf '%s|' \"$@\" > {path}/got")
+    write_script(path, "notify-send", f"printf '%s|' \"$@\" > {path}/got")
     assert await sent() == ("done", "")
     assert (path / "got").read_text() == (
         "--app-name=Termvisor|--|--icon=/etc/passwd|&lt;img src='http://x'&gt; &amp; $(reboot)\n(2 more held back)|"
@@ -31,13 +33,13 @@ async def test_texts_are_neither_options_nor_markup(path):
 
 
 async def test_a_desktop_that_is_not_there_is_said(path):
-    script(path, "notify-send", "echo 'cannot connect to the bus' >&2; exit 1")
-    answer = await Desktop().send(HOSTILE, NotifySettings())
+    write_script(path, "notify-send", "echo 'cannot connect to the bus' >&2; exit 1")
+    answer = await DesktopChannel().send(HOSTILE, NotificationSettings())
     assert (answer.why, "cannot connect to the bus" in answer.text) == ("program_failed", True)
 
 
 async def test_a_desktop_that_hangs_holds_nobody_up(path):
-    script(path, "notify-send", "exec sleep 600")
+    write_script(path, "notify-send", "exec sleep 600")
     assert await sent(timeout=0.2) == ("failed", "timeout")
 
 
@@ -47,6 +49,6 @@ async def test_without_the_program_it_fails(path, monkeypatch):
 
 
 def test_on_macos_the_texts_are_arguments_of_the_script_and_not_part_of_it():
-    words = argv(HOSTILE, "darwin")
+    words = build_argv(HOSTILE, "darwin")
     assert words[0] == "osascript"
     assert words[-3:] == ["--", HOSTILE.title, HOSTILE.body]

@@ -8,45 +8,53 @@ import sys
 import msgspec
 import pytest
 
-from termvisor.actions.notifications.http_post_worker import Answer, Letter, headers, judged, post
-from tests.unit.actions.notifications.receiver import KEY, receiver
+from termvisor.actions.notifications.http_post_worker import (
+    PostRequest,
+    PostResult,
+    build_headers,
+    classify_status,
+    post_notice,
+)
+from tests.unit.actions.notifications.webhook_receiver import KEY, run_receiver
 
 
-def letter(url: str, **more) -> Letter:
-    return Letter(**{"url": url, "id": "a1", "body": '{"title":"é"}', "timestamp": 1767268800, "timeout": 5.0} | more)
+def letter(url: str, **more) -> PostRequest:
+    return PostRequest(
+        **{"url": url, "id": "a1", "body": '{"title":"é"}', "timestamp": 1767268800, "timeout": 5.0} | more
+    )
 
 
 def test_the_receiver_can_verify_who_sent_it_and_when():
-    with receiver(204) as there:
-        assert post(letter(there.url, secret=KEY)).why == ""
-    (got,) = there.got
+    with run_receiver(204) as there:
+        assert post_notice(letter(there.url, secret=KEY)).why == ""
+    (got,) = there.received
     assert got.is_genuine
     assert (got.id, got.timestamp, got.body.decode()) == ("a1", 1767268800, '{"title":"é"}')
 
 
 @pytest.mark.parametrize("part", ["id", "timestamp", "body"])
 def test_whoever_changes_any_part_of_it_is_found_out(part):
-    with receiver(200) as there:
-        post(letter(there.url, secret=KEY))
-    changed = msgspec.structs.replace(there.got[0], **{part: {"id": "b2", "timestamp": 1, "body": b"{}"}[part]})
+    with run_receiver(200) as there:
+        post_notice(letter(there.url, secret=KEY))
+    changed = msgspec.structs.replace(there.received[0], **{part: {"id": "b2", "timestamp": 1, "body": b"{}"}[part]})
     assert not changed.is_genuine
 
 
 def test_a_secret_in_the_form_of_the_standard_is_base64():
-    plain = headers(letter("https://x", secret=KEY))
-    standard = headers(letter("https://x", secret="whsec_" + base64.b64encode(KEY.encode()).decode()))
+    plain = build_headers(letter("https://x", secret=KEY))
+    standard = build_headers(letter("https://x", secret="whsec_" + base64.b64encode(KEY.encode()).decode()))
     assert plain == standard
-    assert post(letter("https://x", secret="whsec_?")).why == "no_secret"
+    assert post_notice(letter("https://x", secret="whsec_?")).why == "no_secret"
 
 
 def test_without_a_secret_nothing_is_signed():
-    assert "webhook-signature" not in headers(letter("https://x"))
+    assert "webhook-signature" not in build_headers(letter("https://x"))
 
 
 def test_a_redirect_is_not_followed():
-    with receiver(307) as there:
-        answer = post(letter(there.url))
-    assert (answer.why, answer.may_pass, len(there.got)) == ("redirected", False, 1)
+    with run_receiver(307) as there:
+        answer = post_notice(letter(there.url))
+    assert (answer.why, answer.may_pass, len(there.received)) == ("redirected", False, 1)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +62,7 @@ def test_a_redirect_is_not_followed():
     [(200, "", False), (400, "http_400", False), (429, "http_429", True), (503, "http_503", True)],
 )
 def test_what_may_pass_is_told_from_what_will_not(status, why, may_pass):
-    answer = judged(status, "there")
+    answer = classify_status(status, "there")
     assert (answer.why, answer.may_pass) == (why, may_pass)
 
 
@@ -62,13 +70,13 @@ def test_a_receiver_that_hangs_up_without_a_word_may_do_better_next_time():
     with socket.create_server(("127.0.0.1", 0)) as there:
         port = there.getsockname()[1]
         there.close()
-        answer = post(letter(f"http://127.0.0.1:{port}/"))
+        answer = post_notice(letter(f"http://127.0.0.1:{port}/"))
     assert (answer.why, answer.may_pass) == ("not_reached", True)
 
 
 def test_one_that_never_answers_is_given_up():
-    with receiver(0) as there:
-        answer = post(letter(there.url, timeout=0.2))
+    with run_receiver(0) as there:
+        answer = post_notice(letter(there.url, timeout=0.2))
     assert (answer.why, answer.may_pass) == ("timeout", True)
 
 
@@ -76,20 +84,20 @@ def test_one_that_never_answers_is_given_up():
     "url", ["http://example.org/", "https://me:pass@example.org/", "ftp://x/", "file:///etc/passwd"]
 )
 def test_other_addresses_are_not_even_tried(url):
-    assert post(letter(url)).why == "bad_address"
+    assert post_notice(letter(url)).why == "bad_address"
 
 
 def test_plain_http_stays_here_even_when_a_name_lies(monkeypatch):
-    with receiver(200) as there:
+    with run_receiver(200) as there:
         monkeypatch.setattr("ipaddress.IPv4Address.is_loopback", False)
-        answer = post(letter(there.url))
-    assert (answer.why, answer.may_pass, there.got) == ("not_reached", False, [])
+        answer = post_notice(letter(there.url))
+    assert (answer.why, answer.may_pass, there.received) == ("not_reached", False, [])
 
 
 def test_as_a_process_it_takes_a_letter_and_gives_an_answer():
-    with receiver(200) as there:
+    with run_receiver(200) as there:
         argv = [sys.executable, "-I", "-m", "termvisor.actions.notifications.http_post_worker"]
         asked = msgspec.json.encode(letter(there.url, secret=KEY))
         out = subprocess.run(argv, input=asked, capture_output=True, check=True).stdout
-    assert msgspec.json.decode(out, type=Answer) == Answer(text="127.0.0.1 answered 200")
-    assert there.got[0].is_genuine
+    assert msgspec.json.decode(out, type=PostResult) == PostResult(text="127.0.0.1 answered 200")
+    assert there.received[0].is_genuine

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from termvisor.errors import Refused
 from termvisor.model.action.action import Actor, Notify
-from termvisor.model.action.preconditions import Terms
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
-from termvisor.testing.tmux import short_folder
-from tests.unit.actions.house import ME, House, house
-from tests.unit.actions.notifications.attached import attached
-from tests.unit.actions.notifications.receiver import receiver
-from tests.unit.actions.notifications.scripts import script
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.actions.gate_scene import ME, GateScene, open_gate_scene
+from tests.unit.actions.notifications.attached_client import attach_client
+from tests.unit.actions.notifications.shell_script import write_script
+from tests.unit.actions.notifications.webhook_receiver import run_receiver
 
 ROBOT = Actor(kind="robot", uid=os.getuid(), pid=1, name="ci")
 BUILD = Notify(title="build", text="it is done")
@@ -21,29 +21,29 @@ BUILD = Notify(title="build", text="it is done")
 
 @pytest.fixture
 async def home():
-    with short_folder() as folder:
-        async with house(folder) as opened:
+    with make_short_folder() as folder:
+        async with open_gate_scene(folder) as opened:
             yield opened
 
 
-def set_up(home: House, **settings) -> None:
-    parts = home.world._parts
+def set_up(home: GateScene, **settings) -> None:
+    parts = home.world._components
     parts.settings = replace(parts.settings, **settings)
 
 
-async def told(home: House, action: Notify = BUILD, actor: Actor = ROBOT) -> tuple[str, str]:
-    outcome = await home.world.behind.gate.do(action, actor, Terms())
+async def told(home: GateScene, action: Notify = BUILD, actor: Actor = ROBOT) -> tuple[str, str]:
+    outcome = await home.world.gate_components.gate.run(action, actor, Preconditions())
     return outcome.status, outcome.why
 
 
-async def record(home: House) -> list[tuple[str, str, str]]:
+async def record(home: GateScene) -> list[tuple[str, str, str]]:
     return [(entry.stage, entry.outcome, entry.why) for entry in await home.store.audit.list()]
 
 
 async def test_a_robot_may_tell_the_person_at_the_terminal_and_it_is_on_record(home):
-    with attached(home.tmux, "work") as person:
+    with attach_client(home.tmux, "work") as person:
         assert await told(home) == ("done", "")
-        await person.hears(b"\x07\x1b]9;Termvisor: build: it is done\x07")
+        await person.wait_for_output(b"\x07\x1b]9;Termvisor: build: it is done\x07")
     assert await record(home) == [("intent", "", ""), ("outcome", "done", "")]
 
 
@@ -53,17 +53,17 @@ async def test_nobody_at_any_terminal_is_an_outcome_on_record(home):
 
 
 async def test_the_same_again_is_held_back_and_the_next_one_says_so(home):
-    with attached(home.tmux, "work") as person:
+    with attach_client(home.tmux, "work") as person:
         assert await told(home) == ("done", "")
         assert await told(home) == ("suppressed", "repeated")
         assert await told(home, replace(BUILD, text="and tested")) == ("done", "")
-        await person.hears(b"and tested (1 more held back)")
+        await person.wait_for_output(b"and tested (1 more held back)")
     assert ("outcome", "suppressed", "repeated") in await record(home)
 
 
 async def test_too_many_are_held_back_and_on_record(home):
     set_up(home, notify_rate=1)
-    with attached(home.tmux, "work"):
+    with attach_client(home.tmux, "work"):
         assert await told(home) == ("done", "")
         assert await told(home, replace(BUILD, text="more")) == ("suppressed", "too_many")
     assert (await record(home))[-1] == ("outcome", "suppressed", "too_many")
@@ -72,30 +72,30 @@ async def test_too_many_are_held_back_and_on_record(home):
 async def test_who_has_the_pane_before_them_and_types_is_not_told(home):
     pane = await home.pane("%0")
     about = replace(BUILD, pane=pane)
-    with attached(home.tmux, "work") as person:
+    with attach_client(home.tmux, "work") as person:
         person.press(b"x")
-        await person.hears(b"x")
+        await person.wait_for_output(b"x")
         assert await told(home, about) == ("suppressed", "looking")
-        home.tmux("select-window", "-t", home.tmux.window("work", "cat"))
+        home.tmux("select-window", "-t", home.tmux.open_window("work", "cat"))
         assert await told(home, about) == ("done", "")
-        await person.hears(f"pane {pane} (local/work:0.0".encode())
+        await person.wait_for_output(f"pane {pane} (local/work:0.0".encode())
 
 
 async def test_who_left_their_keys_alone_for_long_is_told(home):
     set_up(home, notify_looking=0.0)
     pane = await home.pane("%0")
-    with attached(home.tmux, "work"):
+    with attach_client(home.tmux, "work"):
         assert await told(home, replace(BUILD, pane=pane)) == ("done", "")
 
 
 async def test_a_pane_that_is_gone_or_reserved_can_still_be_spoken_of(home):
     gone = replace(BUILD, pane=PaneId(4711))
-    with attached(home.tmux, "work"):
+    with attach_client(home.tmux, "work"):
         assert await told(home, gone) == ("done", "")
 
 
 async def test_what_leaves_is_redacted_and_harmless(home, tmp_path):
-    set_up(home, notify_command=(script(tmp_path, "tell", f"cat > {tmp_path}/got"),))
+    set_up(home, notify_command=(write_script(tmp_path, "tell", f"cat > {tmp_path}/got"),))
     key = "ghp_" + "a1B2c3" * 6
     text = f"\x1b]0;owned\x07token {key[:10]}\x1b[1m{key[10:]}\x00"
     assert await told(home, Notify(title="x\x1b[2J", text=text, way="command")) == ("done", "")
@@ -109,13 +109,13 @@ async def test_a_way_that_is_not_set_up_tells_nobody(home, way):
 
 
 async def test_setting_a_way_up_is_the_consent_to_use_it(home):
-    with receiver(200) as there:
+    with run_receiver(200) as there:
         set_up(home, notify_webhook_url=there.url)
         assert await told(home, replace(BUILD, way="webhook")) == ("done", "")
-    assert len(there.got) == 1
+    assert len(there.received) == 1
 
 
-def rules(home: House, text: str) -> None:
+def rules(home: GateScene, text: str) -> None:
     os.makedirs(home.places.config_dir, exist_ok=True)
     with open(f"{home.places.config_dir}/policy.toml", "w") as file:
         file.write(text)
@@ -123,7 +123,7 @@ def rules(home: House, text: str) -> None:
 
 async def test_in_quiet_hours_nobody_is_told_and_nobody_is_asked(home):
     rules(home, '[[quiet_hours]]\nfrom = "00:00"\nto = "00:00"\n')
-    with attached(home.tmux, "work"):
+    with attach_client(home.tmux, "work"):
         assert await told(home) == ("suppressed", "policy_asks")
         assert await told(home, actor=ME) == ("done", "")
     assert await home.store.approvals.list() == []
@@ -139,5 +139,5 @@ async def test_a_policy_that_says_no_is_obeyed(home):
 
 async def test_what_failed_may_be_told_again_at_once(home):
     assert await told(home) == ("failed", "nobody_attached")
-    with attached(home.tmux, "work"):
+    with attach_client(home.tmux, "work"):
         assert await told(home) == ("done", "")

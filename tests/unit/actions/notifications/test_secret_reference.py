@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from termvisor.actions.notifications.secret_reference import secret
+from termvisor.actions.notifications.secret_reference import read_secret
 from termvisor.errors import ConfigError
 
 
 def test_no_reference_is_no_secret():
-    assert secret("") == ""
+    assert read_secret("") == ""
 
 
 def test_a_secret_is_in_the_environment_or_in_a_private_file(monkeypatch, tmp_path):
@@ -17,7 +17,7 @@ def test_a_secret_is_in_the_environment_or_in_a_private_file(monkeypatch, tmp_pa
     path = tmp_path / "key"
     path.write_text("hush too\n")
     path.chmod(0o600)
-    assert (secret("env:HOOK_KEY"), secret(f"file:{path}")) == ("hush", "hush too")
+    assert (read_secret("env:HOOK_KEY"), read_secret(f"file:{path}")) == ("hush", "hush too")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_file_that_is_open_or_holds_nothing_is_refused_without_showing_it(tmp_
     path.write_bytes(data)
     path.chmod(mode)
     with pytest.raises(ConfigError, match=why) as error:
-        secret(f"file:{path}")
+        read_secret(f"file:{path}")
     assert "hush" not in error.value.message
 
 
@@ -41,4 +41,4 @@ def test_what_is_not_there_is_said(tmp_path):
         (f"file:{tmp_path}/fifo", "no file"),
     ):
         with pytest.raises(ConfigError, match=why):
-            secret(reference)
+            read_secret(reference)

@@ -8,88 +8,93 @@ from contextlib import suppress
 
 import pytest
 
-from termvisor.actions.notifications.terminal import Terminal, opened, signs
-from termvisor.backends.pane_control import Client
+from termvisor.actions.notifications.terminal import TerminalChannel, encode_notice, open_terminal
+from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import SystemClock
 from termvisor.errors import MuxError
-from termvisor.model.action.notification import Notice, NotifySettings
-from termvisor.testing.world import StillClock
-from tests.unit.actions.notifications.attached import attached
+from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.testing.fake_services import FakeClock
+from tests.unit.actions.notifications.attached_client import attach_client
 
-NOTICE = Notice(id="1", at="", title="build", text="it is done")
+NOTICE = UserNotification(id="1", at="", title="build", text="it is done")
 MESSAGE = b"\x1b]9;Termvisor: build: it is done\x07"
 
 
-class Crowd:
+class ScriptedRecipients:
     """The people that a test says are there."""
 
     def __init__(self, *ttys: str, error: MuxError | None = None):
         self._ttys, self._error = ttys, error
 
-    async def clients(self):
+    async def list_clients(self):
         if self._error:
             raise self._error
-        return [Client(tty, "%0", 0, True) for tty in self._ttys]
+        return [AttachedClient(tty, "%0", 0, True) for tty in self._ttys]
 
 
-async def told(crowd: Crowd, notice: Notice = NOTICE, **settings):
-    sent = await Terminal(crowd, SystemClock()).send(notice, NotifySettings(**settings))
+async def told(crowd: ScriptedRecipients, notice: UserNotification = NOTICE, **settings):
+    sent = await TerminalChannel(crowd, SystemClock()).send(notice, NotificationSettings(**settings))
     return sent.status, sent.why
 
 
 async def test_an_attached_terminal_gets_a_bell_and_a_message(tmux):
-    tmux.start("work", "cat")
-    with attached(tmux, "work") as person:
-        assert await told(Crowd(person.tty)) == ("done", "")
-        await person.hears(b"\x07" + MESSAGE)
+    tmux.start_session("work", "cat")
+    with attach_client(tmux, "work") as person:
+        assert await told(ScriptedRecipients(person.tty)) == ("done", "")
+        await person.wait_for_output(b"\x07" + MESSAGE)
 
 
 @pytest.mark.parametrize(
     ("kind", "data"), [("bell", b"\x07"), ("message", MESSAGE), ("both", b"\x07" + MESSAGE)], ids=str
 )
 def test_what_a_terminal_gets_is_a_setting(kind, data):
-    assert signs(NOTICE, NotifySettings(notify_terminal=kind), is_utf8=True) == data
+    assert encode_notice(NOTICE, NotificationSettings(notify_terminal=kind), is_utf8=True) == data
 
 
 @pytest.mark.parametrize(
     "title", ["4;1;50", "x\x07\x1b]0;owned", "x\x9c\x9b2J", "a\nb\x1b\\", "\x1bPtmux;\x1b\x1b]52;c;QQ\x07"]
 )
 def test_no_text_gets_out_of_its_message(title):
-    data = signs(Notice(id="1", at="", title=title), NotifySettings(notify_terminal="message"), is_utf8=True)
+    data = encode_notice(
+        UserNotification(id="1", at="", title=title), NotificationSettings(notify_terminal="message"), is_utf8=True
+    )
     inner = data.removeprefix(b"\x1b]9;Termvisor").removesuffix(b"\x07")
     assert len(inner) == len(data) - len(b"\x1b]9;Termvisor\x07")
     assert inner.decode().isprintable()
 
 
 def test_a_terminal_without_utf8_gets_ascii_because_half_a_letter_may_be_a_control():
-    data = signs(Notice(id="1", at="", title="\u041c"), NotifySettings(), is_utf8=False)
+    data = encode_notice(UserNotification(id="1", at="", title="\u041c"), NotificationSettings(), is_utf8=False)
     assert b"Termvisor: ?" in data and max(data) < 128
 
 
 async def test_nobody_attached_is_said():
-    assert await told(Crowd()) == ("failed", "nobody_attached")
+    assert await told(ScriptedRecipients()) == ("failed", "nobody_attached")
 
 
 async def test_a_server_that_does_not_answer_is_said():
-    assert await told(Crowd(error=MuxError("it is busy"))) == ("failed", "no_answer")
+    assert await told(ScriptedRecipients(error=MuxError("it is busy"))) == ("failed", "no_answer")
 
 
 async def test_what_is_no_terminal_of_mine_is_never_written_to(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"mine")
     os.mkfifo(tmp_path / "fifo")
-    assert await told(Crowd(str(file), str(tmp_path / "fifo"), "/dev/null", "/nowhere")) == ("failed", "not_writable")
+    assert await told(ScriptedRecipients(str(file), str(tmp_path / "fifo"), "/dev/null", "/nowhere")) == (
+        "failed",
+        "not_writable",
+    )
     assert file.read_bytes() == b"mine"
 
 
 def test_a_terminal_of_somebody_else_is_not_opened(monkeypatch):
     master, slave = pty.openpty()
     try:
-        mine = opened(os.ttyname(slave))
+        mine = open_terminal(os.ttyname(slave))
         assert mine is not None
         os.close(mine)
         monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
-        assert opened(os.ttyname(slave)) is None
+        assert open_terminal(os.ttyname(slave)) is None
     finally:
         os.close(master)
         os.close(slave)
@@ -112,7 +117,7 @@ def stuffed():
 async def test_a_terminal_that_takes_nothing_holds_nobody_up():
     master, slave = stuffed()
     try:
-        assert await told(Crowd(os.ttyname(slave))) == ("failed", "not_writable")
+        assert await told(ScriptedRecipients(os.ttyname(slave))) == ("failed", "not_writable")
     finally:
         os.close(master)
         os.close(slave)
@@ -128,11 +133,11 @@ async def test_a_message_that_was_begun_is_ended(monkeypatch):
         calls.append(len(data))
         return whole(descriptor, data[:5])
 
-    clock = StillClock()
+    clock = FakeClock()
     clock.sleep = lambda _seconds: SystemClock().sleep(0)
     try:
         monkeypatch.setattr(os, "write", some)
-        sent = await Terminal(Crowd(os.ttyname(slave)), clock).send(NOTICE, NotifySettings())
+        sent = await TerminalChannel(ScriptedRecipients(os.ttyname(slave)), clock).send(NOTICE, NotificationSettings())
         monkeypatch.undo()
         assert sent.status == "done" and len(calls) > 2
         got = b""

@@ -6,16 +6,16 @@ import sys
 
 import pytest
 
-from termvisor.actions.notifications.webhook import Webhook
+from termvisor.actions.notifications.webhook import WebhookChannel
 from termvisor.clock import NS
-from termvisor.model.action.notification import Notice, NotifySettings
-from termvisor.testing.world import NOON, StillClock
-from tests.unit.actions.notifications.receiver import KEY, receiver
+from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.testing.fake_services import NOON, FakeClock
+from tests.unit.actions.notifications.webhook_receiver import KEY, run_receiver
 
-NOTICE = Notice(id="a1b2", at="2026-01-01T12:00:00.000Z", title="build", text="done")
+NOTICE = UserNotification(id="a1b2", at="2026-01-01T12:00:00.000Z", title="build", text="done")
 
 
-class HastyClock(StillClock):
+class HastyClock(FakeClock):
     """Sleeping takes no time and is counted."""
 
     async def sleep(self, seconds: float) -> None:
@@ -28,52 +28,52 @@ def key(monkeypatch):
 
 
 async def sent(url: str, **more):
-    settings = NotifySettings(**{"notify_webhook_url": url, "notify_webhook_secret": "env:HOOK_KEY"} | more)
-    return await Webhook(HastyClock()).send(NOTICE, settings)
+    settings = NotificationSettings(**{"notify_webhook_url": url, "notify_webhook_secret": "env:HOOK_KEY"} | more)
+    return await WebhookChannel(HastyClock()).send(NOTICE, settings)
 
 
 async def test_the_notice_arrives_signed():
-    with receiver(200) as there:
+    with run_receiver(200) as there:
         assert (await sent(there.url)).status == "done"
-    (got,) = there.got
+    (got,) = there.received
     assert got.is_genuine and got.timestamp == NOON // NS
     told = json.loads(got.body)
     assert (told["id"], told["title"], told["text"]) == (got.id, "build", "done")
 
 
 async def test_it_is_tried_again_under_the_same_id_with_a_fresh_signature():
-    with receiver(503, 503, 200) as there:
+    with run_receiver(503, 503, 200) as there:
         assert (await sent(there.url)).status == "done"
-    assert {got.id for got in there.got} == {"a1b2"}
-    assert [got.timestamp - NOON // NS for got in there.got] == [0, 1, 5]
-    assert all(got.is_genuine for got in there.got)
+    assert {got.id for got in there.received} == {"a1b2"}
+    assert [got.timestamp - NOON // NS for got in there.received] == [0, 1, 5]
+    assert all(got.is_genuine for got in there.received)
 
 
 async def test_after_three_tries_it_is_given_up():
-    with receiver(500) as there:
+    with run_receiver(500) as there:
         answer = await sent(there.url)
-    assert (answer.status, answer.why, len(there.got)) == ("failed", "http_500", 3)
+    assert (answer.status, answer.why, len(there.received)) == ("failed", "http_500", 3)
 
 
 async def test_what_will_not_pass_is_tried_once():
-    with receiver(404) as there:
+    with run_receiver(404) as there:
         assert (await sent(there.url)).why == "http_404"
-    assert len(there.got) == 1
+    assert len(there.received) == 1
 
 
 async def test_a_receiver_that_hangs_ends_as_a_timeout():
-    with receiver(0) as there:
+    with run_receiver(0) as there:
         assert (await sent(there.url, notify_timeout=0.1)).why == "timeout"
 
 
 async def test_a_secret_that_is_missing_sends_nothing():
-    with receiver(200) as there:
+    with run_receiver(200) as there:
         assert (await sent(there.url, notify_webhook_secret="env:NOT_THERE")).why == "no_secret"
-    assert there.got == []
+    assert there.received == []
 
 
 async def test_neither_secret_nor_address_is_in_the_answer():
-    with receiver(404) as there:
+    with run_receiver(404) as there:
         answer = await sent(there.url)
     assert KEY not in repr(answer) and "room=1" not in repr(answer)
 

@@ -2,10 +2,12 @@
 
 import pytest
 
-from termvisor.agents.adapters.command_line import Launch, Resume, script_words, value_of
-from tests.unit.agents.adapters.saying import SESSION, process
+from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume, get_option_value, get_script_arguments
+from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process
 
-TOY = Launch(names=frozenset({"toy"}), script=r"/toy-cli/main\.js$", errands=frozenset({"login"}))
+TOY = ProgramMatcher(
+    program_names=frozenset({"toy"}), script_pattern=r"/toy-cli/main\.js$", non_agent_commands=frozenset({"login"})
+)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +22,7 @@ TOY = Launch(names=frozenset({"toy"}), script=r"/toy-cli/main\.js$", errands=fro
     ],
 )
 def test_the_program_is_known(argv):
-    assert TOY.is_agent(process(*argv))
+    assert TOY.is_agent(build_process(*argv))
 
 
 @pytest.mark.parametrize(
@@ -39,36 +41,41 @@ def test_the_program_is_known(argv):
     ],
 )
 def test_others_are_not(argv):
-    assert not TOY.is_agent(process(*argv))
+    assert not TOY.is_agent(build_process(*argv))
 
 
 def test_the_innermost_is_the_one_that_talks():
-    outer, inner = process("node", "/lib/toy-cli/main.js", pid=1), process("node", "-x", "/lib/toy-cli/main.js", pid=2)
-    assert TOY.found([process("bash"), outer, inner, process("git")]) == inner
-    assert TOY.found([process("bash")]) is None
+    outer, inner = (
+        build_process("node", "/lib/toy-cli/main.js", pid=1),
+        build_process("node", "-x", "/lib/toy-cli/main.js", pid=2),
+    )
+    assert TOY.find_agent([build_process("bash"), outer, inner, build_process("git")]) == inner
+    assert TOY.find_agent([build_process("bash")]) is None
 
 
 def test_one_that_has_just_been_forked_is_not_yet_anything():
-    agent, forked = process("toy", "go", pid=1), process("toy", "go", pid=2)
-    assert TOY.found([agent, forked]) == agent
+    agent, forked = build_process("toy", "go", pid=1), build_process("toy", "go", pid=2)
+    assert TOY.find_agent([agent, forked]) == agent
 
 
 def test_an_option_has_its_value_behind_or_beside_it():
-    assert value_of(("--port",), ("-x", "--port", "80")) == "80"
-    assert value_of(("--port", "-p"), ("-p=81",)) == "81"
-    assert value_of(("--port",), ("--port",)) == ""
-    assert value_of(("--port",), ()) == ""
+    assert get_option_value(("--port",), ("-x", "--port", "80")) == "80"
+    assert get_option_value(("--port", "-p"), ("-p=81",)) == "81"
+    assert get_option_value(("--port",), ("--port",)) == ""
+    assert get_option_value(("--port",), ()) == ""
 
 
 def test_what_is_said_to_a_script_stands_behind_it():
-    assert script_words(process("node", "-x", "/lib/toy-cli/main.js", "go", "on"), TOY.script) == ("go", "on")
-    assert script_words(process("node (deleted)", "/lib/toy-cli/main.js"), TOY.script) == ()
-    assert script_words(process("toy", "/lib/toy-cli/main.js"), TOY.script) is None
-    assert script_words(process(), TOY.script) is None
+    assert get_script_arguments(
+        build_process("node", "-x", "/lib/toy-cli/main.js", "go", "on"), TOY.script_pattern
+    ) == ("go", "on")
+    assert get_script_arguments(build_process("node (deleted)", "/lib/toy-cli/main.js"), TOY.script_pattern) == ()
+    assert get_script_arguments(build_process("toy", "/lib/toy-cli/main.js"), TOY.script_pattern) is None
+    assert get_script_arguments(build_process(), TOY.script_pattern) is None
 
 
 def test_a_session_is_taken_up_again_by_its_name_and_by_nothing_else():
-    resume = Resume(("toy", "--resume={}"))
-    assert resume.command(SESSION) == ("toy", f"--resume={SESSION}")
-    assert [resume.command(one) for one in ("", "latest", f"{SESSION};rm", "--yolo")] == [()] * 4
-    assert Resume(("toy", "-s", "{}"), r"ses_\d+").command("ses_7") == ("toy", "-s", "ses_7")
+    resume = SessionResume(("toy", "--resume={}"))
+    assert resume.build_command(SESSION) == ("toy", f"--resume={SESSION}")
+    assert [resume.build_command(one) for one in ("", "latest", f"{SESSION};rm", "--yolo")] == [()] * 4
+    assert SessionResume(("toy", "-s", "{}"), r"ses_\d+").build_command("ses_7") == ("toy", "-s", "ses_7")

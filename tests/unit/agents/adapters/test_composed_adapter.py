@@ -3,29 +3,29 @@
 import pytest
 
 from termvisor import agents
-from termvisor.agents.adapters.adapter import Adapter, Record
-from termvisor.agents.adapters.composed_adapter import Composed
-from tests.unit.agents.adapters.saying import NOW, SESSION, screen
+from termvisor.agents.adapters.adapter import Adapter, SourceRecord
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from tests.unit.agents.adapters.adapter_inputs import NOW, SESSION, build_screen
 
-ALL = {one.name: one for one in agents.load() if isinstance(one, Composed)}
+ALL = {one.name: one for one in agents.load_adapters() if isinstance(one, ComposedAdapter)}
 pytestmark = pytest.mark.parametrize("adapter", ALL.values(), ids=ALL)
 
 
-def test_it_is_an_adapter(adapter: Composed) -> None:
+def test_it_is_an_adapter(adapter: ComposedAdapter) -> None:
     kept: Adapter = adapter
     assert "look" in kept.capabilities
 
 
-def test_it_reads_only_what_it_declares(adapter: Composed) -> None:
+def test_it_reads_only_what_it_declares(adapter: ComposedAdapter) -> None:
     assert set(adapter.readers) <= {source.name for source in adapter.sources}
-    assert adapter.read(Record(source="bell", text="", at=NOW)) == ()
+    assert adapter.read_record(SourceRecord(source="bell", text="", at=NOW)) == ()
 
 
-def test_it_has_rules_of_its_own_and_the_last_word_on_a_strange_screen_is_unknown(adapter: Composed) -> None:
-    assert {rule.agent for rule in adapter.sight.rules} == {adapter.name}
-    assert adapter.look(screen("$ ls"), "9.9").state == "unknown"
+def test_it_has_rules_of_its_own_and_the_last_word_on_a_strange_screen_is_unknown(adapter: ComposedAdapter) -> None:
+    assert {rule.agent for rule in adapter.screen_classifier.rules} == {adapter.name}
+    assert adapter.classify_screen(build_screen("$ ls"), "9.9").state == "unknown"
 
 
-def test_a_session_is_named_or_none_is_taken_up(adapter: Composed) -> None:
-    assert adapter.resume_command("--yolo") == ()
-    assert (SESSION in " ".join(adapter.resume_command(SESSION))) is adapter.resume.is_session(SESSION)
+def test_a_session_is_named_or_none_is_taken_up(adapter: ComposedAdapter) -> None:
+    assert adapter.build_resume_command("--yolo") == ()
+    assert (SESSION in " ".join(adapter.build_resume_command(SESSION))) is adapter.session_resume.is_session(SESSION)

@@ -5,15 +5,15 @@ from datetime import datetime
 import pytest
 
 from termvisor.agents.adapters.error_classifier import (
-    ends_at,
-    ends_by_own_clock,
-    ends_in_zone,
-    ends_told,
-    flags_of,
-    kind_of,
-    shown,
+    build_error_flags,
+    classify_error,
+    extract_message,
+    find_any_reset_time,
+    find_local_reset_time,
+    find_reset_time,
+    find_zoned_reset_time,
 )
-from tests.unit.agents.adapters.saying import NOW
+from tests.unit.agents.adapters.adapter_inputs import NOW
 
 HOUR = 3600 * 10**9
 LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":1794813986}'
@@ -34,7 +34,7 @@ LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reach
     ],
 )
 def test_an_error_is_of_one_kind(words, status, expected):
-    assert kind_of(words, status) == expected
+    assert classify_error(words, status) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,47 +49,49 @@ def test_an_error_is_of_one_kind(words, status, expected):
     ],
 )
 def test_a_limit_ends_when_it_says_so_surely(words, expected):
-    assert ends_at(words, NOW) == expected
+    assert find_reset_time(words, NOW) == expected
 
 
 def test_flags_follow_the_kind():
-    limited = flags_of("usage_limit", LIMIT, NOW)
+    limited = build_error_flags("usage_limit", LIMIT, NOW)
     assert (limited.usage_limited, limited.resets_at) == (True, 1_794_813_986 * 10**9)
-    assert flags_of("auth", "", NOW).auth_needed is True
-    assert flags_of("other", "", NOW).usage_limited is None
+    assert build_error_flags("auth", "", NOW).auth_needed is True
+    assert build_error_flags("other", "", NOW).usage_limited is None
 
 
 def test_the_vendors_json_is_shown_as_its_message():
-    assert shown(LIMIT) == "The usage limit has been reached"
-    assert shown('{"error":{"message":"API key not valid."}}') == "API key not valid."
-    assert shown("plain words") == "plain words"
+    assert extract_message(LIMIT) == "The usage limit has been reached"
+    assert extract_message('{"error":{"message":"API key not valid."}}') == "API key not valid."
+    assert extract_message("plain words") == "plain words"
 
 
 def test_the_end_is_told_with_its_zone_or_not_at_all() -> None:
-    assert ends_in_zone("resets 7:16am (UTC)", NOW) == NOW + 3 * HOUR
-    assert ends_in_zone("resets 8:16am (Europe/Berlin)", NOW) == NOW + 3 * HOUR
-    assert ends_in_zone("limit resets 7:16am", NOW) is None
-    assert ends_in_zone("resets 7:16am (Nowhere/Land)", NOW) is None
-    assert ends_in_zone("resets 7:16am (../../etc/passwd)", NOW) is None
+    assert find_zoned_reset_time("resets 7:16am (UTC)", NOW) == NOW + 3 * HOUR
+    assert find_zoned_reset_time("resets 8:16am (Europe/Berlin)", NOW) == NOW + 3 * HOUR
+    assert find_zoned_reset_time("limit resets 7:16am", NOW) is None
+    assert find_zoned_reset_time("resets 7:16am (Nowhere/Land)", NOW) is None
+    assert find_zoned_reset_time("resets 7:16am (../../etc/passwd)", NOW) is None
 
 
 def test_the_time_of_the_agents_own_machine_is_ours():
-    end = ends_by_own_clock("… or try again at 11:02 PM.", NOW)
+    end = find_local_reset_time("… or try again at 11:02 PM.", NOW)
     assert end is not None
     told = datetime.fromtimestamp(end // 10**9)
     assert (told.hour, told.minute) == (23, 2)
     assert 0 < end - NOW < 24 * HOUR
-    assert ends_by_own_clock("resets at 11:02 PM", NOW) is None
+    assert find_local_reset_time("resets at 11:02 PM", NOW) is None
 
 
 def test_a_limit_ends_as_its_agent_words_it():
-    assert flags_of("usage_limit", "resets 7:16am (UTC)", NOW).resets_at is None
-    assert flags_of("usage_limit", "resets 7:16am (UTC)", NOW, ends_in_zone).resets_at == NOW + 3 * HOUR
+    assert build_error_flags("usage_limit", "resets 7:16am (UTC)", NOW).resets_at is None
+    assert (
+        build_error_flags("usage_limit", "resets 7:16am (UTC)", NOW, find_zoned_reset_time).resets_at == NOW + 3 * HOUR
+    )
 
 
 def test_a_time_of_day_in_a_zone_that_is_one_is_an_end_and_a_short_name_of_many_is_none() -> None:
     morning = 1_767_261_600 * 10**9  # 10:00 UTC
-    assert ends_told("Access resets at 11:10 AM UTC.", morning) == morning + 70 * 60 * 10**9
-    assert ends_told("Access resets at 11:10 AM PST.", morning) is None
-    assert ends_told("Access resets at 11:10 AM GMT+2.", morning) is None
-    assert ends_told("try again in 5 minutes", morning) == morning + 300 * 10**9
+    assert find_any_reset_time("Access resets at 11:10 AM UTC.", morning) == morning + 70 * 60 * 10**9
+    assert find_any_reset_time("Access resets at 11:10 AM PST.", morning) is None
+    assert find_any_reset_time("Access resets at 11:10 AM GMT+2.", morning) is None
+    assert find_any_reset_time("try again in 5 minutes", morning) == morning + 300 * 10**9

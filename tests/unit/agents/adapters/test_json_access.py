@@ -4,22 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.adapters.json_access import inside, moment, number, parsed, text
-from tests.unit.agents.adapters.saying import NOW
+from termvisor.agents.adapters.json_access import get_int, get_object, get_str, parse_json_object, parse_timestamp
+from tests.unit.agents.adapters.adapter_inputs import NOW
 
 
 @given(st.text())
 def test_any_text_is_json_or_not(words):
-    found = parsed(words)
+    found = parse_json_object(words)
     assert found is None or isinstance(found, dict)
 
 
 def test_missing_and_misplaced_values_are_empty():
     value = {"a": {"b": {"c": "d"}}, "n": 3, "f": 2.7, "t": True, "bad": -1, "huge": 1e300}
-    assert inside(value, "a", "b") == {"c": "d"}
-    assert inside(value, "a", "x", "y") == {}
-    assert (text(value, "n"), text(value, "none")) == ("", "")
-    counts = [number(value, name) for name in ("n", "f", "t", "bad", "huge", "none")]
+    assert get_object(value, "a", "b") == {"c": "d"}
+    assert get_object(value, "a", "x", "y") == {}
+    assert (get_str(value, "n"), get_str(value, "none")) == ("", "")
+    counts = [get_int(value, name) for name in ("n", "f", "t", "bad", "huge", "none")]
     assert counts == [3, 2, None, None, None, None]
 
 
@@ -37,8 +37,8 @@ def test_missing_and_misplaced_values_are_empty():
     ],
 )
 def test_an_instant_is_told_in_milliseconds_or_with_its_zone(value, expected):
-    assert moment(value) == expected
+    assert parse_timestamp(value) == expected
 
 
 def test_what_is_no_object_is_none():
-    assert (parsed("[1]"), parsed("[" * 5000), parsed("null")) == (None, None, None)
+    assert (parse_json_object("[1]"), parse_json_object("[" * 5000), parse_json_object("null")) == (None, None, None)

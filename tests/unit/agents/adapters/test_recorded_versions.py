@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import termvisor.agents
-from termvisor.agents.adapters.recorded_versions import recorded
-from tests.recordings.scene import scenes
+from termvisor.agents.adapters.recorded_versions import list_recorded_versions
+from tests.recordings.scene import load_scenes
 
 RECORDED = ("claude_code", "codex", "gemini", "opencode", "copilot")
 
@@ -15,15 +15,15 @@ RECORDED = ("claude_code", "codex", "gemini", "opencode", "copilot")
 @pytest.mark.parametrize("agent", RECORDED)
 def test_the_known_versions_are_those_that_were_recorded(agent: str) -> None:
     """`make golden` writes the files anew."""
-    found = sorted({scene.version for scene in scenes(agent)} - {""})
+    found = sorted({scene.version for scene in load_scenes(agent)} - {""})
     if os.environ.get("GOLDEN") == "write":
         path = Path(termvisor.agents.__file__).parent / "adapters" / agent / "versions"
         path.write_text("\n".join(found) + "\n", "ascii")
-        recorded.cache_clear()
+        list_recorded_versions.cache_clear()
     assert found != []
-    assert list(recorded(agent)) == found
+    assert list(list_recorded_versions(agent)) == found
 
 
 @pytest.mark.parametrize("agent", ["cursor", "generic", "", "../codex", "toy"])
 def test_of_an_agent_without_recordings_no_version_is_known(agent: str) -> None:
-    assert recorded(agent) == ()
+    assert list_recorded_versions(agent) == ()

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor import agents
-from termvisor.agents.adapters.adapter import Seen
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.screen_classifier import Sight, box_of, shown_rows
-from termvisor.model.detection.rule import Also, Rule
-from tests.unit.agents.adapters.saying import NOW, box, screen
+from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, find_bottom_box, trim_rows
+from termvisor.model.detection.rule import Rule, ScreenCondition
+from tests.unit.agents.adapters.adapter_inputs import NOW, build_box, build_screen
 
-SIGHTS = {one.name: one.sight for one in agents.load() if isinstance(one, Composed)}
+SIGHTS = {one.name: one.screen_classifier for one in agents.load_adapters() if isinstance(one, ComposedAdapter)}
 
 
 def rule(name: str, part: str, pattern: str, **fields: object) -> Rule:
@@ -19,8 +19,8 @@ def rule(name: str, part: str, pattern: str, **fields: object) -> Rule:
     return Rule(id=f"toy.screen.{name}", part=part, pattern=pattern, **(given | fields))  # type: ignore[arg-type]
 
 
-def toy(*rules: Rule) -> Sight:
-    return Sight("toy", lambda screen: {"last": shown_rows(screen.rows)}, rules=lambda agent: rules)
+def toy(*rules: Rule) -> ScreenClassifier:
+    return ScreenClassifier("toy", lambda screen: {"last": trim_rows(screen.rows)}, rule_provider=lambda agent: rules)
 
 
 ASKED = rule(
@@ -28,33 +28,33 @@ ASKED = rule(
     "dialog",
     r"^(?P<question>Run\?)$",
     state="waiting_approval",
-    also=(Also(part="keys", pattern="(?P<key>e.c)"),),
+    also=(ScreenCondition(part="keys", pattern="(?P<key>e.c)"),),
 )
 LIMITED = rule(
     "limited", "last", r"(?P<message>limit.*)", state="error", flag="usage_limited", details={"error": "limit"}
 )
-REST = rule("rest", "last", ".", state="idle", unless=(Also(part="last", pattern="^busy"),))
+REST = rule("rest", "last", ".", state="idle", unless=(ScreenCondition(part="last", pattern="^busy"),))
 SIGHT = toy(ASKED, LIMITED, REST)
 
 
 def test_the_first_rule_that_fits_decides_and_tells_its_groups() -> None:
-    seen = SIGHT.judge({"dialog": ["Please", "Run?"], "keys": ["esc"], "last": ["limit"]}, NOW)
-    assert (seen.state, seen.rule, seen.name) == ("waiting_approval", "toy.screen.asked", "asked")
+    seen = SIGHT.classify_regions({"dialog": ["Please", "Run?"], "keys": ["esc"], "last": ["limit"]}, NOW)
+    assert (seen.state, seen.rule, seen.rule_name) == ("waiting_approval", "toy.screen.asked", "asked")
     assert seen.details == {"question": "Run?", "key": "esc"}
 
 
 def test_a_rule_wants_all_that_it_names_and_nothing_that_it_forbids() -> None:
-    assert SIGHT.judge({"dialog": ["Run?"], "last": ["x"]}, NOW).name == "rest"
-    assert SIGHT.judge({"last": ["x", "busy"]}, NOW) == Seen()
+    assert SIGHT.classify_regions({"dialog": ["Run?"], "last": ["x"]}, NOW).rule_name == "rest"
+    assert SIGHT.classify_regions({"last": ["x", "busy"]}, NOW) == ScreenReading()
 
 
 def test_what_fits_nothing_is_unknown() -> None:
-    assert SIGHT.judge({}, NOW) == Seen()
-    assert SIGHT.judge({"elsewhere": ["Run?", "limit"]}, NOW).state == "unknown"
+    assert SIGHT.classify_regions({}, NOW) == ScreenReading()
+    assert SIGHT.classify_regions({"elsewhere": ["Run?", "limit"]}, NOW).state == "unknown"
 
 
 def test_a_limit_tells_its_end_and_what_is_always_true_of_it() -> None:
-    seen = SIGHT.judge({"last": ["limit resets in 5m"]}, NOW)
+    seen = SIGHT.classify_regions({"last": ["limit resets in 5m"]}, NOW)
     assert seen.flags.resets_at == NOW + 300 * 10**9
     assert seen.details == {"error": "limit", "message": "limit resets in 5m"}
 
@@ -65,20 +65,20 @@ def test_a_limit_tells_its_end_and_what_is_always_true_of_it() -> None:
 )
 def test_a_count_of_tasks_is_told_and_bounded(shown: str, tasks: int) -> None:
     counting = toy(rule("busy", "last", r"^(?P<tasks>\S+) left", state="running"), REST)
-    assert counting.judge({"last": [shown]}, NOW).tasks == tasks
-    assert SIGHT.judge({"last": [shown]}, NOW).tasks is None, "where no rule counts, nothing is said"
+    assert counting.classify_regions({"last": [shown]}, NOW).tasks == tasks
+    assert SIGHT.classify_regions({"last": [shown]}, NOW).tasks is None, "where no rule counts, nothing is said"
 
 
 def test_without_a_message_any_row_may_tell_the_end() -> None:
     quiet = toy(rule("limited", "foot", "^limit", state="error", flag="usage_limited"))
     parts = {"said": ["it resets in 5m"], "foot": ["limit"]}
-    assert quiet.judge(parts, NOW).flags.resets_at == NOW + 300 * 10**9
+    assert quiet.classify_regions(parts, NOW).flags.resets_at == NOW + 300 * 10**9
 
 
 @pytest.mark.parametrize(("version", "name"), [("", "old"), ("1.9.3", "old"), ("2.0", "new"), ("no number", "old")])
 def test_a_rule_for_other_versions_is_left_out(version: str, name: str) -> None:
     sight = toy(rule("old", "last", "x", state="idle", versions="<2"), rule("new", "last", "x", state="running"))
-    assert sight.look(screen("x"), version).name == name
+    assert sight.classify_screen(build_screen("x"), version).rule_name == name
 
 
 def test_rules_are_read_when_the_first_screen_is_seen() -> None:
@@ -90,25 +90,30 @@ def test_rules_are_read_when_the_first_screen_is_seen() -> None:
 
     sight = SIGHT.with_rules(rules)
     assert asked == []
-    assert (sight.look(screen("x")).name, sight.look(screen("y")).name) == ("rest", "rest")
+    assert (sight.classify_screen(build_screen("x")).rule_name, sight.classify_screen(build_screen("y")).rule_name) == (
+        "rest",
+        "rest",
+    )
     assert asked == ["toy"]
 
 
 @pytest.mark.parametrize("agent", SIGHTS)
 @given(rows=st.lists(st.text(alphabet="─━┃╹▀╭╮╰╯│❯› >●•✻✦■△▣⬝·…abc?1.()\n", max_size=70), max_size=30))
 def test_any_rows_at_all_give_an_answer(agent: str, rows: list[str]) -> None:
-    seen = SIGHTS[agent].look(screen(rows))
+    seen = SIGHTS[agent].classify_screen(build_screen(rows))
     assert (seen.state == "unknown") == (seen.rule == "")
 
 
 def test_nobody_sees_space_below_and_beside_the_text() -> None:
-    assert shown_rows(["a  ", "", "b", "", "  "]) == ["a", "", "b"]
+    assert trim_rows(["a  ", "", "b", "", "  "]) == ["a", "", "b"]
 
 
 def test_a_frame_counts_only_at_the_end_of_the_screen() -> None:
-    frame = box("one", "", "two")
-    assert [inner for _, inner in box_of(["before", *frame])] == ["one", "two"]
-    assert [inner for _, inner in box_of([f" {row}" for row in frame])] == ["one", "two"], "one may stand a little in"
-    assert box_of([*frame, "> prompt"]) == []
-    assert box_of([]) == []
-    assert box_of(frame[1:]) == []
+    frame = build_box("one", "", "two")
+    assert [inner for _, inner in find_bottom_box(["before", *frame])] == ["one", "two"]
+    assert [inner for _, inner in find_bottom_box([f" {row}" for row in frame])] == ["one", "two"], (
+        "one may stand a little in"
+    )
+    assert find_bottom_box([*frame, "> prompt"]) == []
+    assert find_bottom_box([]) == []
+    assert find_bottom_box(frame[1:]) == []

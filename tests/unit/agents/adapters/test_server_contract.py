@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import pytest
 
 from termvisor import agents
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.server_contract import Face
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.server_contract import ServedAgent
 
-ADAPTERS = {one.name: one for one in agents.load()}
-SERVED = [name for name, one in ADAPTERS.items() if agents.host_of(one) is not None]
+ADAPTERS = {one.name: one for one in agents.load_adapters()}
+SERVED = [name for name, one in ADAPTERS.items() if agents.load_server_provider(one) is not None]
 
 
 def test_a_life_is_a_pid_with_its_start():
-    assert Face(Process(pid=7, pid_started=77), 5).life == (7, 77)
+    assert ServedAgent(ProcessInfo(pid=7, pid_started=77), 5).process_key == (7, 77)
 
 
 def test_these_have_a_server_of_their_own():
@@ -22,7 +22,7 @@ def test_these_have_a_server_of_their_own():
 
 @pytest.mark.parametrize("name", SERVED)
 def test_its_server_speaks_in_a_source_that_the_adapter_declares_and_believes(name):
-    adapter, host = ADAPTERS[name], agents.host_of(ADAPTERS[name])
+    adapter, host = ADAPTERS[name], agents.load_server_provider(ADAPTERS[name])
     source = next(one for one in adapter.sources if one.name == host.source)
     assert (source.tier, source.rank) == ("deterministic", 1)
     assert {"native_approve", "native_send"} <= adapter.capabilities
@@ -30,25 +30,25 @@ def test_its_server_speaks_in_a_source_that_the_adapter_declares_and_believes(na
 
 @pytest.mark.parametrize("name", SERVED)
 def test_of_a_process_of_which_nothing_is_known_no_server_is_guessed(name):
-    assert agents.host_of(ADAPTERS[name]).place_of(Process(pid=0)) == ""
+    assert agents.load_server_provider(ADAPTERS[name]).get_server_key(ProcessInfo(pid=0)) == ""
 
 
 def test_one_from_outside_says_where_its_modules_stand():
     can = frozenset({"native_approve"})
     toy = SimpleNamespace(name="toy", package="termvisor.agents.adapters.codex", capabilities=can)
-    assert agents.host_of(toy).source == "app_server"
-    assert agents.host_of(SimpleNamespace(name="toy", capabilities=can)) is None
+    assert agents.load_server_provider(toy).source == "app_server"
+    assert agents.load_server_provider(SimpleNamespace(name="toy", capabilities=can)) is None
 
 
 def test_an_adapter_without_one_has_none_and_one_that_cannot_be_loaded_is_left_out(monkeypatch):
-    assert agents.host_of(None) is None
-    assert agents.host_of(ADAPTERS["gemini"]) is None
+    assert agents.load_server_provider(None) is None
+    assert agents.load_server_provider(ADAPTERS["gemini"]) is None
 
     def broken(_name: str) -> None:
         raise RuntimeError("broken")
 
     monkeypatch.setattr(agents, "import_module", broken)
-    assert agents.host_of(ADAPTERS["codex"]) is None
+    assert agents.load_server_provider(ADAPTERS["codex"]) is None
 
 
 def test_what_lacks_inside_a_module_is_not_taken_for_the_lack_of_the_module(monkeypatch):
@@ -57,4 +57,4 @@ def test_what_lacks_inside_a_module_is_not_taken_for_the_lack_of_the_module(monk
 
     monkeypatch.setattr(agents, "import_module", lacking)
     with pytest.raises(ModuleNotFoundError):
-        agents.beside(SimpleNamespace(name="codex"), "served")
+        agents.import_adapter_module(SimpleNamespace(name="codex"), "served")

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.tool_finished import tool_end
-from termvisor.model.agent.tool_finished import ToolEnd, spelled
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.tool_finished import parse_tool_end
+from termvisor.model.agent.tool_finished import ToolFinished, encode_tool_input
 
 GIVEN = {"b": 1, "a": "x"}
 
@@ -14,13 +14,13 @@ def line(event: str = "PostToolUse", **payload: object) -> str:
     return json.dumps({"event": event, "at": 5, "payload": {**told, **payload}})
 
 
-def read(text: str, source: str = "hook") -> ToolEnd | None:
-    return tool_end(Record(source=source, text=text, at=9))
+def read(text: str, source: str = "hook") -> ToolFinished | None:
+    return parse_tool_end(SourceRecord(source=source, text=text, at=9))
 
 
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "PermissionDenied"])
 def test_the_end_of_a_tool_says_which_one(event):
-    assert read(line(event)) == ToolEnd(session="s1", tool="Bash", given='{"a":"x","b":1}', at=5_000_000)
+    assert read(line(event)) == ToolFinished(session="s1", tool="Bash", given='{"a":"x","b":1}', at=5_000_000)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_what_a_tool_was_given_is_redacted_and_spelled_one_way():
     end = read(line(tool_input={"command": secret}))
     assert end is not None
     assert secret not in end.given
-    assert spelled({"x": 1, "a": 2}) == spelled({"a": 2, "x": 1})
+    assert encode_tool_input({"x": 1, "a": 2}) == encode_tool_input({"a": 2, "x": 1})

@@ -2,17 +2,17 @@
 
 import pytest
 
-from termvisor.agents import load
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.tracking import Circle
-from tests.recordings.scene import runs
+from termvisor.agents import load_adapters
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.tracking import AdapterRegistry
+from tests.recordings.scene import load_runs
 
-CIRCLE = Circle(load)
+CIRCLE = AdapterRegistry(load_adapters)
 
 
 def spoken(agent: str) -> list:
-    records = [record for run in runs(agent) for scene in run for record in scene.records]
-    return [words for record in records for words in CIRCLE.words(agent, record)]
+    records = [record for run in load_runs(agent) for scene in run for record in scene.records]
+    return [words for record in records for words in CIRCLE.read_transcript(agent, record)]
 
 
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "copilot"])
@@ -27,5 +27,5 @@ def test_both_sides_of_a_recorded_conversation_are_found(agent: str) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"payload": 7, "data": [], "message": "x", "v": 1}'])
 @pytest.mark.parametrize("source", ["transcript", "hook", "session_file"])
 def test_whatever_is_written_there_does_no_harm(agent: str, text: str, source: str) -> None:
-    assert CIRCLE.words(agent, Record(source=source, text=text, at=1)) == ()
-    assert CIRCLE.failures == {}
+    assert CIRCLE.read_transcript(agent, SourceRecord(source=source, text=text, at=1)) == ()
+    assert CIRCLE.failure_counts == {}

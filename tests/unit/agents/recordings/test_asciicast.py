@@ -7,35 +7,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.recordings.__main__ import explained
-from termvisor.agents.recordings.asciicast import read
+from termvisor.agents.recordings.__main__ import explain_recording
+from termvisor.agents.recordings.asciicast import read_cast
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import Frame
+from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.model.terminal.screen import Screen
-from termvisor.ops.history._asciicast import Cast, Marker
-from tests.recordings.scene import Scene, scenes
+from termvisor.ops.history._asciicast import AsciicastWriter, CastMarker
+from tests.recordings.scene import Scene, load_scenes
 
 AT = 1_700_000_000 * NS
 
 
-def frame(rows: Iterable[str], at: int = AT, *, width: int = 40, height: int = 4) -> Frame:
+def frame(rows: Iterable[str], at: int = AT, *, width: int = 40, height: int = 4) -> ReplayFrame:
     shown = [*rows, *[""] * height][:height]
-    return Frame(pane=PaneId(7), at=at, rows=tuple(shown), width=width, height=height, cursor_x=1, cursor_y=2)
+    return ReplayFrame(pane=PaneId(7), at=at, rows=tuple(shown), width=width, height=height, cursor_x=1, cursor_y=2)
 
 
-def film(*frames: Frame, markers: Iterable[Marker] = ()) -> bytes:
-    cast = Cast()
-    lines = [cast.header(frames[0], "pane 7")]
+def film(*frames: ReplayFrame, markers: Iterable[CastMarker] = ()) -> bytes:
+    cast = AsciicastWriter()
+    lines = [cast.write_header(frames[0], "pane 7")]
     for one in frames:
-        lines += cast.frame(one)
-    lines += [cast.marker(marker) for marker in markers]
+        lines += cast.write_frame(one)
+    lines += [cast.write_marker(marker) for marker in markers]
     return "\n".join(lines).encode()
 
 
 def screens(data: bytes) -> list[Screen]:
-    return [one.screen for one in read("film.cast", data).moments]
+    return [one.screen for one in read_cast("film.cast", data).moments]
 
 
 def test_what_was_painted_is_seen_again() -> None:
@@ -61,7 +61,9 @@ def test_every_film_of_ours_can_be_read(shown: list[list[str]]) -> None:
 
 
 def test_the_agent_is_the_one_that_a_marker_names() -> None:
-    recording = read("film.cast", film(frame(["x"]), markers=[Marker(AT, "agent_began runtime=3 agent=codex pid=77")]))
+    recording = read_cast(
+        "film.cast", film(frame(["x"]), markers=[CastMarker(AT, "agent_began runtime=3 agent=codex pid=77")])
+    )
     assert (recording.agent, recording.runtime.pid) == ("codex", 77)
 
 
@@ -84,11 +86,11 @@ HEAD = '{"version": 3, "term": {"cols": 20, "rows": 2}, "timestamp": 100}'
 )
 def test_a_film_of_another_maker_is_refused(lines: list[str], why: str) -> None:
     with pytest.raises(BadRequest, match=why):
-        read("film.cast", "\n".join(lines).encode())
+        read_cast("film.cast", "\n".join(lines).encode())
 
 
 def scene(agent: str, name: str) -> Scene:
-    return next(one for one in scenes(agent) if one.name == name)
+    return next(one for one in load_scenes(agent) if one.name == name)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_screens_alone_say_what_an_agent_does(tmp_path: Path, agent: str, name: 
     size = {"width": shown.width, "height": shown.height}
     path = tmp_path / "film.cast"
     path.write_bytes(film(frame(["$ agent"], **size), frame(shown.rows, AT + NS, **size)))
-    found = explained(str(path), "", "30s")
+    found = explain_recording(str(path), "", "30s")
     assert (found.view.state.agent, found.view.state.value, found.view.state.evidence_mode) == (
         agent,
         state,
@@ -112,5 +114,5 @@ def test_a_film_in_which_no_agent_is_seen_wants_its_name(tmp_path: Path) -> None
     path = tmp_path / "film.cast"
     path.write_bytes(film(frame(["$ make"])))
     with pytest.raises(Exception, match="does not say whose it is"):
-        explained(str(path), "", "")
-    assert explained(str(path), "codex", "").view.state.value == "unknown"
+        explain_recording(str(path), "", "")
+    assert explain_recording(str(path), "codex", "").view.state.value == "unknown"

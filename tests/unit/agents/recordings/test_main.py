@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.recordings.__main__ import moment, opened
+from termvisor.agents.recordings.__main__ import open_recording, resolve_instant
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
-from tests.recordings.scene import FOLDER
+from tests.recordings.scene import RECORDINGS_FOLDER
 
 
 @pytest.mark.parametrize(
@@ -23,24 +23,24 @@ def test_a_file_that_is_no_recording_says_why(tmp_path: Path, text: bytes, why: 
     path = tmp_path / "some.json"
     path.write_bytes(text)
     with pytest.raises(BadRequest, match=why):
-        opened(str(path))
+        open_recording(str(path))
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     for path in (tmp_path / "none.json", tmp_path):
         with pytest.raises(BadRequest, match="cannot be read"):
-            opened(str(path))
+            open_recording(str(path))
 
 
 def test_a_screen_of_nobody_is_no_recording() -> None:
     with pytest.raises(BadRequest, match="is no recording of an agent"):
-        opened(str(FOLDER / "near_misses" / "vim_codex.json"))
+        open_recording(str(RECORDINGS_FOLDER / "near_misses" / "vim_codex.json"))
 
 
 def test_an_instant_is_so_long_after_the_beginning_or_a_date() -> None:
-    recording = opened(str(FOLDER / "codex" / "start.json"))
-    assert moment(recording, "") == recording.ended_at
-    assert moment(recording, "90s") == recording.began_at + 90 * NS
-    assert moment(recording, "1970-01-01T00:01:00Z") == 60 * NS
+    recording = open_recording(str(RECORDINGS_FOLDER / "codex" / "start.json"))
+    assert resolve_instant(recording, "") == recording.ended_at
+    assert resolve_instant(recording, "90s") == recording.began_at + 90 * NS
+    assert resolve_instant(recording, "1970-01-01T00:01:00Z") == 60 * NS
     with pytest.raises(BadRequest, match="not a time"):
-        moment(recording, "soon")
+        resolve_instant(recording, "soon")

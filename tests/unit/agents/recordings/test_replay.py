@@ -4,23 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents import load
-from termvisor.agents.recordings.__main__ import explained, moment, opened
-from termvisor.agents.recordings.replay import replay
-from termvisor.agents.state.thresholds import Measure
-from termvisor.agents.tracking import Circle, Terms
+from termvisor.agents import load_adapters
+from termvisor.agents.recordings.__main__ import explain_recording, open_recording, resolve_instant
+from termvisor.agents.recordings.replay import replay_recording
+from termvisor.agents.state.thresholds import Thresholds
+from termvisor.agents.tracking import AdapterRegistry, TrackingConfig
 from termvisor.clock import NS
-from termvisor.errors import BadRequest, NoAgent
-from tests.recordings.scene import FOLDER
+from termvisor.errors import AgentNotFound, BadRequest
+from tests.recordings.scene import RECORDINGS_FOLDER
 
-CLAUDE = FOLDER / "claude_code"
-CIRCLE = Circle(load)
-TERMS = Terms(measure=Measure(sources=CIRCLE.sources), resume=CIRCLE.resume)
+CLAUDE = RECORDINGS_FOLDER / "claude_code"
+CIRCLE = AdapterRegistry(load_adapters)
+TERMS = TrackingConfig(thresholds=Thresholds(sources=CIRCLE.sources), build_resume_command=CIRCLE.build_resume_command)
 
 
 def told(path: Path, at: str = ""):
-    recording = opened(str(path))
-    return replay(recording, moment(recording, at), CIRCLE, TERMS)
+    recording = open_recording(str(path))
+    return replay_recording(recording, resolve_instant(recording, at), CIRCLE, TERMS)
 
 
 def test_a_moment_is_heard_with_the_earlier_ones_of_its_run() -> None:
@@ -55,7 +55,7 @@ def test_an_instant_before_the_beginning_is_refused() -> None:
 
 def test_an_agent_that_nobody_knows_is_refused() -> None:
     with pytest.raises(BadRequest, match="no agent is known by the name clod"):
-        explained(str(CLAUDE / "completed.json"), "clod", "")
+        explain_recording(str(CLAUDE / "completed.json"), "clod", "")
 
 
 def test_who_ended_is_not_explained(tmp_path: Path) -> None:
@@ -64,5 +64,5 @@ def test_who_ended_is_not_explained(tmp_path: Path) -> None:
     began, over = '[0, "m", "agent_began runtime=1 agent=codex pid=7"]', '[5, "m", "agent_ended agent=codex"]'
     path.write_text("\n".join([head, '[0, "o", "\\u001b[1;1Hhello"]', began, over, '[1, "o", "\\u001b[2;1H$"]']))
     assert told(path, "2s").view.state.reason == "unknown_screen"
-    with pytest.raises(NoAgent, match="had ended"):
+    with pytest.raises(AgentNotFound, match="had ended"):
         told(path)

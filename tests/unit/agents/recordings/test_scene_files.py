@@ -5,29 +5,29 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.recordings.scene_files import read
+from termvisor.agents.recordings.scene_files import read_scenes
 from termvisor.errors import BadRequest
-from tests.recordings.scene import FOLDER, runs
+from tests.recordings.scene import RECORDINGS_FOLDER, load_runs
 
 
 def moments(path: Path) -> int:
-    return len(read(str(path), path.read_bytes()).moments)
+    return len(read_scenes(str(path), path.read_bytes()).moments)
 
 
 def test_those_of_its_run_before_it_and_no_others_belong_to_it(tmp_path: Path) -> None:
-    run = next(run for run in runs("claude_code") if len(run) > 3)
+    run = next(run for run in load_runs("claude_code") if len(run) > 3)
     for scene in run:
-        shutil.copy(FOLDER / "claude_code" / f"{scene.name}.json", tmp_path)
+        shutil.copy(RECORDINGS_FOLDER / "claude_code" / f"{scene.name}.json", tmp_path)
     (tmp_path / "other.json").write_text("{}")
-    shutil.copy(FOLDER / "codex" / "start.json", tmp_path / "codex_start.json")
+    shutil.copy(RECORDINGS_FOLDER / "codex" / "start.json", tmp_path / "codex_start.json")
     assert [moments(tmp_path / f"{scene.name}.json") for scene in run] == list(range(1, len(run) + 1))
 
 
 def test_alone_it_is_one_moment(tmp_path: Path) -> None:
-    shutil.copy(FOLDER / "claude_code" / "completed.json", tmp_path)
+    shutil.copy(RECORDINGS_FOLDER / "claude_code" / "completed.json", tmp_path)
     assert moments(tmp_path / "completed.json") == 1
 
 
 def test_another_file_is_none(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="is no recording"):
-        read(str(tmp_path / "x.json"), b"[]")
+        read_scenes(str(tmp_path / "x.json"), b"[]")

@@ -6,30 +6,30 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.sources.hook_spool import Spool
-from termvisor.agents.sources.reader_health import NOT_YET
-from termvisor.agents.sources.source_watcher import Listening
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.sources.hook_spool import HookSpool
+from termvisor.agents.sources.reader_health import NOT_SCANNED_YET
+from termvisor.agents.sources.source_watcher import SourceWatcher
 from termvisor.clock import SystemClock
-from tests.unit.waiting import until
+from tests.unit.wait_until import wait_until
 
 
-class Desk:
+class WatcherScene:
     """``refusals`` are raised, one a call, in place of storing what was heard."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.refusals: list[Exception] = []
+        self.records: list[SourceRecord] = []
+        self.storage_errors: list[Exception] = []
         self.clock = SystemClock()
-        self.listening = self.open()
+        self.watcher = self.build_watcher()
         self.task: asyncio.Task[None] | None = None
 
-    def open(self, spool: Spool | None = None) -> Listening:
-        self.listening = Listening(self.heard, self.clock, spool)
-        return self.listening
+    def build_watcher(self, spool: HookSpool | None = None) -> SourceWatcher:
+        self.watcher = SourceWatcher(self.store_records, self.clock, spool)
+        return self.watcher
 
     def run(self) -> None:
-        self.task = asyncio.ensure_future(self.listening.run())
+        self.task = asyncio.ensure_future(self.watcher.run())
 
     async def close(self) -> None:
         if self.task:
@@ -38,29 +38,29 @@ class Desk:
                 await self.task
             self.task = None
 
-    async def heard(self, records: list[Record]) -> None:
-        if self.refusals:
-            raise self.refusals.pop()
+    async def store_records(self, records: list[SourceRecord]) -> None:
+        if self.storage_errors:
+            raise self.storage_errors.pop()
         self.records += records
 
     @property
     def texts(self) -> list[str]:
         return [record.text for record in self.records]
 
-    async def read(self, *texts: str) -> None:
+    async def wait_for_texts(self, *texts: str) -> None:
         """Wait until exactly these texts were heard so far."""
-        await until(lambda: len(self.records) >= len(texts))
+        await wait_until(lambda: len(self.records) >= len(texts))
         assert self.texts == list(texts)
 
-    async def status(self, *statuses: str) -> None:
+    async def wait_for_status(self, *statuses: str) -> None:
         """Wait until the sources do so, after a look at each."""
-        health = self.listening.health
-        await until(lambda: all(one.detail != NOT_YET for one in health()))
-        await until(lambda: [one.status for one in health()] == list(statuses))
+        health = self.watcher.list_health
+        await wait_until(lambda: all(one.detail != NOT_SCANNED_YET for one in health()))
+        await wait_until(lambda: [one.status for one in health()] == list(statuses))
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
+async def watcher_scene() -> AsyncIterator[WatcherScene]:
+    made = WatcherScene()
     yield made
     await made.close()

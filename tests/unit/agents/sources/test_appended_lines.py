@@ -4,12 +4,11 @@ import os
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Watch
-from termvisor.agents.sources import appended_lines as lines
-from termvisor.agents.sources import tail
-from termvisor.agents.sources.appended_lines import LinesReader
+from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources import appended_lines, tail
+from termvisor.agents.sources.appended_lines import AppendedLinesReader
 from termvisor.clock import SystemClock
-from termvisor.model.agent.signal import Hint
+from termvisor.model.agent.signal import ProcessHint
 
 
 @pytest.fixture
@@ -19,9 +18,11 @@ def log(tmp_path):
     return path
 
 
-def reader(folder, **more) -> LinesReader:
-    watch = Watch(source="transcript", kind="lines", folder=str(folder), pattern="*.jsonl", hint=Hint(pid=7), **more)
-    return LinesReader(watch, SystemClock())
+def reader(folder, **more) -> AppendedLinesReader:
+    watch = WatchedPath(
+        source="transcript", kind="lines", folder=str(folder), pattern="*.jsonl", hint=ProcessHint(pid=7), **more
+    )
+    return AppendedLinesReader(watch, SystemClock())
 
 
 def append(path, text: str) -> None:
@@ -35,101 +36,101 @@ def texts(look) -> list[str]:
 
 def test_what_stood_there_before_is_read_only_where_it_is_wanted(log, tmp_path):
     new, all_of_it = reader(tmp_path), reader(tmp_path, from_start=True)
-    assert texts(new.look(None)) == []
-    assert texts(all_of_it.look(None)) == ["before"]
+    assert texts(new.scan(None)) == []
+    assert texts(all_of_it.scan(None)) == ["before"]
     append(log, "after\n")
-    assert texts(new.look([str(log)])) == texts(all_of_it.look(None)) == ["after"]
+    assert texts(new.scan([str(log)])) == texts(all_of_it.scan(None)) == ["after"]
 
 
 def test_a_record_says_where_it_was_read_and_of_whom(log, tmp_path):
-    (record,) = reader(tmp_path, from_start=True).look(None).records
+    (record,) = reader(tmp_path, from_start=True).scan(None).records
     assert (record.source, record.path, record.hint.pid) == ("transcript", str(log), 7)
     assert (record.seq, record.life) == (None, 0)
 
 
 def test_the_same_line_has_the_same_id_whenever_it_is_read_and_another_has_not(log, tmp_path):
     append(log, "before\n")
-    first, second = reader(tmp_path, from_start=True).look(None).records
-    again, _ = reader(tmp_path, from_start=True).look(None).records
+    first, second = reader(tmp_path, from_start=True).scan(None).records
+    again, _ = reader(tmp_path, from_start=True).scan(None).records
     assert first.event_id == again.event_id != second.event_id
 
 
 def test_files_that_come_later_are_read_from_their_start(tmp_path):
     folder = tmp_path / "later"
     one = reader(folder)
-    look = one.look(None)
-    assert (look.records, look.awaited) == ([], str(tmp_path))
+    look = one.scan(None)
+    assert (look.records, look.awaited_folder) == ([], str(tmp_path))
     folder.mkdir()
     (folder / "new.jsonl").write_text("hello\nhal")
-    assert texts(one.look(None)) == ["hello"]
+    assert texts(one.scan(None)) == ["hello"]
     append(folder / "new.jsonl", "f\r\n")
     (folder / "other.txt").write_text("not one of them\n")
-    assert texts(one.look([str(folder / "new.jsonl"), str(folder / "other.txt")])) == ["half"]
+    assert texts(one.scan([str(folder / "new.jsonl"), str(folder / "other.txt")])) == ["half"]
 
 
 def test_folders_below_count_where_the_watch_is_deep(tmp_path):
     one = reader(tmp_path, is_deep=True)
-    one.look(None)
+    one.scan(None)
     (tmp_path / "x" / "y").mkdir(parents=True)
     (tmp_path / "x" / "y" / "deep.jsonl").write_text("deep\n")
-    look = one.look(None)
+    look = one.scan(None)
     assert texts(look) == ["deep"]
     assert str(tmp_path / "x/y") in look.folders
 
 
 def test_a_file_that_is_cut_or_replaced_is_read_anew(log, tmp_path):
     one = reader(tmp_path)
-    one.look(None)
+    one.scan(None)
     log.write_text("cut\n")
-    assert texts(one.look([str(log)])) == ["cut"]
+    assert texts(one.scan([str(log)])) == ["cut"]
     (tmp_path / "tmp").write_text("replaced\n")
     os.replace(tmp_path / "tmp", log)
-    assert texts(one.look([str(log), str(tmp_path / "tmp")])) == ["replaced"]
+    assert texts(one.scan([str(log), str(tmp_path / "tmp")])) == ["replaced"]
 
 
 def test_a_rewrite_of_the_same_length_within_the_same_tick_is_seen(log, tmp_path):
     one = reader(tmp_path, from_start=True)
-    one.look(None)
+    one.scan(None)
     log.write_text("BEFORE\n")
-    assert texts(one.look(None)) == ["BEFORE"]
+    assert texts(one.scan(None)) == ["BEFORE"]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.1", "b.jsonl"])
 def test_a_rotated_file_is_read_to_its_end_under_any_name_and_not_again(log, tmp_path, name):
     one = reader(tmp_path)
-    one.look(None)
+    one.scan(None)
     append(log, "unread\nhal")
     old = tmp_path / name
     os.rename(log, old)
     log.write_text("fresh\n")
     append(old, "f\n")
-    assert sorted(texts(one.look([str(log)]))) == ["fresh", "half", "unread"]
+    assert sorted(texts(one.scan([str(log)]))) == ["fresh", "half", "unread"]
     append(old, "late\n")
-    assert one.concerns(str(old))
-    assert texts(one.look([str(old)])) == ["late"]
-    assert texts(one.look(None)) == []
+    assert one.is_relevant_path(str(old))
+    assert texts(one.scan([str(old)])) == ["late"]
+    assert texts(one.scan(None)) == []
 
 
 def test_only_names_that_fit_are_of_concern(log, tmp_path):
     one = reader(tmp_path)
-    one.look(None)
-    assert one.concerns(str(log))
-    assert not one.concerns(str(tmp_path / "notes.txt"))
-    look = one.look([str(tmp_path / "notes.txt")])
-    assert (look.records, look.is_whole) == ([], False)
+    one.scan(None)
+    assert one.is_relevant_path(str(log))
+    assert not one.is_relevant_path(str(tmp_path / "notes.txt"))
+    look = one.scan([str(tmp_path / "notes.txt")])
+    assert (look.records, look.is_full_scan) == ([], False)
 
 
 def test_a_long_file_is_told_in_parts_and_a_line_that_is_too_long_is_counted(log, tmp_path, monkeypatch):
-    monkeypatch.setattr(tail, "PIECE", 64)
-    monkeypatch.setattr(lines, "PIECE", 64)
-    monkeypatch.setattr(tail, "LONGEST", 100)
+    monkeypatch.setattr(tail, "READ_CHUNK_BYTES", 64)
+    monkeypatch.setattr(appended_lines, "READ_CHUNK_BYTES", 64)
+    monkeypatch.setattr(tail, "MAX_LINE_BYTES", 100)
     one = reader(tmp_path)
-    one.look(None)
+    one.scan(None)
     append(log, "x" * 200 + "\n" + "".join(f"line {number}\n" for number in range(50)))
     (tmp_path / "b.jsonl").write_text("other\n")
-    looks = [one.look([str(log), str(tmp_path / "b.jsonl")])]
-    while looks[-1].again_in == 0.0:
-        looks.append(one.look(set()))
+    looks = [one.scan([str(log), str(tmp_path / "b.jsonl")])]
+    while looks[-1].rescan_after_s == 0.0:
+        looks.append(one.scan(set()))
     found = [text for look in looks for text in texts(look)]
     assert [text for text in found if text != "other"] == [f"line {number}" for number in range(50)]
     assert found.count("other") == 1
@@ -138,12 +139,12 @@ def test_a_long_file_is_told_in_parts_and_a_line_that_is_too_long_is_counted(log
 
 def test_a_file_that_cannot_be_read_is_told_and_the_others_are_read(log, tmp_path, monkeypatch):
     (tmp_path / "b.jsonl").write_text("other\n")
-    honest = lines.opened
+    honest = appended_lines.open_for_reading
 
     def refused(path: str) -> int:
         return honest(path if path.endswith("b.jsonl") else f"{path}/no")
 
-    monkeypatch.setattr(lines, "opened", refused)
-    look = reader(tmp_path, from_start=True).look(None)
+    monkeypatch.setattr(appended_lines, "open_for_reading", refused)
+    look = reader(tmp_path, from_start=True).scan(None)
     assert texts(look) == ["other"]
     assert look.detail == f"cannot read {log}: Not a directory"

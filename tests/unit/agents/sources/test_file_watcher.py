@@ -5,15 +5,15 @@ import os
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Watch
-from termvisor.agents.sources import file_watcher as listener
-from termvisor.agents.sources.appended_lines import LinesReader
+from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources import file_watcher
+from termvisor.agents.sources.appended_lines import AppendedLinesReader
 from termvisor.system.inotify import Inotify
-from tests.unit.waiting import until
+from tests.unit.wait_until import wait_until
 
 
-def watch(folder, kind: str = "lines", name: str = "*.jsonl", **more) -> Watch:
-    return Watch(source="transcript", kind=kind, folder=str(folder), pattern=name, **more)
+def watch(folder, kind: str = "lines", name: str = "*.jsonl", **more) -> WatchedPath:
+    return WatchedPath(source="transcript", kind=kind, folder=str(folder), pattern=name, **more)
 
 
 def append(path, text: str) -> None:
@@ -24,111 +24,111 @@ def append(path, text: str) -> None:
 @pytest.fixture
 def quick(monkeypatch):
     """What could not be heard is looked at without waiting for a second."""
-    monkeypatch.setattr(listener, "_POLL", 0.01)
+    monkeypatch.setattr(file_watcher, "_POLL_INTERVAL_S", 0.01)
 
 
-async def test_a_change_is_heard_without_looking_around(desk, tmp_path, monkeypatch):
-    monkeypatch.setattr(listener, "_SURELY", 3600.0)
-    desk.listening.watch("a", [watch(tmp_path)])
-    desk.run()
-    await desk.status("quiet")
+async def test_a_change_is_heard_without_looking_around(watcher_scene, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
+    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("quiet")
     append(tmp_path / "a.jsonl", "one\n")
-    await desk.read("one")
+    await watcher_scene.wait_for_texts("one")
     append(tmp_path / "a.jsonl", "tw")
     append(tmp_path / "a.jsonl", "o\nthree\n")
-    await desk.read("one", "two", "three")
-    (health,) = desk.listening.health()
+    await watcher_scene.wait_for_texts("one", "two", "three")
+    (health,) = watcher_scene.watcher.list_health()
     assert (health.status, health.records, health.detail) == ("well", 3, "")
-    assert health.heard_at == pytest.approx(desk.records[-1].at, abs=10**10)
+    assert health.heard_at == pytest.approx(watcher_scene.records[-1].at, abs=10**10)
 
 
-async def test_a_folder_that_is_missing_is_heard_as_soon_as_it_comes_and_comes_back(desk, tmp_path):
+async def test_a_folder_that_is_missing_is_heard_as_soon_as_it_comes_and_comes_back(watcher_scene, tmp_path):
     folder = tmp_path / "not" / "yet"
-    desk.listening.watch("a", [watch(folder, is_deep=True)])
-    desk.run()
-    await desk.status("absent")
+    watcher_scene.watcher.watch("a", [watch(folder, is_deep=True)])
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("absent")
     (tmp_path / "unrelated").touch()
     folder.mkdir(parents=True)
     (folder / "a.jsonl").write_text("one\n")
-    await desk.read("one")
+    await watcher_scene.wait_for_texts("one")
     (folder / "sub").mkdir()
     (folder / "sub" / "b.jsonl").write_text("two\n")
-    await desk.read("one", "two")
+    await watcher_scene.wait_for_texts("one", "two")
     os.rename(folder, tmp_path / "gone")
-    await desk.status("absent")
+    await watcher_scene.wait_for_status("absent")
     folder.mkdir()
     (folder / "c.jsonl").write_text("three\n")
-    await desk.read("one", "two", "three")
+    await watcher_scene.wait_for_texts("one", "two", "three")
 
 
-async def test_secrets_do_not_get_through(desk, tmp_path):
-    desk.listening.watch("a", [watch(tmp_path)])
-    desk.run()
-    await desk.status("quiet")
+async def test_secrets_do_not_get_through(watcher_scene, tmp_path):
+    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("quiet")
     append(tmp_path / "a.jsonl", '{"command":"export PASSWORD=hunter22"}\n')
-    await desk.read('{"command":"export PASSWORD=[redacted:password_assignment]"}')
+    await watcher_scene.wait_for_texts('{"command":"export PASSWORD=[redacted:password_assignment]"}')
 
 
-async def test_where_no_watch_is_left_it_is_looked_at_and_health_says_so(desk, tmp_path, monkeypatch, quick):
+async def test_where_no_watch_is_left_it_is_looked_at_and_health_says_so(watcher_scene, tmp_path, monkeypatch, quick):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Inotify, "hear", full)
-    desk.listening.watch("a", [watch(tmp_path)])
-    desk.run()
-    await desk.status("quiet")
+    monkeypatch.setattr(Inotify, "watch_folder", full)
+    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("quiet")
     append(tmp_path / "a.jsonl", "one\n")
-    await desk.read("one")
-    (health,) = desk.listening.health()
+    await watcher_scene.wait_for_texts("one")
+    (health,) = watcher_scene.watcher.list_health()
     assert health.detail == "looked at every second: no inotify watch is left (fs.inotify.max_user_watches)"
     monkeypatch.undo()
-    await until(lambda: desk.listening.health()[0].detail == "")
+    await wait_until(lambda: watcher_scene.watcher.list_health()[0].detail == "")
     append(tmp_path / "a.jsonl", "two\n")
-    await desk.read("one", "two")
+    await watcher_scene.wait_for_texts("one", "two")
 
 
-async def test_what_could_not_be_stored_is_handed_on_again_and_nothing_is_lost(desk, tmp_path):
-    desk.listening.watch("a", [watch(tmp_path)])
-    desk.run()
-    await desk.status("quiet")
-    desk.refusals.append(RuntimeError("the database is busy"))
+async def test_what_could_not_be_stored_is_handed_on_again_and_nothing_is_lost(watcher_scene, tmp_path):
+    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("quiet")
+    watcher_scene.storage_errors.append(RuntimeError("the database is busy"))
     append(tmp_path / "a.jsonl", "one\n")
-    await desk.status("down")
-    assert desk.listening.health()[0].detail == "the database is busy"
+    await watcher_scene.wait_for_status("down")
+    assert watcher_scene.watcher.list_health()[0].detail == "the database is busy"
     append(tmp_path / "a.jsonl", "two\n")
-    await desk.read("one", "two")
-    await desk.status("well")
+    await watcher_scene.wait_for_texts("one", "two")
+    await watcher_scene.wait_for_status("well")
 
 
-async def test_a_reader_that_fails_is_tried_again_and_mended(desk, tmp_path, monkeypatch):
-    honest, failures = LinesReader.look, [OSError(errno.EIO, "Input/output error"), RuntimeError()]
+async def test_a_reader_that_fails_is_tried_again_and_mended(watcher_scene, tmp_path, monkeypatch):
+    honest, failures = AppendedLinesReader.scan, [OSError(errno.EIO, "Input/output error"), RuntimeError()]
 
     def look(self, paths):
         if failures:
             raise failures.pop()
         return honest(self, paths)
 
-    monkeypatch.setattr(LinesReader, "look", look)
-    desk.listening.watch("a", [watch(tmp_path, from_start=True)])
+    monkeypatch.setattr(AppendedLinesReader, "scan", look)
+    watcher_scene.watcher.watch("a", [watch(tmp_path, from_start=True)])
     (tmp_path / "a.jsonl").write_text("one\n")
-    desk.run()
-    await desk.status("down")
-    await desk.read("one")
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("down")
+    await watcher_scene.wait_for_texts("one")
     assert failures == []
 
 
-async def test_everything_is_looked_at_once_in_a_while_though_nothing_was_heard(desk, tmp_path, monkeypatch):
-    monkeypatch.setattr(listener, "_SURELY", 0.01)
+async def test_everything_is_looked_at_once_in_a_while_though_nothing_was_heard(watcher_scene, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 0.01)
     (tmp_path / "first").mkdir()
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "a.jsonl").write_text("one\n")
     (tmp_path / "link").symlink_to(tmp_path / "first")
-    desk.listening.watch("a", [watch(tmp_path / "link")])
-    desk.run()
-    await desk.status("quiet")
+    watcher_scene.watcher.watch("a", [watch(tmp_path / "link")])
+    watcher_scene.run()
+    await watcher_scene.wait_for_status("quiet")
     os.symlink(tmp_path / "second", tmp_path / "turned")
     os.replace(tmp_path / "turned", tmp_path / "link")
-    await desk.read("one")
-    monkeypatch.setattr(listener, "_SURELY", 3600.0)
+    await watcher_scene.wait_for_texts("one")
+    monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
     append(tmp_path / "second" / "a.jsonl", "two\n")
-    await desk.read("one", "two")
+    await watcher_scene.wait_for_texts("one", "two")

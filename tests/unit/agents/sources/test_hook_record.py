@@ -5,20 +5,28 @@ import os
 
 import pytest
 
-from termvisor.agents.sources.hook_record import LARGEST, beside, understood, with_payload, without_payload
+from termvisor.agents.sources.hook_record import (
+    MAX_PAYLOAD_BYTES,
+    embed_empty_payload,
+    embed_payload,
+    find_payload_name,
+    parse_hook_record,
+)
 
 LINE = b'{"v":1,"agent":"claude_code","event":"Stop","at":5,"pane":"%5","tmux":"/tmp/t,12,0","pid":77,"payload":{}}'
 
 
 def test_a_line_tells_whom_it_is_about():
-    line = understood(LINE)
+    line = parse_hook_record(LINE)
     assert (line.agent, line.event) == ("claude_code", "Stop")
     assert (line.hint.socket, line.hint.mux_pane, line.hint.pid) == ("/tmp/t", "%5", 77)
 
 
 @pytest.mark.parametrize("pane", ["", "5", "%", "%x", "%5;rm"])
 def test_a_pane_that_is_none_is_no_hint(pane):
-    hint = understood(json.dumps({"v": 1, "agent": "codex", "event": "Stop", "pane": pane, "pid": -3}).encode()).hint
+    hint = parse_hook_record(
+        json.dumps({"v": 1, "agent": "codex", "event": "Stop", "pane": pane, "pid": -3}).encode()
+    ).hint
     assert (hint.mux_pane, hint.socket, hint.pid) == (None, "", 0)
 
 
@@ -40,7 +48,7 @@ def test_a_pane_that_is_none_is_no_hint(pane):
     ],
 )
 def test_what_no_hook_wrote_is_not_understood(data):
-    assert understood(data) is None
+    assert parse_hook_record(data) is None
 
 
 @pytest.mark.parametrize(
@@ -58,31 +66,31 @@ def test_what_no_hook_wrote_is_not_understood(data):
     ],
 )
 def test_a_payload_stands_beside_the_spool_or_nowhere(file, name):
-    assert beside("/spool", file) == name
+    assert find_payload_name("/spool", file) == name
 
 
 def test_the_payload_takes_the_place_of_its_files_name(tmp_path):
     (tmp_path / "p").write_text('{"prompt":"ü"}')
     line = b'{"v":1,"agent":"codex","event":"Stop","at":5,"file":"p"}'
     whole = {"v": 1, "agent": "codex", "event": "Stop", "at": 5}
-    assert json.loads(with_payload(line, str(tmp_path / "p"))) == {**whole, "payload": {"prompt": "ü"}}
-    assert json.loads(without_payload(line)) == {**whole, "payload": {}}
+    assert json.loads(embed_payload(line, str(tmp_path / "p"))) == {**whole, "payload": {"prompt": "ü"}}
+    assert json.loads(embed_empty_payload(line)) == {**whole, "payload": {}}
 
 
 def test_a_payload_that_is_no_json_a_link_or_too_long_is_refused(tmp_path):
     (tmp_path / "p").write_text("{")
     (tmp_path / "link").symlink_to(tmp_path / "p")
-    (tmp_path / "long").write_text('"' + "x" * LARGEST + '"')
+    (tmp_path / "long").write_text('"' + "x" * MAX_PAYLOAD_BYTES + '"')
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="truncated"):
-        with_payload(LINE, str(tmp_path / "p"))
+        embed_payload(LINE, str(tmp_path / "p"))
     for name, why in {"link": "symbolic", "long": "longer", "pipe": "plain", "missing": "No such"}.items():
         with pytest.raises(OSError, match=why):
-            with_payload(LINE, str(tmp_path / name))
+            embed_payload(LINE, str(tmp_path / name))
 
 
 def test_somebody_elses_payload_is_refused(tmp_path, monkeypatch):
     (tmp_path / "p").write_text("{}")
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
     with pytest.raises(OSError, match="somebody else"):
-        with_payload(LINE, str(tmp_path / "p"))
+        embed_payload(LINE, str(tmp_path / "p"))

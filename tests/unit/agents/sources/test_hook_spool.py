@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from termvisor.agents.sources import hook_spool as spool
-from termvisor.agents.sources.hook_spool import Mark, Spool
+from termvisor.agents.sources import hook_spool
+from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import Unavailable
 
@@ -27,7 +27,7 @@ class Reading:
     def __init__(self, folder: str):
         self.folder, self.path = folder, f"{folder}/hooks.jsonl"
         self.clock = Shifted()
-        self.mark = Mark()
+        self.mark = SpoolPosition()
         self.records: list = []
         self.dropped = 0
         self.detail = ""
@@ -35,18 +35,18 @@ class Reading:
 
     def start(self) -> None:
         """A daemon that knows of the earlier one what it stored."""
-        self.spool = Spool(self.folder, self.mark, self.clock)
+        self.spool = HookSpool(self.folder, self.mark, self.clock)
 
     def look(self) -> float | None:
-        found = self.spool.look(None)
+        found = self.spool.scan(None)
         self.records += found.records
         for record in found.records:
-            assert Mark(record.life, record.seq) >= self.mark, "marks never go back"
-            self.mark = Mark(record.life, record.seq)
+            assert SpoolPosition(record.life, record.seq) >= self.mark, "marks never go back"
+            self.mark = SpoolPosition(record.life, record.seq)
         self.dropped += found.dropped
         self.detail = found.detail or self.detail
-        self.spool.delivered()
-        return found.again_in
+        self.spool.confirm_stored()
+        return found.rescan_after_s
 
     def read(self) -> list[str]:
         """Look until there is no more; the events that were found."""
@@ -66,7 +66,7 @@ class Reading:
 
 @pytest.fixture
 def reading(tmp_path, monkeypatch):
-    monkeypatch.setattr(spool, "FULL", 150)
+    monkeypatch.setattr(hook_spool, "MAX_SPOOL_BYTES", 150)
     return Reading(str(tmp_path / "spool"))
 
 
@@ -94,7 +94,7 @@ def test_what_is_written_while_nobody_reads_is_read_later_and_nothing_twice(read
 def test_what_was_not_stored_is_read_again(reading):
     reading.read()
     reading.hook("One")
-    assert len(reading.spool.look(None).records) == 1
+    assert len(reading.spool.scan(None).records) == 1
     reading.start()
     assert reading.read() == ["One"]
 
@@ -119,7 +119,7 @@ def test_a_link_in_its_place_is_refused(reading, tmp_path):
 
 def test_somebody_elses_spool_is_refused(reading, monkeypatch):
     reading.read()
-    monkeypatch.setattr(spool, "make_private", lambda folder: None)
+    monkeypatch.setattr(hook_spool, "make_private_folder", lambda folder: None)
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
     with pytest.raises(Unavailable, match="somebody else"):
         reading.read()
@@ -140,9 +140,9 @@ def test_a_long_payload_is_read_from_its_own_file_and_removed_when_it_is_stored(
     with open(payload, "w") as file:
         json.dump({"prompt": "x" * 5000}, file)
     reading.hook("Prompt", file="p1")
-    look = reading.spool.look(None)
+    look = reading.spool.scan(None)
     assert os.path.exists(payload)
-    reading.spool.delivered()
+    reading.spool.confirm_stored()
     assert json.loads(look.records[0].text)["payload"] == {"prompt": "x" * 5000}
     assert reading.names == ["hooks.jsonl"]
 
@@ -204,7 +204,7 @@ def test_old_spools_are_read_also_when_the_mark_is_lost(reading):
     reading.read()
     fill(reading)
     reading.hook("Last")
-    reading.mark = Mark()
+    reading.mark = SpoolPosition()
     reading.start()
     assert reading.read() == ["Next", "Fill", "Last"]
 
@@ -254,7 +254,7 @@ def test_a_spool_that_somebody_cut_or_removed_is_read_anew_in_a_later_life(readi
 
 
 def test_where_the_kernel_does_not_tell_who_has_it_open_we_wait_for_a_while(reading, monkeypatch):
-    monkeypatch.setattr(spool.sys, "platform", "darwin")
+    monkeypatch.setattr(hook_spool.sys, "platform", "darwin")
     reading.read()
     reading.hook("Fill", pad="x" * 200)
     while reading.names == ["hooks.jsonl"]:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from termvisor.agents.sources.json_redaction import clean
+from termvisor.agents.sources.json_redaction import redact_json_text
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcdefgh\n-----END RSA PRIVATE KEY-----"
 
@@ -21,23 +21,23 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcdefgh\n-----END RSA
     ],
 )
 def test_json_stays_json_without_its_secrets(value, secret, kept):
-    shown = clean(json.dumps(value))
+    shown = redact_json_text(json.dumps(value))
     assert json.loads(shown).keys() == value.keys()
     assert secret not in shown
     assert kept in shown
-    assert clean(shown) == shown
+    assert redact_json_text(shown) == shown
 
 
 def test_what_holds_no_secret_stays_as_it_is_to_the_byte():
     text = '{ "a" : [1, 2.50, "ü", null, {"b":"c\\n"}] }'
-    assert clean(text) == text
-    assert clean("plain text {") == "plain text {"
+    assert redact_json_text(text) == text
+    assert redact_json_text("plain text {") == "plain text {"
 
 
 def test_text_that_is_no_json_loses_its_secrets_too():
-    assert "hunter22" not in clean("PASSWORD=hunter22 {")
+    assert "hunter22" not in redact_json_text("PASSWORD=hunter22 {")
 
 
 def test_a_text_nested_deeper_than_can_be_read_is_plain_text():
     deep = "[" * 100_000
-    assert clean(deep) == deep
+    assert redact_json_text(deep) == deep

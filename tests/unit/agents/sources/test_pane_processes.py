@@ -5,17 +5,17 @@ import subprocess
 
 import pytest
 
-from termvisor.agents.sources.pane_processes import Processes, Tree
-from termvisor.system.procfs import Entry, argv, entry
-from tests.unit.waiting import until
+from termvisor.agents.sources.pane_processes import PaneProcessScanner, ProcessTree
+from termvisor.system.procfs import ProcessEntry, read_argv, read_process
+from tests.unit.wait_until import wait_until
 
 
-def one(pid: int, parent: int, session: int = 0, started: int | None = None) -> Entry:
-    return Entry(pid, parent, session, pid if started is None else started, f"p{pid}")
+def one(pid: int, parent: int, session: int = 0, started: int | None = None) -> ProcessEntry:
+    return ProcessEntry(pid, parent, session, pid if started is None else started, f"p{pid}")
 
 
-def below(pid: int, *entries: Entry) -> list[int]:
-    return [found.pid for found in Tree(entries).below(pid)]
+def below(pid: int, *entries: ProcessEntry) -> list[int]:
+    return [found.pid for found in ProcessTree(entries).list_descendants(pid)]
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def test_a_pane_without_a_process_is_empty():
 
 
 def test_what_is_below_another_pane_belongs_to_that_one():
-    tree = Tree([one(1, 0), one(10, 1, 10), one(11, 10, 10), one(20, 11, 20), one(21, 20, 20)])
+    tree = ProcessTree([one(1, 0), one(10, 1, 10), one(11, 10, 10), one(20, 11, 20), one(21, 20, 20)])
     roots = frozenset({10, 20})
-    assert [found.pid for found in tree.below(10, roots)] == [10, 11]
-    assert [found.pid for found in tree.below(20, roots)] == [20, 21]
+    assert [found.pid for found in tree.list_descendants(10, roots)] == [10, 11]
+    assert [found.pid for found in tree.list_descendants(20, roots)] == [20, 21]
 
 
 def test_a_ring_of_parents_as_a_torn_pass_may_show_it_does_no_harm():
@@ -58,17 +58,17 @@ def test_a_ring_of_parents_as_a_torn_pass_may_show_it_does_no_harm():
 
 async def test_children_are_found_also_in_a_session_of_their_own_and_as_orphans(shell):
     say(shell, "sleep 61 & setsid sleep 62 & (sleep 63 &)")
-    processes = Processes()
+    processes = PaneProcessScanner()
 
     async def sleeping() -> dict[str, int]:
-        found = await processes.look({"pane": shell.pid})
+        found = await processes.scan({"pane": shell.pid})
         return {process.argv[1]: process.pid for process in found["pane"] if process.program == "sleep"}
 
     found: dict[str, int] = {}
     while found.keys() != {"61", "62", "63"}:
         found = await sleeping()
     assert found.keys() == {"61", "62", "63"}
-    assert entry(found["63"]).parent != shell.pid
+    assert read_process(found["63"]).parent_pid != shell.pid
     os.kill(found["62"], 9)
 
 
@@ -76,10 +76,10 @@ async def test_all_panes_are_answered_with_identity_argv_folder_and_the_variable
     monkeypatch.setenv("AGENT_HOME", "/somewhere")
     monkeypatch.setenv("SECRET", "hunter2")
     with subprocess.Popen(["/bin/sleep", "60"], cwd=tmp_path) as first, subprocess.Popen(["/bin/cat"], stdin=-1) as cat:
-        await until(lambda: argv(first.pid) == ("/bin/sleep", "60") and argv(cat.pid) == ("/bin/cat",))
-        found = await Processes(("AGENT_HOME",)).look({"a": first.pid, "b": cat.pid, "c": 4_200_000})
+        await wait_until(lambda: read_argv(first.pid) == ("/bin/sleep", "60") and read_argv(cat.pid) == ("/bin/cat",))
+        found = await PaneProcessScanner(("AGENT_HOME",)).scan({"a": first.pid, "b": cat.pid, "c": 4_200_000})
         first.kill()
-        started = entry(cat.pid).started
+        started = read_process(cat.pid).started
         cat.kill()
     (sleep,), (other,) = found["a"], found["b"]
     assert (sleep.argv, sleep.cwd, sleep.env) == (("/bin/sleep", "60"), str(tmp_path), {"AGENT_HOME": "/somewhere"})
@@ -88,19 +88,19 @@ async def test_all_panes_are_answered_with_identity_argv_folder_and_the_variable
 
 
 async def test_a_program_that_becomes_another_is_described_anew_and_its_folder_is_always_fresh(shell, tmp_path):
-    processes = Processes()
-    (before,) = processes.survey({1: shell.pid})[1]
+    processes = PaneProcessScanner()
+    (before,) = processes.scan_sync({1: shell.pid})[1]
     assert before.argv == ("bash", "--norc")
     say(shell, f"cd {tmp_path}")
-    await until(lambda: processes.survey({1: shell.pid})[1][0].cwd == str(tmp_path))
+    await wait_until(lambda: processes.scan_sync({1: shell.pid})[1][0].cwd == str(tmp_path))
     say(shell, "exec bash --norc --noprofile")
-    await until(lambda: processes.survey({1: shell.pid})[1][0].argv == ("bash", "--norc", "--noprofile"))
-    (after,) = processes.survey({1: shell.pid})[1]
+    await wait_until(lambda: processes.scan_sync({1: shell.pid})[1][0].argv == ("bash", "--norc", "--noprofile"))
+    (after,) = processes.scan_sync({1: shell.pid})[1]
     assert (after.pid, after.pid_started) == (before.pid, before.pid_started)
 
 
 def test_another_life_of_a_pid_is_not_taken_for_the_one_that_was_seen(shell):
-    real = entry(shell.pid)
-    stale = Entry(real.pid, real.parent, real.session, real.started - 1, "gone", real.image)
-    described = Processes()._read(stale)
+    real = read_process(shell.pid)
+    stale = ProcessEntry(real.pid, real.parent_pid, real.session_id, real.started - 1, "gone", real.image)
+    described = PaneProcessScanner()._read_process(stale)
     assert (described.program, described.pid_started, described.argv) == ("gone", stale.started, ())

@@ -2,12 +2,12 @@
 
 import os
 
-from termvisor.agents.adapters.adapter import Watch
-from termvisor.agents.sources import read_positions as ribbon
-from termvisor.agents.sources.appended_lines import LinesReader
-from termvisor.agents.sources.read_positions import Ribbon
+from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources import read_positions
+from termvisor.agents.sources.appended_lines import AppendedLinesReader
+from termvisor.agents.sources.read_positions import ReadPositions
 from termvisor.clock import SystemClock
-from termvisor.model.agent.read_position import Bookmark
+from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.ids import RuntimeId
 
 
@@ -15,23 +15,25 @@ class Shelf:
     """``body`` is what was stored last."""
 
     def __init__(self, folder, **more):
-        self.watch = Watch(source="transcript", kind="lines", folder=str(folder), pattern="*.jsonl", **more)
+        self.watch = WatchedPath(source="transcript", kind="lines", folder=str(folder), pattern="*.jsonl", **more)
         self.body = b""
         self.has_room = True
 
-    def keep(self, bookmark: Bookmark) -> bool:
+    def keep(self, bookmark: ReadPosition) -> bool:
         if self.has_room:
             self.body = bookmark.body
         return self.has_room
 
-    def daemon(self) -> LinesReader:
-        return LinesReader(self.watch, SystemClock(), Ribbon(RuntimeId(1), "transcript", self.body, self.keep))
+    def daemon(self) -> AppendedLinesReader:
+        return AppendedLinesReader(
+            self.watch, SystemClock(), ReadPositions(RuntimeId(1), "transcript", self.body, self.keep)
+        )
 
-    def look(self, reader: LinesReader, paths=None) -> list[str]:
-        found = reader.look(paths).records
+    def look(self, reader: AppendedLinesReader, paths=None) -> list[str]:
+        found = reader.scan(paths).records
         for record in found:
             self.body = record.bookmark.body if record.bookmark else self.body
-        reader.delivered()
+        reader.confirm_stored()
         return [record.text for record in found]
 
 
@@ -85,7 +87,7 @@ def test_what_a_daemon_read_and_could_not_store_is_read_again(tmp_path):
     first = shelf.daemon()
     shelf.look(first)
     append(log, "lost\n")
-    first.look([str(log)])
+    first.scan([str(log)])
     assert shelf.look(shelf.daemon()) == ["lost"]
 
 
@@ -103,7 +105,7 @@ def test_a_place_that_was_refused_is_kept_with_the_next_look(tmp_path):
 
 
 def test_of_many_files_the_last_are_known_and_the_others_begin_at_their_end_where_they_rest(tmp_path, monkeypatch):
-    monkeypatch.setattr(ribbon, "_MOST", 2)
+    monkeypatch.setattr(read_positions, "_MAX_FILES", 2)
     for number in range(4):
         (tmp_path / f"{number}.jsonl").write_text("before\n")
         age(tmp_path / f"{number}.jsonl", 100 - number)

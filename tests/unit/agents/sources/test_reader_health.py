@@ -1,14 +1,14 @@
 """How a source is said to do."""
 
-from termvisor.agents.sources.reader_health import Condition
+from termvisor.agents.sources.reader_health import SourceHealthTracker
 
 
-def made() -> Condition:
-    return Condition("codex", "rollout", "/sessions/*.jsonl")
+def made() -> SourceHealthTracker:
+    return SourceHealthTracker("codex", "rollout", "/sessions/*.jsonl")
 
 
-def looked(condition: Condition, *, is_absent: bool = False, dropped: int = 0, detail: str = "") -> str:
-    condition.looked(is_absent=is_absent, dropped=dropped, detail=detail)
+def looked(condition: SourceHealthTracker, *, is_absent: bool = False, dropped: int = 0, detail: str = "") -> str:
+    condition.record_scan(is_absent=is_absent, dropped=dropped, detail=detail)
     return condition.health.status
 
 
@@ -18,9 +18,9 @@ def test_a_source_is_quiet_until_it_is_heard_and_absent_without_its_folder():
     assert (one.health.agent, one.health.source, one.health.where) == ("codex", "rollout", "/sessions/*.jsonl")
     assert looked(one, is_absent=True) == "absent"
     assert looked(one) == "quiet"
-    one.heard(2, at=50)
+    one.record_delivery(2, at=50)
     assert (looked(one), one.health.records, one.health.heard_at) == ("well", 2, 50)
-    one.heard(0, at=60)
+    one.record_delivery(0, at=60)
     assert (one.health.records, one.health.heard_at) == (2, 50)
 
 
@@ -28,15 +28,15 @@ def test_what_went_wrong_is_told_until_it_goes_well_and_what_was_dropped_for_goo
     one = made()
     looked(one, dropped=2, detail="garbage")
     assert (looked(one, dropped=1), one.health.detail, one.health.dropped) == ("quiet", "garbage", 3)
-    one.failed("permission denied")
+    one.record_error("permission denied")
     assert (one.health.status, one.health.detail) == ("down", "permission denied")
     assert (looked(one), one.health.detail) == ("quiet", "")
 
 
 def test_that_it_is_looked_at_instead_of_heard_is_told_beside_the_rest():
     one = made()
-    one.polled("looked at every second: no watch is left")
+    one.set_polling_reason("looked at every second: no watch is left")
     looked(one, detail="garbage")
     assert one.health.detail == "garbage; looked at every second: no watch is left"
-    one.polled("")
+    one.set_polling_reason("")
     assert one.health.detail == "garbage"

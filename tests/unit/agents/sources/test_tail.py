@@ -5,7 +5,7 @@ import os
 import pytest
 
 from termvisor.agents.sources import tail
-from termvisor.agents.sources.tail import LONGEST, Tail
+from termvisor.agents.sources.tail import MAX_LINE_BYTES, FileTail
 
 
 @pytest.fixture
@@ -14,12 +14,12 @@ def file(tmp_path):
     path = tmp_path / "log"
     path.touch()
 
-    def read(of: Tail) -> list[bytes]:
+    def read(of: FileTail) -> list[bytes]:
         found = []
         with open(path, "rb") as opened:
-            found += of.read(opened.fileno())
-            while of.has_more:
-                found += of.read(opened.fileno())
+            found += of.read_lines(opened.fileno())
+            while of.has_unread_data:
+                found += of.read_lines(opened.fileno())
         return [line.data for line in found]
 
     return path, read
@@ -32,25 +32,25 @@ def append(path, data: bytes) -> None:
 
 def test_a_line_is_told_when_its_newline_is_there(file):
     path, read = file
-    one = Tail()
+    one = FileTail()
     append(path, b"first\nsec")
     assert read(one) == [b"first"]
-    assert one.is_torn
+    assert one.has_partial_line
     append(path, b"ond\n\n \nthird\n")
     assert read(one) == [b"second", b"third"]
-    assert (read(one), one.is_torn, one.offset) == ([], False, path.stat().st_size)
+    assert (read(one), one.has_partial_line, one.offset) == ([], False, path.stat().st_size)
 
 
 def test_each_line_tells_where_it_ends(file):
     path, _ = file
     append(path, b"one\ntwo\nthr")
     with open(path, "rb") as opened:
-        assert [line.end for line in Tail().read(opened.fileno())] == [4, 8]
+        assert [line.end_offset for line in FileTail().read_lines(opened.fileno())] == [4, 8]
 
 
 def test_a_file_that_got_shorter_is_read_again_in_a_new_life(file):
     path, read = file
-    one = Tail()
+    one = FileTail()
     append(path, b"first\nsecond\nhal")
     read(one)
     path.write_bytes(b"third\n")
@@ -60,7 +60,7 @@ def test_a_file_that_got_shorter_is_read_again_in_a_new_life(file):
 
 def test_another_file_of_the_same_length_or_longer_is_noticed_by_its_bytes(file):
     path, read = file
-    one = Tail()
+    one = FileTail()
     append(path, b"first\n")
     read(one)
     path.write_bytes(b"other\nlonger\n")
@@ -73,41 +73,41 @@ def test_another_file_of_the_same_length_or_longer_is_noticed_by_its_bytes(file)
 def test_who_begins_at_the_end_begins_with_a_whole_line(file, before):
     path, read = file
     append(path, before)
-    one = Tail(path.stat().st_size)
+    one = FileTail(path.stat().st_size)
     append(path, b"f\nnext\n")
     assert read(one) == [before.rpartition(b"\n")[2] + b"f", b"next"]
 
 
 def test_a_line_that_is_too_long_is_dropped_and_counted_and_the_next_is_told(file):
     path, read = file
-    one = Tail()
-    append(path, b"x" * LONGEST)
+    one = FileTail()
+    append(path, b"x" * MAX_LINE_BYTES)
     read(one)
-    append(path, b"x" * LONGEST)
-    assert (read(one), len(one._partial)) == ([], 0)
-    append(path, b"xx\nshort\n" + b"y" * LONGEST + b"\n" + b"z" * (LONGEST + 1) + b"\nlast\n")
-    assert read(one) == [b"short", b"y" * LONGEST, b"last"]
+    append(path, b"x" * MAX_LINE_BYTES)
+    assert (read(one), len(one._partial_line)) == ([], 0)
+    append(path, b"xx\nshort\n" + b"y" * MAX_LINE_BYTES + b"\n" + b"z" * (MAX_LINE_BYTES + 1) + b"\nlast\n")
+    assert read(one) == [b"short", b"y" * MAX_LINE_BYTES, b"last"]
     assert one.dropped == 2
 
 
 def test_who_begins_within_a_line_that_is_too_long_waits_for_the_next(file, monkeypatch):
-    monkeypatch.setattr(tail, "LONGEST", 10)
+    monkeypatch.setattr(tail, "MAX_LINE_BYTES", 10)
     path, read = file
     append(path, b"old\n" + b"x" * 20)
-    one = Tail(path.stat().st_size)
+    one = FileTail(path.stat().st_size)
     append(path, b"x\nnext\n")
     assert (read(one), one.dropped) == ([b"next"], 1)
 
 
 def test_a_long_file_is_read_in_pieces(file, monkeypatch):
-    monkeypatch.setattr(tail, "PIECE", 5)
+    monkeypatch.setattr(tail, "READ_CHUNK_BYTES", 5)
     path, read = file
     append(path, b"".join(b"line %d\n" % number for number in range(100)))
     with open(path, "rb") as opened:
-        one = Tail()
-        one.read(opened.fileno())
-        assert one.has_more
-    assert read(Tail()) == [b"line %d" % number for number in range(100)]
+        one = FileTail()
+        one.read_lines(opened.fileno())
+        assert one.has_unread_data
+    assert read(FileTail()) == [b"line %d" % number for number in range(100)]
 
 
 def test_nothing_is_read_of_a_file_that_is_gone(tmp_path):
@@ -115,4 +115,4 @@ def test_nothing_is_read_of_a_file_that_is_gone(tmp_path):
     path.write_bytes(b"line\n")
     with open(path, "rb") as opened:
         os.remove(path)
-        assert [line.data for line in Tail().read(opened.fileno())] == [b"line"]
+        assert [line.data for line in FileTail().read_lines(opened.fileno())] == [b"line"]

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.sources.unwatched_agents import Elsewhere
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.sources.unwatched_agents import UnwatchedAgentFinder
 from termvisor.clock import SystemClock
-from tests.unit.waiting import until
+from tests.unit.wait_until import wait_until
 
 
 @pytest.fixture
@@ -38,10 +38,10 @@ def start(program, tmp_path):
 def elsewhere(program):
     """Anew with each call: it remembers its counts for a moment."""
 
-    def toy(agent: str, processes) -> Process | None:
+    def toy(agent: str, processes) -> ProcessInfo | None:
         return next((one for one in processes if agent == "toy" and one.argv[0] == program), None)
 
-    return lambda: Elsewhere(toy, SystemClock(), lambda: ("TOY_HOME",))
+    return lambda: UnwatchedAgentFinder(toy, SystemClock(), lambda: ("TOY_HOME",))
 
 
 async def test_each_counts_in_its_own_folder(start, elsewhere, tmp_path):
@@ -50,21 +50,21 @@ async def test_each_counts_in_its_own_folder(start, elsewhere, tmp_path):
     other.mkdir()
     start(other)
     start(other)
-    await until(lambda: len(elsewhere().crews("toy")) == 3)
-    assert await elsewhere().count("toy", str(tmp_path)) == 1
+    await wait_until(lambda: len(elsewhere().find_process_groups("toy")) == 3)
+    assert await elsewhere().count_in_folder("toy", str(tmp_path)) == 1
     assert await elsewhere().count("toy", str(other)) == 2
     assert await elsewhere().count("other", str(other)) == 0
 
 
 async def test_one_that_another_one_started_is_the_same_agent(start, elsewhere, program, tmp_path):
     pid = start(script=f"{program} -c 'sleep 60; true'; true")
-    await until(lambda: [len(crew) for crew in elsewhere().crews("toy")] == [2])
-    assert elsewhere().crews("toy")[0][0].pid == pid
+    await wait_until(lambda: [len(crew) for crew in elsewhere().find_process_groups("toy")] == [2])
+    assert elsewhere().find_process_groups("toy")[0][0].pid == pid
     assert await elsewhere().count("toy", str(tmp_path)) == 1
 
 
 async def test_who_is_known_is_left_out_with_all_that_it_started(start, elsewhere):
     mine, other = start(), start(TOY_HOME="/home/ada/.toy", SECRET="x")
-    await until(lambda: len(elsewhere().crews("toy")) == 2)
-    (found,) = await elsewhere().beside("toy", [mine])
+    await wait_until(lambda: len(elsewhere().find_process_groups("toy")) == 2)
+    (found,) = await elsewhere().find_unwatched("toy", [mine])
     assert (found.pid, found.env) == (other, {"TOY_HOME": "/home/ada/.toy"})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.state.failures import Ending, crash
+from termvisor.agents.state.failures import ExitEvidence, describe_crash
 
 
 @pytest.mark.parametrize(
@@ -15,23 +15,23 @@ from termvisor.agents.state.failures import Ending, crash
         ({"reason": "completed"}, ""),
         ({"reason": "manual"}, ""),
         ({"reason": "limit_reached"}, ""),
-        ({"said_goodbye": True}, ""),
+        ({"has_reported_end": True}, ""),
         ({"exit_code": 0}, ""),
         ({"exit_code": 130}, ""),
         ({"exit_code": 143}, ""),
         ({"exit_code": 137}, "it was ended by signal 9"),
         ({"exit_code": 137, "reason": "completed"}, "it was ended by signal 9"),
-        ({"exit_code": 139, "said_goodbye": True}, "it was ended by signal 11"),
+        ({"exit_code": 139, "has_reported_end": True}, "it was ended by signal 11"),
         ({"exit_code": 1, "reason": "completed"}, "it ended with status 1"),
-        ({"exit_code": 1, "said_goodbye": True}, ""),
+        ({"exit_code": 1, "has_reported_end": True}, ""),
         ({"was_killed": True, "reason": "completed"}, "it was killed or crashed"),
         ({"was_killed": True, "exit_code": 0}, ""),
     ],
 )
 def test_an_end(ending, why):
-    assert crash(Ending(**ending)) == why
+    assert describe_crash(ExitEvidence(**ending)) == why
 
 
 @given(st.booleans(), st.booleans(), st.sampled_from(("", "error", "completed", "manual")))
 def test_a_good_status_is_never_a_crash(goodbye, killed, reason):
-    assert crash(Ending(reason=reason, said_goodbye=goodbye, was_killed=killed, exit_code=0)) == ""
+    assert describe_crash(ExitEvidence(reason=reason, has_reported_end=goodbye, was_killed=killed, exit_code=0)) == ""

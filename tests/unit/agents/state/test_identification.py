@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.agents.state.identification import handshake, is_shell, recognise
+from termvisor.agents.state.identification import build_handshake_signature, identify_agent, is_shell
 from termvisor.model.agent.identification import SignatureInputs
 
 REJECTED, NOTHING = "signature_guard_rejected", "signature_inconclusive"
@@ -25,7 +25,7 @@ REJECTED, NOTHING = "signature_guard_rejected", "signature_inconclusive"
     ],
 )
 def test_traces(inputs: dict[str, str], command: str, expected: tuple[str, str, float]) -> None:
-    found = recognise(SignatureInputs(**inputs), command)
+    found = identify_agent(SignatureInputs(**inputs), command)
     assert (found.agent, found.signature_reason, found.signature_confidence) == expected
     assert found.signature_class == ("heuristic" if found.agent else "none")
 
@@ -39,5 +39,5 @@ def test_shells_are_known_however_they_are_called(command: str, expected: bool) 
 
 
 def test_an_agent_that_speaks_needs_no_traces() -> None:
-    found = handshake("codex", SignatureInputs())
+    found = build_handshake_signature("codex", SignatureInputs())
     assert (found.signature_class, found.signature_confidence) == ("deterministic", 1.0)

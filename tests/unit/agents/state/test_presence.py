@@ -2,36 +2,55 @@
 
 import pytest
 
-from termvisor.agents.state.presence import bound, presence
-from termvisor.agents.state.source_reading import witnesses
-from tests.declared import DEFAULT
-from tests.unit.agents.state.scene import ONE, at, knowing, runtime, says, working
+from termvisor.agents.state.presence import classify_binding, derive_presence
+from termvisor.agents.state.source_reading import read_sources
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
+from tests.unit.agents.state.signal_scene import (
+    ONE,
+    build_agent_process,
+    build_knowledge,
+    build_signal,
+    build_working_screens,
+    to_ns,
+)
 
 
 def missing(*seconds: float) -> list:
-    return [says(one, "screen", kind="no_agent") for one in seconds]
+    return [build_signal(one, "screen", kind="no_agent") for one in seconds]
 
 
 SCENES = [
-    ("recognised by its looks", 3, 101, [working(1, 2)], "managed_heuristic"),
-    ("one look without it", 4, 101, [working(1), missing(3)], "managed_heuristic"),
-    ("two looks without it", 6, 101, [working(1), missing(3, 5)], "unmanaged"),
-    ("two looks, but not in a row", 9, 101, [missing(1), working(3), missing(5)], "managed_heuristic"),
-    ("it has spoken", 3, 101, [working(1), says(2, "hook", "running")], "managed_deterministic_fresh"),
-    ("it fell silent", 700, 101, [says(2, "hook", "running")], "managed_deterministic_stale"),
-    ("and speaks again", 701, 101, [says(2, "hook", "running"), says(700, "hook")], "managed_deterministic_fresh"),
+    ("recognised by its looks", 3, 101, [build_working_screens(1, 2)], "managed_heuristic"),
+    ("one look without it", 4, 101, [build_working_screens(1), missing(3)], "managed_heuristic"),
+    ("two looks without it", 6, 101, [build_working_screens(1), missing(3, 5)], "unmanaged"),
+    ("two looks, but not in a row", 9, 101, [missing(1), build_working_screens(3), missing(5)], "managed_heuristic"),
+    (
+        "it has spoken",
+        3,
+        101,
+        [build_working_screens(1), build_signal(2, "hook", "running")],
+        "managed_deterministic_fresh",
+    ),
+    ("it fell silent", 700, 101, [build_signal(2, "hook", "running")], "managed_deterministic_stale"),
+    (
+        "and speaks again",
+        701,
+        101,
+        [build_signal(2, "hook", "running"), build_signal(700, "hook")],
+        "managed_deterministic_fresh",
+    ),
     (
         "its process lives, whatever the screen shows",
         900,
         101,
-        [says(2, "hook", kind="source_down"), missing(3, 5)],
+        [build_signal(2, "hook", kind="source_down"), missing(3, 5)],
         "managed_deterministic_stale",
     ),
     (
         "its process is not known, it cannot be heard, and the screen shows none",
         900,
         0,
-        [says(2, "hook", kind="source_down"), missing(3, 5)],
+        [build_signal(2, "hook", kind="source_down"), missing(3, 5)],
         "unmanaged",
     ),
 ]
@@ -41,7 +60,11 @@ SCENES = [
     ("seconds", "pid", "heard", "expected"), [one[1:] for one in SCENES], ids=[o[0] for o in SCENES]
 )
 def test_a_binding(seconds: float, pid: int, heard: list, expected) -> None:
-    here = runtime(pid=pid)
-    found = bound(witnesses(knowing(*heard).ledgers[ONE], here.agent, at(seconds), DEFAULT), here, DEFAULT)
+    here = build_agent_process(pid=pid)
+    found = classify_binding(
+        read_sources(build_knowledge(*heard).ledgers[ONE], here.agent, to_ns(seconds), DEFAULT_THRESHOLDS),
+        here,
+        DEFAULT_THRESHOLDS,
+    )
     assert found == expected
-    assert presence(found) == ("unmanaged" if expected == "unmanaged" else "managed")
+    assert derive_presence(found) == ("unmanaged" if expected == "unmanaged" else "managed")

@@ -4,32 +4,38 @@ from itertools import permutations
 
 import pytest
 
-from termvisor.agents.state.signal_order import position
-from termvisor.agents.state.subtasks import Tasks, everything, is_late, one, running
-from tests.declared import DEFAULT
-from tests.unit.agents.state.scene import at, says
+from termvisor.agents.state.signal_order import compute_position
+from termvisor.agents.state.subtasks import (
+    Subtasks,
+    apply_subtask_list,
+    apply_subtask_signal,
+    count_running,
+    is_late_report,
+)
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
+from tests.unit.agents.state.signal_scene import build_signal, to_ns
 
 
 def start(seconds: float, task: str):
-    return says(seconds, "hook", kind="task_began", task=task)
+    return build_signal(seconds, "hook", kind="task_began", task=task)
 
 
 def end(seconds: float, task: str):
-    return says(seconds, "hook", kind="task_ended", task=task)
+    return build_signal(seconds, "hook", kind="task_ended", task=task)
 
 
 def lists(seconds: float, *tasks: str):
-    return says(seconds, "hook", kind="note", tasks=tasks)
+    return build_signal(seconds, "hook", kind="note", tasks=tasks)
 
 
-def after(*signals) -> Tasks:
-    tasks = Tasks()
+def after(*signals) -> Subtasks:
+    tasks = Subtasks()
     for signal in signals:
-        place = position(signal)
+        place = compute_position(signal)
         if signal.tasks is not None:
-            tasks = everything(tasks, signal, place)
-        elif not is_late(tasks, signal.task, place):
-            tasks = one(tasks, signal, place, DEFAULT)
+            tasks = apply_subtask_list(tasks, signal, place)
+        elif not is_late_report(tasks, signal.task, place):
+            tasks = apply_subtask_signal(tasks, signal, place, DEFAULT_THRESHOLDS)
     return tasks
 
 
@@ -47,12 +53,14 @@ def after(*signals) -> Tasks:
     ],
 )
 def test_the_order_in_which_news_arrive_does_not_matter(signals: list, expected: int) -> None:
-    assert {running(after(*shuffled), at(9), DEFAULT) for shuffled in permutations(signals)} == {expected}
+    assert {count_running(after(*shuffled), to_ns(9), DEFAULT_THRESHOLDS) for shuffled in permutations(signals)} == {
+        expected
+    }
 
 
 def test_a_task_that_nobody_spoke_of_for_an_hour_is_not_counted() -> None:
     tasks = after(start(1, "a"))
-    assert [running(tasks, at(seconds), DEFAULT) for seconds in (3601, 3601.1)] == [1, 0]
+    assert [count_running(tasks, to_ns(seconds), DEFAULT_THRESHOLDS) for seconds in (3601, 3601.1)] == [1, 0]
 
 
 def test_ended_tasks_are_forgotten_after_a_while() -> None:

@@ -1,14 +1,14 @@
 """How a source is to be taken."""
 
-from tests.declared import DEFAULT
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 
 
 def test_an_agent_without_an_entry_has_the_sources_that_all_may_have() -> None:
-    server = DEFAULT.source("brand_new_agent", "server")
+    server = DEFAULT_THRESHOLDS.find_source("brand_new_agent", "server")
     assert server is not None
     assert (server.tier, server.rank) == ("deterministic", 1)
 
 
 def test_an_agent_with_an_entry_has_only_its_own() -> None:
-    assert DEFAULT.source("claude_code", "server") is None
-    assert DEFAULT.source("claude_code", "registry") is not None
+    assert DEFAULT_THRESHOLDS.find_source("claude_code", "server") is None
+    assert DEFAULT_THRESHOLDS.find_source("claude_code", "registry") is not None

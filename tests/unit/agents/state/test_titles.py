@@ -2,9 +2,15 @@
 
 import pytest
 
-from termvisor.agents.state.titles import LONGEST, Known, clean, known_titles, title
-from tests.declared import DEFAULT
-from tests.unit.agents.state.scene import ONE, knowing, says
+from termvisor.agents.state.titles import (
+    MAX_TITLE_CHARS,
+    TitleCandidates,
+    find_session_titles,
+    sanitize_title,
+    select_title,
+)
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
+from tests.unit.agents.state.signal_scene import ONE, build_knowledge, build_signal
 
 ALL = {"own_name": "own", "past_title": "past", "live_title": "live", "path": "/src"}
 
@@ -13,11 +19,11 @@ ALL = {"own_name": "own", "past_title": "past", "live_title": "live", "path": "/
 def test_the_best_name_there_is(expected: str) -> None:
     best_first = list(ALL)
     left = {name: ALL[name] for name in best_first[best_first.index(expected) :]}
-    assert title(Known(**left), "pane 7") == ALL[expected]
+    assert select_title(TitleCandidates(**left), "pane 7") == ALL[expected]
 
 
 def test_without_any_name_it_is_the_fallback() -> None:
-    assert title(Known(live_title=" ✳ "), "pane 7") == "pane 7"
+    assert select_title(TitleCandidates(live_title=" ✳ "), "pane 7") == "pane 7"
 
 
 @pytest.mark.parametrize(
@@ -30,18 +36,21 @@ def test_without_any_name_it_is_the_fallback() -> None:
         ("~/src", "~/src"),
         ("a\x1b]0;b\x07\nc", "a ]0;b c"),
         ("abc\u202etxt", "abc txt"),
-        ("x" * 200, "x" * (LONGEST - 1) + "…"),
+        ("x" * 200, "x" * (MAX_TITLE_CHARS - 1) + "…"),
         ("", ""),
     ],
 )
 def test_titles_are_cleaned(text: str, expected: str) -> None:
-    assert clean(text) == expected
+    assert sanitize_title(text) == expected
 
 
 def test_names_come_from_the_best_source_that_told_one() -> None:
     heard = [
-        says(1, "title", kind="note", title="✳ Claude Code"),
-        says(2, "hook", kind="note", title="from a hook"),
-        says(3, "registry", kind="note", title="claude-47"),
+        build_signal(1, "title", kind="note", title="✳ Claude Code"),
+        build_signal(2, "hook", kind="note", title="from a hook"),
+        build_signal(3, "registry", kind="note", title="claude-47"),
     ]
-    assert known_titles(knowing(*heard).ledgers[ONE], "claude_code", DEFAULT) == ("claude-47", "✳ Claude Code")
+    assert find_session_titles(build_knowledge(*heard).ledgers[ONE], "claude_code", DEFAULT_THRESHOLDS) == (
+        "claude-47",
+        "✳ Claude Code",
+    )

@@ -4,20 +4,19 @@ import asyncio
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.tracking import Recognition
-from termvisor.agents.tracking import agent_discovery as module
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.tracking import AgentDiscovery, agent_discovery
 from termvisor.bus import Bus
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
-from tests.unit.agents.tracking.house import circle, standing
+from tests.unit.agents.tracking.tracker_scene import build_pane_info, build_registry
 
 ONE, TWO = PaneId(1), PaneId(2)
-SHELL = Process(pid=7, pid_started=1, argv=("bash",))
+SHELL = ProcessInfo(pid=7, pid_started=1, argv=("bash",))
 
 
-def toy(pid: int = 50) -> Process:
-    return Process(pid=pid, pid_started=9, argv=("node", "/usr/bin/toy-agent"), cwd="/home/ada")
+def toy(pid: int = 50) -> ProcessInfo:
+    return ProcessInfo(pid=pid, pid_started=9, argv=("node", "/usr/bin/toy-agent"), cwd="/home/ada")
 
 
 class Machine:
@@ -28,7 +27,7 @@ class Machine:
         self.front = 7
         self.asked = []
 
-    async def look(self, panes):
+    async def scan(self, panes):
         self.asked.append(sorted(panes))
         return {pane: tuple(self.trees[pane]) for pane in panes}
 
@@ -51,167 +50,173 @@ class Company:
 @pytest.fixture
 def machine(monkeypatch):
     one = Machine()
-    monkeypatch.setattr(module, "foreground", lambda pid: one.front)
-    monkeypatch.setattr(module, "members", lambda group, pids: frozenset(pid for pid in pids if pid == group))
-    monkeypatch.setattr(module, "began_at", lambda started, now: now)
+    monkeypatch.setattr(agent_discovery, "find_foreground_group", lambda pid: one.front)
+    monkeypatch.setattr(
+        agent_discovery, "filter_group_members", lambda group, pids: frozenset(pid for pid in pids if pid == group)
+    )
+    monkeypatch.setattr(agent_discovery, "compute_start_instant", lambda started, now: now)
     return one
 
 
 @pytest.fixture
-def recognition(house, machine):
-    one = Recognition(house.knowing, circle(), machine, house.clock)
-    one.panes = lambda: [standing(1), standing(2)]
+def recognition(tracker_scene, machine):
+    one = AgentDiscovery(tracker_scene.tracker, build_registry(), machine, tracker_scene.clock)
+    one.list_panes = lambda: [build_pane_info(1), build_pane_info(2)]
     one.follower = Company()
     return one
 
 
-async def test_an_agent_below_the_shell_is_recognised_followed_and_its_end_awaited(house, machine, recognition):
+async def test_an_agent_below_the_shell_is_recognised_followed_and_its_end_awaited(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
-    runtime = house.knowing.runtime_in(ONE)
+    await recognition.scan()
+    runtime = tracker_scene.tracker.find_agent_in_pane(ONE)
     assert (runtime.agent, runtime.pid, runtime.pid_started, runtime.cwd) == ("toy", 50, 9, "/home/ada")
     assert (recognition.follower.followed, recognition.follower.ends) == ([(1, 50)], [(50, 9)])
-    assert house.knowing.runtime_in(TWO) is None
+    assert tracker_scene.tracker.find_agent_in_pane(TWO) is None
 
 
-async def test_the_same_process_is_the_same_runtime_whoever_has_the_terminal(house, machine, recognition):
+async def test_the_same_process_is_the_same_runtime_whoever_has_the_terminal(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
+    await recognition.scan()
     machine.front = 99
-    await recognition.look()
-    assert house.knowing.runtime_in(ONE).id == 1
+    await recognition.scan()
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).id == 1
 
 
-async def test_the_same_pid_with_another_start_is_another_runtime(house, machine, recognition):
+async def test_the_same_pid_with_another_start_is_another_runtime(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
-    machine.trees[ONE] = [SHELL, Process(pid=50, pid_started=10, argv=("toy-agent",))]
-    await recognition.look()
-    assert house.knowing.runtime_in(ONE).id == 2
+    await recognition.scan()
+    machine.trees[ONE] = [SHELL, ProcessInfo(pid=50, pid_started=10, argv=("toy-agent",))]
+    await recognition.scan()
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).id == 2
     assert recognition.follower.followed == [(2, 50)]
 
 
-async def test_one_that_is_gone_is_over(house, machine, recognition):
+async def test_one_that_is_gone_is_over(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
+    await recognition.scan()
     machine.trees[ONE] = [SHELL]
-    await recognition.look()
-    assert house.knowing.living == {}
+    await recognition.scan()
+    assert tracker_scene.tracker.agents_by_pane == {}
     assert recognition.follower.followed == []
 
 
-async def test_the_end_of_its_process_ends_it_at_once(house, machine, recognition):
+async def test_the_end_of_its_process_ends_it_at_once(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
-    recognition.ended(50, 8)
-    recognition.ended(50, 9)
-    await house.knowing.stored()
-    assert house.knowing.living == {}
+    await recognition.scan()
+    recognition.handle_process_exit(50, 8)
+    recognition.handle_process_exit(50, 9)
+    await tracker_scene.tracker.wait_stored()
+    assert tracker_scene.tracker.agents_by_pane == {}
 
 
-async def test_the_second_agent_in_a_pane_takes_over_when_it_has_the_terminal(house, machine, recognition):
+async def test_the_second_agent_in_a_pane_takes_over_when_it_has_the_terminal(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy(), toy(60)]
     machine.front = 60
-    await recognition.look()
-    assert house.knowing.runtime_in(ONE).pid == 60
+    await recognition.scan()
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 60
     machine.front = 50
-    await recognition.look({ONE})
-    assert house.knowing.runtime_in(ONE).pid == 50
+    await recognition.scan({ONE})
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 50
 
 
-async def test_quiet_panes_are_not_looked_at(house, machine, recognition):
-    await recognition.look()
+async def test_quiet_panes_are_not_looked_at(tracker_scene, machine, recognition):
+    await recognition.scan()
     for _ in range(50):
-        await house.clock.advance(1)
-        await recognition.look(set())
+        await tracker_scene.clock.advance(1)
+        await recognition.scan(set())
     assert machine.asked == [[ONE, TWO]]
 
 
-async def test_a_pane_that_prints_is_looked_at_when_another_program_has_its_terminal(house, machine, recognition):
-    await recognition.look()
-    await recognition.look({ONE})
+async def test_a_pane_that_prints_is_looked_at_when_another_program_has_its_terminal(
+    tracker_scene, machine, recognition
+):
+    await recognition.scan()
+    await recognition.scan({ONE})
     assert machine.asked == [[ONE, TWO]]
     machine.front = 50
-    await recognition.look({ONE})
+    await recognition.scan({ONE})
     assert machine.asked[1:] == [[ONE]]
 
 
-async def test_a_pane_that_prints_on_and_on_is_looked_at_ever_more_seldom(house, machine, recognition):
-    await recognition.look()
+async def test_a_pane_that_prints_on_and_on_is_looked_at_ever_more_seldom(tracker_scene, machine, recognition):
+    await recognition.scan()
     for _ in range(59):
-        await house.clock.advance(1)
-        await recognition.look({ONE})
+        await tracker_scene.clock.advance(1)
+        await recognition.scan({ONE})
     assert machine.asked[1:] == [[ONE]] * 5
 
 
 async def test_another_command_is_looked_at_though_nothing_was_printed(machine, recognition):
-    await recognition.look()
-    recognition.panes = lambda: [standing(1, command="node"), standing(2)]
-    await recognition.look(set())
+    await recognition.scan()
+    recognition.panes = lambda: [build_pane_info(1, command="node"), build_pane_info(2)]
+    await recognition.scan(set())
     assert machine.asked[1:] == [[ONE]]
 
 
-async def test_all_are_looked_at_once_a_minute(house, machine, recognition):
-    await recognition.look()
-    await house.clock.advance(61)
-    await recognition.look(set())
+async def test_all_are_looked_at_once_a_minute(tracker_scene, machine, recognition):
+    await recognition.scan()
+    await tracker_scene.clock.advance(61)
+    await recognition.scan(set())
     assert machine.asked == [[ONE, TWO], [ONE, TWO]]
 
 
-async def heard(recognition, house, *events: Event):
+async def heard(recognition, tracker_scene, *events: Event):
     """Tell it what happened to panes, and wait until it has heard everything."""
     bus: Bus[Event] = Bus()
     with bus.subscribe() as news:
-        task = asyncio.ensure_future(recognition.hear(news))
+        task = asyncio.ensure_future(recognition.follow_pane_events(news))
         for event in events:
             bus.publish(event)
         async with asyncio.timeout(10):
-            while news._news or house.knowing._waiting:
+            while news._queue or tracker_scene.tracker._pending_facts:
                 await asyncio.sleep(0)
-        await house.knowing.stored()
+        await tracker_scene.tracker.wait_stored()
         task.cancel()
 
 
-async def test_a_pane_that_goes_ends_its_agent_and_a_gap_is_noted(house, machine, recognition):
+async def test_a_pane_that_goes_ends_its_agent_and_a_gap_is_noted(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
-    await heard(recognition, house, Event(at=house.now(1), kind="gap_recorded", pane=ONE))
-    await heard(recognition, house, Event(at=house.now(2), kind="pane_gone", pane=ONE))
-    assert house.knowing.living == {}
-    (session,) = await house.store.sessions.list()
+    await recognition.scan()
+    await heard(recognition, tracker_scene, Event(at=tracker_scene.now(1), kind="gap_recorded", pane=ONE))
+    await heard(recognition, tracker_scene, Event(at=tracker_scene.now(2), kind="pane_gone", pane=ONE))
+    assert tracker_scene.tracker.agents_by_pane == {}
+    (session,) = await tracker_scene.store.sessions.list()
     assert session.end_reason == "pane_gone"
 
 
-async def test_what_happens_to_panes_without_agents_is_no_fact(house, recognition):
-    events = [Event(at=house.now(), kind=kind, pane=ONE) for kind in ("pane_gone", "gap_recorded", "pane_renamed")]
-    await heard(recognition, house, *events, Event(at=house.now(), kind="daemon_started"))
-    assert house.knowing.standing.last_fact == 0
+async def test_what_happens_to_panes_without_agents_is_no_fact(tracker_scene, recognition):
+    events = [
+        Event(at=tracker_scene.now(), kind=kind, pane=ONE) for kind in ("pane_gone", "gap_recorded", "pane_renamed")
+    ]
+    await heard(recognition, tracker_scene, *events, Event(at=tracker_scene.now(), kind="daemon_started"))
+    assert tracker_scene.tracker.state.last_fact == 0
 
 
-async def test_agents_whose_pane_went_while_nobody_watched_are_over(house, machine, recognition):
+async def test_agents_whose_pane_went_while_nobody_watched_are_over(tracker_scene, machine, recognition):
     machine.trees[ONE] += [toy()]
-    await recognition.look()
-    await recognition.bury([ONE, TWO])
-    assert len(house.knowing.living) == 1
-    await recognition.bury([TWO])
-    assert house.knowing.living == {}
+    await recognition.scan()
+    await recognition.end_agents_of_gone_panes([ONE, TWO])
+    assert len(tracker_scene.tracker.agents_by_pane) == 1
+    await recognition.end_agents_of_gone_panes([TWO])
+    assert tracker_scene.tracker.agents_by_pane == {}
 
 
-async def test_who_printed_is_told_by_the_news_and_lost_news_mean_everybody(house, recognition):
+async def test_who_printed_is_told_by_the_news_and_lost_news_mean_everybody(tracker_scene, recognition):
     bus: Bus[PaneId] = Bus()
-    with bus.subscribe(size=2) as news:
+    with bus.subscribe(queue_size=2) as news:
         bus.publish(ONE)
         bus.publish(ONE)
-        waiting = recognition._stirred(news)
-        assert await passed(house, waiting) == {ONE}
+        waiting = recognition._wait_for_output(news)
+        assert await passed(tracker_scene, waiting) == {ONE}
         for _ in range(3):
             bus.publish(TWO)
-        assert await passed(house, recognition._stirred(news)) is None
+        assert await passed(tracker_scene, recognition._wait_for_output(news)) is None
 
 
-async def passed(house, waiting):
+async def passed(tracker_scene, waiting):
     """The answer of somebody who waits for time to pass."""
     task = asyncio.ensure_future(waiting)
-    await house.clock.until_asleep()
-    await house.clock.advance(2)
+    await tracker_scene.clock.wait_until_asleep()
+    await tracker_scene.clock.advance(2)
     return await task

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from termvisor.agents.tracking import agent_events as telling
-from termvisor.model.agent.state import AgentState, Contradiction, Flags, StateChange
+from termvisor.agents.tracking import agent_events
+from termvisor.model.agent.state import AgentFlags, AgentState, StateChange, StateContradiction
 from termvisor.model.ids import PaneId, SignalId
-from termvisor.testing.world import NOON
-from tests.unit.agents.tracking.house import ONE, began
+from termvisor.testing.fake_services import NOON
+from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started
 
 IDLE = AgentState(runtime=ONE, pane=PaneId(7), agent="toy", value="idle", source="osc", evidence=SignalId(4))
 
@@ -16,14 +16,14 @@ def change(before: AgentState | None, after: AgentState) -> StateChange:
 
 
 def test_a_beginning_names_the_process_and_an_end_its_reason():
-    first = telling.beginning(change(None, IDLE), began(NOON).runtime)
+    first = agent_events.build_began_event(change(None, IDLE), build_agent_started(NOON).runtime)
     assert (first.kind, first.pane, first.data) == ("agent_began", 7, {"runtime": 1, "agent": "toy", "pid": 101})
-    last = telling.end(change(IDLE, IDLE), "error")
+    last = agent_events.build_ended_event(change(IDLE, IDLE), "error")
     assert (last.kind, last.data["end_reason"]) == ("agent_ended", "error")
 
 
 def test_a_change_names_before_and_after_and_its_evidence():
-    told = telling.change(change(replace(IDLE, value="running"), IDLE))
+    told = agent_events.build_changed_event(change(replace(IDLE, value="running"), IDLE))
     assert (told.data["before"], told.data["after"], told.data["source"], told.data["evidence"]) == (
         "running",
         "idle",
@@ -33,13 +33,16 @@ def test_a_change_names_before_and_after_and_its_evidence():
 
 
 def test_another_source_that_says_the_same_is_no_news():
-    assert telling.change(change(IDLE, replace(IDLE, source="hook", confidence="high", since=NOON))) is None
+    assert (
+        agent_events.build_changed_event(change(IDLE, replace(IDLE, source="hook", confidence="high", since=NOON)))
+        is None
+    )
 
 
 def test_flags_that_are_set_and_the_reason_of_not_knowing_are_told():
-    doubted = Contradiction(since=NOON, by="screen", state="waiting_input")
-    flags = Flags(usage_limited=True, resets_at=NOON, contradicted=doubted)
-    told = telling.change(change(IDLE, replace(IDLE, value="unknown", reason="gap", flags=flags)))
+    doubted = StateContradiction(since=NOON, by="screen", state="waiting_input")
+    flags = AgentFlags(usage_limited=True, resets_at=NOON, contradicted=doubted)
+    told = agent_events.build_changed_event(change(IDLE, replace(IDLE, value="unknown", reason="gap", flags=flags)))
     assert told.data["reason"] == "gap"
     assert (told.data["usage_limited"], told.data["resets_at"], told.data["contradicted"]) == (
         True,

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.codex import ADAPTER
-from termvisor.agents.tracking import Circle, Printing
+from termvisor.agents.tracking import AdapterRegistry, PrintedJsonReader
 from termvisor.model.ids import PaneId
-from termvisor.pipeline.json_lines import Printed
-from tests.unit.agents.tracking.house import ONE, began
+from termvisor.pipeline.json_lines import PrintedLine
 from tests.unit.agents.tracking.test_signal_reader import epoch
+from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started
 
 THREAD, OTHER = "01a1e3ce-a7c5-79e1-ab79-1720296fd10f", "01a1e3ce-a7c5-79e1-ab79-000000000000"
-RUN = Process(pid=101, pid_started=9, argv=("codex", "exec", "--json", "fix it"))
+RUN = ProcessInfo(pid=101, pid_started=9, argv=("codex", "exec", "--json", "fix it"))
 USED = {"input_tokens": 1500, "output_tokens": 25}
 STARTED, WORK, DONE = {"type": "thread.started", "thread_id": THREAD}, {"type": "turn.started"}, "turn.completed"
 
@@ -21,27 +21,29 @@ STARTED, WORK, DONE = {"type": "thread.started", "thread_id": THREAD}, {"type": 
 class Terminal:
     """Who has it: the agent, somebody else, or nobody who lives."""
 
-    def __init__(self, house):
-        self.house, self.is_ours, self._end = house, True, 0
-        house.knowing.terms.measure.sources["codex"] = ADAPTER.sources
-        self.printing = Printing(house.knowing, Circle(lambda: [ADAPTER]), house.clock)
+    def __init__(self, tracker_scene):
+        self.house, self.is_ours, self._end = tracker_scene, True, 0
+        tracker_scene.tracker.config.thresholds.sources["codex"] = ADAPTER.sources
+        self.printing = PrintedJsonReader(
+            tracker_scene.tracker, AdapterRegistry(lambda: [ADAPTER]), tracker_scene.clock
+        )
         self.printing.has_terminal = lambda runtime: self.is_ours
 
     def prints(self, *events, after: float = 1) -> None:
-        lines = [Printed(self.house.now(after), self._next(), json.dumps(one)) for one in events]
-        self.printing.lines(epoch(self.house), lines)
+        lines = [PrintedLine(self.house.now(after), self._next(), json.dumps(one)) for one in events]
+        self.printing.read_lines(epoch(self.house), lines)
 
-    async def starts(self, process: Process = RUN) -> None:
-        await self.house.tell(began(self.house.now(), agent="codex"))
-        self.printing.follow(self.house.knowing.runtime_in(PaneId(1)), process)
+    async def starts(self, process: ProcessInfo = RUN) -> None:
+        await self.house.submit(build_agent_started(self.house.now(), agent="codex"))
+        self.printing.follow(self.house.tracker.find_agent_in_pane(PaneId(1)), process)
 
     async def state(self) -> str:
-        await self.house.knowing.stored()
+        await self.house.tracker.wait_stored()
         return self.house.states[0].value
 
     @property
     def session(self):
-        return self.house.knowing.session(ONE)
+        return self.house.tracker.get_session(ONE)
 
     def _next(self) -> int:
         self._end += 10
@@ -49,8 +51,8 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(house) -> Terminal:
-    return Terminal(house)
+def terminal(tracker_scene) -> Terminal:
+    return Terminal(tracker_scene)
 
 
 async def test_a_run_has_states_a_session_and_tokens(terminal):
@@ -82,7 +84,7 @@ async def test_a_file_that_is_shown_says_nothing(terminal):
 
 
 async def test_nor_does_one_that_was_not_told_to_print_so(terminal):
-    await terminal.starts(Process(pid=101, pid_started=9, argv=("codex", "exec", "fix it")))
+    await terminal.starts(ProcessInfo(pid=101, pid_started=9, argv=("codex", "exec", "fix it")))
     terminal.prints(STARTED, WORK)
     assert await terminal.state() == "unknown"
 
@@ -128,10 +130,10 @@ async def test_but_not_if_it_had_lost_the_terminal_before(terminal):
 async def test_a_daemon_that_comes_back_goes_on(terminal):
     await terminal.starts()
     terminal.prints(STARTED, WORK)
-    await terminal.house.knowing.stored()
-    await terminal.house.again()
+    await terminal.house.tracker.wait_stored()
+    await terminal.house.restart()
     again = Terminal(terminal.house)
-    again.printing.follow(terminal.house.knowing.runtime_in(PaneId(1)), RUN)
+    again.printing.follow(terminal.house.tracker.find_agent_in_pane(PaneId(1)), RUN)
     again._end = 100
     again.prints({"type": DONE, "usage": USED}, after=2)
     assert await again.state() == "completed"
@@ -140,6 +142,6 @@ async def test_a_daemon_that_comes_back_goes_on(terminal):
 
 async def test_whoever_left_is_not_heard(terminal):
     await terminal.starts()
-    terminal.printing.leave(terminal.house.knowing.runtime_in(PaneId(1)))
+    terminal.printing.leave(terminal.house.tracker.find_agent_in_pane(PaneId(1)))
     terminal.prints(STARTED, WORK)
     assert await terminal.state() == "unknown"

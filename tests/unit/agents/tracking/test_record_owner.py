@@ -2,16 +2,16 @@
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Record, Watch
-from termvisor.agents.tracking.record_owner import Watched, origin
-from termvisor.model.agent.signal import Hint
-from termvisor.testing.world import NOON
-from tests.unit.agents.tracking.house import began
+from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
+from termvisor.agents.tracking.record_owner import AgentWatch, find_record_owner
+from termvisor.model.agent.signal import ProcessHint
+from termvisor.testing.fake_services import NOON
+from tests.unit.agents.tracking.tracker_scene import build_agent_started
 
 BOTH = ["claude_code", "toy"]
 WATCHED = [
-    Watched("toy", Watch(source="transcript", kind="lines", folder="/home/ada/.toy/", pattern="*")),
-    Watched("claude_code", Watch(source="transcript", kind="lines", folder="/home/ada/.claude", pattern="*")),
+    AgentWatch("toy", WatchedPath(source="transcript", kind="lines", folder="/home/ada/.toy/", pattern="*")),
+    AgentWatch("claude_code", WatchedPath(source="transcript", kind="lines", folder="/home/ada/.claude", pattern="*")),
 ]
 
 
@@ -23,11 +23,11 @@ WATCHED = [
         ("notes", ["toy"], {}, "toy"),
         ("transcript", BOTH, {"path": "/home/ada/.toy/a/b.jsonl"}, "toy"),
         ("transcript", BOTH, {"path": "/home/ada/.claude-too/b.jsonl"}, ""),
-        ("transcript", BOTH, {"hint": Hint(pid=101)}, "toy"),
-        ("transcript", BOTH, {"hint": Hint(pid=999)}, ""),
+        ("transcript", BOTH, {"hint": ProcessHint(pid=101)}, "toy"),
+        ("transcript", BOTH, {"hint": ProcessHint(pid=999)}, ""),
         ("unheard_of", [], {}, ""),
     ],
 )
 def test_the_agent_is_the_one_that_is_named_or_asked_or_lives(source, speaking, fields, whose):
-    record = Record(source=source, at=NOON, **({"text": ""} | fields))
-    assert origin(record, speaking, WATCHED, [began(NOON).runtime]) == whose
+    record = SourceRecord(source=source, at=NOON, **({"text": ""} | fields))
+    assert find_record_owner(record, speaking, WATCHED, [build_agent_started(NOON).runtime]) == whose

@@ -3,14 +3,21 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.tracking.sessions import Story, began, ended, heard, pane_closed, why_ended
+from termvisor.agents.tracking.sessions import (
+    AgentSessions,
+    apply_session_signal,
+    derive_end_reason,
+    end_session,
+    mark_pane_closed,
+    start_session,
+)
 from termvisor.clock import NS
-from termvisor.model.agent.session import Usage
-from termvisor.model.agent.state import AgentState, Flags
+from termvisor.model.agent.session import TokenUsage
+from termvisor.model.agent.state import AgentFlags, AgentState
 from termvisor.model.ids import PaneId
-from termvisor.testing.world import NOON
-from tests.unit.agents.tracking.house import ONE, says
-from tests.unit.agents.tracking.house import began as runtime_began
+from termvisor.testing.fake_services import NOON
+from tests.unit.agents.tracking.tracker_scene import ONE, build_signal
+from tests.unit.agents.tracking.tracker_scene import build_agent_started as runtime_began
 
 RUNTIME = runtime_began(NOON).runtime
 STATE = AgentState(runtime=ONE, pane=PaneId(1), agent="toy")
@@ -20,19 +27,19 @@ def resume(agent: str, session: str) -> tuple[str, ...]:
     return (agent, session)
 
 
-def told(*signals) -> Story:
-    story, _ = began(Story(), RUNTIME)
+def told(*signals) -> AgentSessions:
+    story, _ = start_session(AgentSessions(), RUNTIME)
     for signal in signals:
-        story, _ = heard(story, ONE, signal, resume)
+        story, _ = apply_session_signal(story, ONE, signal, resume)
     return story
 
 
 def saying(second: int = 0, *, session: str = "", title: str | None = None, **payload):
-    return says(NOON + second * NS, "running", session=session, title=title, payload=payload)
+    return build_signal(NOON + second * NS, "running", session=session, title=title, payload=payload)
 
 
 def test_a_runtime_has_a_session_before_it_says_a_word():
-    story, (session,) = began(Story(last=4), RUNTIME)
+    story, (session,) = start_session(AgentSessions(last=4), RUNTIME)
     assert (session.id, session.external_id, session.cwd, session.started_at) == (5, "", "/home/ada", NOON)
     assert story.going_on == {ONE: session}
 
@@ -46,7 +53,7 @@ def test_what_it_says_of_itself_is_kept():
         "toy-1",
         "2.0",
     )
-    assert session.usage == Usage(total=12, cached=3, cost=0.5)
+    assert session.usage == TokenUsage(total=12, cached=3, cost=0.5)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +80,7 @@ def test_another_id_is_the_next_session_and_an_old_one_goes_on():
     (first,) = story.left[ONE]
     assert (first.external_id, first.ended_at, first.end_reason) == ("a", NOON + 10 * NS, "completed")
     assert (story.going_on[ONE].id, story.going_on[ONE].external_id) == (2, "b")
-    again, changed = heard(story, ONE, saying(20, session="a"), resume)
+    again, changed = apply_session_signal(story, ONE, saying(20, session="a"), resume)
     assert (again.going_on[ONE].id, again.going_on[ONE].ended_at) == (1, None)
     assert sorted(one.id for one in changed) == [1, 2]
     assert again.last == 2
@@ -81,47 +88,47 @@ def test_another_id_is_the_next_session_and_an_old_one_goes_on():
 
 def test_what_says_nothing_new_changes_nothing():
     story = told(saying(session="a", model="m"))
-    assert heard(story, ONE, saying(5, session="a", model="m"), resume) == (story, ())
-    assert heard(Story(), ONE, saying(), resume) == (Story(), ())
+    assert apply_session_signal(story, ONE, saying(5, session="a", model="m"), resume) == (story, ())
+    assert apply_session_signal(AgentSessions(), ONE, saying(), resume) == (AgentSessions(), ())
 
 
 def test_the_agents_own_reason_stands_and_the_end_forgets_the_runtime():
     story = told(saying(session="a"), saying(1, session="b", end_reason="limit_reached"))
-    story, (over,) = ended(story, ONE, NOON + 9, "manual")
+    story, (over,) = end_session(story, ONE, NOON + 9, "manual")
     assert (over.end_reason, over.ended_at, story.going_on, story.left) == ("limit_reached", NOON + 9, {}, {})
-    assert ended(story, ONE, NOON + 9, "manual") == (story, ())
+    assert end_session(story, ONE, NOON + 9, "manual") == (story, ())
 
 
 def test_an_unknown_reason_is_none():
-    _, (over,) = ended(told(saying(end_reason="boredom")), ONE, NOON, "completed")
+    _, (over,) = end_session(told(saying(end_reason="boredom")), ONE, NOON, "completed")
     assert over.end_reason == "completed"
 
 
 def test_what_broke_off_just_before_its_pane_went_was_the_panes_end():
-    story, _ = ended(told(), ONE, NOON, "manual")
-    _, (over,) = pane_closed(story, PaneId(1), NOON + NS)
+    story, _ = end_session(told(), ONE, NOON, "manual")
+    _, (over,) = mark_pane_closed(story, PaneId(1), NOON + NS)
     assert over.end_reason == "pane_gone"
-    assert pane_closed(story, PaneId(1), NOON + 6 * NS) == (story, ())
-    assert pane_closed(story, PaneId(2), NOON + NS) == (story, ())
+    assert mark_pane_closed(story, PaneId(1), NOON + 6 * NS) == (story, ())
+    assert mark_pane_closed(story, PaneId(2), NOON + NS) == (story, ())
 
 
 def test_one_that_had_finished_stays_finished_though_its_pane_goes():
-    story, _ = ended(told(), ONE, NOON, "completed")
-    assert pane_closed(story, PaneId(1), NOON + NS) == (story, ())
+    story, _ = end_session(told(), ONE, NOON, "completed")
+    assert mark_pane_closed(story, PaneId(1), NOON + NS) == (story, ())
 
 
 @pytest.mark.parametrize(
     ("state", "is_pane_gone", "why"),
     [
         (replace(STATE, value="running"), True, "pane_gone"),
-        (replace(STATE, value="idle", flags=Flags(usage_limited=True)), False, "limit_reached"),
+        (replace(STATE, value="idle", flags=AgentFlags(usage_limited=True)), False, "limit_reached"),
         (replace(STATE, value="error"), False, "error"),
         (replace(STATE, value="idle"), False, "completed"),
         (replace(STATE, value="waiting_input"), False, "manual"),
     ],
 )
 def test_why_it_ended_follows_from_the_last_that_was_known(state, is_pane_gone, why):
-    assert why_ended(state, is_pane_gone=is_pane_gone) == why
+    assert derive_end_reason(state, is_pane_gone=is_pane_gone) == why
 
 
 def named_by_argv(session: str, second: int = 0):
@@ -152,5 +159,5 @@ def test_a_command_line_does_not_take_back_what_the_agent_said():
 
 
 def test_what_was_presumed_of_an_agent_goes_with_it():
-    story, _ = ended(told(named_by_argv("a")), ONE, NOON, "manual")
+    story, _ = end_session(told(named_by_argv("a")), ONE, NOON, "manual")
     assert story.presumed == frozenset()

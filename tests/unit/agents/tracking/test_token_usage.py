@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.tracking.token_usage import used
-from termvisor.model.agent.session import AgentSession, Spent, Usage
+from termvisor.agents.tracking.token_usage import apply_usage
+from termvisor.model.agent.session import AgentSession, TokenCounts, TokenUsage
 from termvisor.model.ids import PaneId, RuntimeId
 
 FRESH = AgentSession(runtime=RuntimeId(1), pane=PaneId(1), agent="claude_code", model="opus", started_at=0)
@@ -16,12 +16,12 @@ def answer(name: str, given: int = 0, output: int = 0, cached: int = 0, **more) 
 
 def after(*told: dict, session: AgentSession = FRESH) -> AgentSession:
     for one in told:
-        session = used(session, one)
+        session = apply_usage(session, one)
     return session
 
 
 def test_answers_add_up() -> None:
-    assert after(answer("a", 10, 2, 100), answer("b", 5, 1, 200)).usage == Usage(
+    assert after(answer("a", 10, 2, 100), answer("b", 5, 1, 200)).usage == TokenUsage(
         total=318, input=15, output=3, cached=300
     )
 
@@ -38,18 +38,18 @@ def test_answers_of_others_may_come_in_between() -> None:
 
 def test_each_model_has_its_own_sum() -> None:
     session = after(answer("a", 10, model="opus"), answer("b", 3, message_model="haiku", message_written=0))
-    assert session.by_model == {"opus": Spent(input=10), "haiku": Spent(input=3)}
+    assert session.by_model == {"opus": TokenCounts(input=10), "haiku": TokenCounts(input=3)}
 
 
 def test_what_went_into_a_cache_is_told_apart_from_what_came_out_of_it() -> None:
     session = after(answer("a", 1, 1, cached=50, message_written=20))
-    assert session.by_model["opus"] == Spent(input=1, output=1, cached=30, written=20)
+    assert session.by_model["opus"] == TokenCounts(input=1, output=1, cached=30, written=20)
     assert session.usage.cached == 50
 
 
 def test_a_whole_sum_that_the_agent_tells_is_believed_while_it_is_the_larger_one() -> None:
     told = {"total": 100, "input": 90, "output": 10, "cost": 0.5}
-    assert after(answer("a", 50, 1), told).usage == Usage(total=100, input=90, output=10, cost=0.5)
+    assert after(answer("a", 50, 1), told).usage == TokenUsage(total=100, input=90, output=10, cost=0.5)
     later = after(answer("a", 50, 1), told, answer("b", 80, 2)).usage
     assert (later.total, later.cost) == (133, None), "the cost was for less"
 
@@ -59,8 +59,8 @@ def test_a_sum_without_a_total_is_input_and_output() -> None:
 
 
 def test_figures_of_nothing_are_none() -> None:
-    assert after({"model": "opus"}, {"message_id": 7, "message_input": 3}, answer("")).usage == Usage()
-    assert after(answer("a", -5)).usage == Usage()
+    assert after({"model": "opus"}, {"message_id": 7, "message_input": 3}, answer("")).usage == TokenUsage()
+    assert after(answer("a", -5)).usage == TokenUsage()
 
 
 def test_the_context_is_told_in_tokens_and_as_a_part() -> None:

@@ -4,33 +4,35 @@ from collections.abc import Callable
 
 import pytest
 
-from termvisor.backends.tmux.client import ControlClient, PlainClient, control_argv
-from termvisor.backends.tmux.control_mode import Notice
-from termvisor.testing.tmux import PrivateTmux
-from tests.unit.waiting import until
+from termvisor.backends.tmux.client import ControlClient, PlainClient, build_control_argv
+from termvisor.backends.tmux.control_mode import ControlNotice
+from termvisor.testing.private_tmux import PrivateTmux
+from tests.unit.wait_until import wait_until
 
 
 @pytest.fixture
 async def pane(tmux: PrivateTmux) -> str:
     """A pane that shows one word and prints no more; tmux's id of it."""
-    mux_id = tmux.start(command="printf 'ready\\n'; exec sleep 1000")
-    await until(lambda: tmux("capture-pane", "-p", "-t", mux_id).strip() == "ready")
+    mux_id = tmux.start_session(command="printf 'ready\\n'; exec sleep 1000")
+    await wait_until(lambda: tmux("capture-pane", "-p", "-t", mux_id).strip() == "ready")
     return mux_id
 
 
 @pytest.fixture
-def notices() -> list[Notice]:
+def notices() -> list[ControlNotice]:
     """What the clients were told."""
     return []
 
 
 @pytest.fixture
-async def control(tmux: PrivateTmux, notices: list[Notice]):
+async def control(tmux: PrivateTmux, notices: list[ControlNotice]):
     """Makes control clients, on the private session or as asked."""
     clients: list[ControlClient] = []
 
     def make(argv: list[str] | None = None, tap: Callable | None = None) -> ControlClient:
-        clients.append(ControlClient(argv or control_argv("tmux", tmux.socket), notice=notices.append, tap=tap))
+        clients.append(
+            ControlClient(argv or build_control_argv("tmux", tmux.socket), on_notice=notices.append, on_item=tap)
+        )
         return clients[-1]
 
     yield make
@@ -40,4 +42,4 @@ async def control(tmux: PrivateTmux, notices: list[Notice]):
 
 @pytest.fixture
 def plain(tmux: PrivateTmux) -> PlainClient:
-    return PlainClient("tmux", tmux.socket, forked=lambda: None)
+    return PlainClient("tmux", tmux.socket, count_fork=lambda: None)

@@ -11,13 +11,13 @@ import time
 import pytest
 
 from termvisor.backends.tmux import client as module
-from termvisor.backends.tmux.client import ControlClient, PlainClient, control_argv, output_argv
-from termvisor.backends.tmux.control_mode import Notice, Output
-from termvisor.backends.tmux.pane_source import TmuxServer, identify
+from termvisor.backends.tmux.client import ControlClient, PlainClient, build_control_argv, build_output_argv
+from termvisor.backends.tmux.control_mode import ControlNotice, ControlOutput
+from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
 from termvisor.errors import MuxError
-from termvisor.system.process_start import started
-from termvisor.testing.tmux import PrivateTmux
-from tests.unit.waiting import until
+from termvisor.system.process_start import read_start_time
+from termvisor.testing.private_tmux import PrivateTmux
+from tests.unit.wait_until import wait_until
 
 OWNER = """
 import asyncio, sys
@@ -25,7 +25,7 @@ from termvisor.backends.tmux.client import ControlClient, control_argv
 
 async def main():
     client = ControlClient(control_argv("tmux", sys.argv[1]), notice=lambda notice: None)
-    await client.attached()
+    await client.wait_until_attached()
     print("here", flush=True)
     await asyncio.sleep(1000)
 
@@ -53,7 +53,7 @@ def descriptors() -> int:
 
 async def test_a_reply_has_what_was_printed_and_the_body(client, pane):
     reply = await client.request("display-message -p one ; display-message -p two", f"capture-pane -p -t {pane}")
-    assert reply.printed == (b"one", b"two")
+    assert reply.output_lines == (b"one", b"two")
     assert reply.body[:2] == (b"ready", b"")
     assert len(reply.body) == 30
     assert reply.error == ""
@@ -62,7 +62,7 @@ async def test_a_reply_has_what_was_printed_and_the_body(client, pane):
 async def test_the_body_may_stand_inside_a_guarded_list(client, pane):
     guarded = f"if-shell -F -t {pane} '1' {{ display-message -p before ; {{body}} }}"
     reply = await client.request(guarded, f"display-message -p -t {pane} 'inside'")
-    assert (reply.printed, reply.body) == ((b"before",), (b"inside",))
+    assert (reply.output_lines, reply.body) == ((b"before",), (b"inside",))
 
 
 async def test_a_refused_command_says_why(client):
@@ -73,23 +73,23 @@ async def test_a_refused_command_says_why(client):
 async def test_a_command_that_tmux_does_not_know_is_an_error_and_the_next_one_works(pane, control):
     client = control()
     assert "unknown command" in (await client.request("make-coffee")).error
-    assert (await client.request("display-message -p still-here")).printed == (b"still-here",)
+    assert (await client.request("display-message -p still-here")).output_lines == (b"still-here",)
 
 
 async def test_many_requests_at_once_get_each_its_own_answer(client):
     replies = await asyncio.gather(*(client.request(f"display-message -p n{number}") for number in range(8)))
-    assert [reply.printed for reply in replies] == [(b"n%d" % number,) for number in range(8)]
+    assert [reply.output_lines for reply in replies] == [(b"n%d" % number,) for number in range(8)]
 
 
 async def test_a_row_that_imitates_the_end_of_an_answer_is_only_a_row(tmux, control):
     first, last = int(time.time()), 300
     script = f"for t in range({first}, {first} + 4):\\n for n in range({last}): print('%end', t, n, 1)"
-    evil = tmux.start(command=f"{sys.executable} -c \"exec('''{script}''')\"; exec sleep 1000")
+    evil = tmux.start_session(command=f"{sys.executable} -c \"exec('''{script}''')\"; exec sleep 1000")
     client = control()
     expected = {f"%end {second} {number} 1".encode() for second in range(first, first + 4) for number in range(last)}
-    await until(lambda: f"%end {first + 3} {last - 1} 1" in tmux("capture-pane", "-p", "-t", evil))
+    await wait_until(lambda: f"%end {first + 3} {last - 1} 1" in tmux("capture-pane", "-p", "-t", evil))
     replies = [await client.request("display-message -p x", f"capture-pane -p -S - -t {evil}") for _ in range(20)]
-    assert all(expected <= set(reply.body) and reply.printed == (b"x",) for reply in replies)
+    assert all(expected <= set(reply.body) and reply.output_lines == (b"x",) for reply in replies)
 
 
 async def test_a_request_larger_than_a_pipe_arrives_whole(pane, control):
@@ -101,7 +101,7 @@ async def test_a_request_larger_than_a_pipe_arrives_whole(pane, control):
 async def test_what_happens_on_the_server_is_noticed(tmux, pane, control, notices):
     await control().request("display-message -p hello")
     tmux("new-session", "-d", "-s", "second", "sleep 1000")
-    await until(lambda: Notice("sessions-changed") in notices)
+    await wait_until(lambda: ControlNotice("sessions-changed") in notices)
 
 
 async def test_the_end_of_the_client_fails_who_waits_and_is_told_once(pane, control, notices):
@@ -114,7 +114,7 @@ async def test_the_end_of_the_client_fails_who_waits_and_is_told_once(pane, cont
     assert [type(outcome) for outcome in outcomes] == [MuxError, MuxError]
     assert not client.is_open
     client.close()
-    assert notices.count(Notice("exit")) == 1
+    assert notices.count(ControlNotice("exit")) == 1
     with pytest.raises(MuxError):
         await client.request("display-message -p too-late")
 
@@ -122,9 +122,9 @@ async def test_the_end_of_the_client_fails_who_waits_and_is_told_once(pane, cont
 async def test_the_end_of_the_server_is_told_once(tmux, pane, control, notices):
     client = control()
     await client.request("display-message -p hello")
-    tmux.kill()
-    await until(lambda: not client.is_open)
-    assert [notice for notice in notices if notice.name == "exit"] == [Notice("exit")]
+    tmux.kill_server()
+    await wait_until(lambda: not client.is_open)
+    assert [notice for notice in notices if notice.name == "exit"] == [ControlNotice("exit")]
 
 
 async def test_an_owner_that_is_killed_leaves_neither_client_nor_session(tmux, pane):
@@ -132,43 +132,45 @@ async def test_an_owner_that_is_killed_leaves_neither_client_nor_session(tmux, p
         said = owner.stdout.readline(), sessions(tmux)
         owner.kill()
     assert said == (b"here\n", ["_visor", "work"])
-    await until(lambda: sessions(tmux) == ["work"])
+    await wait_until(lambda: sessions(tmux) == ["work"])
     assert tmux("list-clients") == ""
 
 
 async def test_the_private_session_ends_with_its_last_client_only(tmux, pane, control):
-    main, guest = control(), control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")))
-    await main.attached()
-    await guest.attached()
+    main, guest = control(), control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")))
+    await main.wait_until_attached()
+    await guest.wait_until_attached()
     await guest.request("switch-client -t =_visor")
     guest.close()
-    await until(lambda: len(tmux("list-clients").split("\n")) == 1)
-    assert (await main.request("display-message -p still-here")).printed == (b"still-here",)
+    await wait_until(lambda: len(tmux("list-clients").split("\n")) == 1)
+    assert (await main.request("display-message -p still-here")).output_lines == (b"still-here",)
     main.close()
-    await until(lambda: sessions(tmux) == ["work"])
+    await wait_until(lambda: sessions(tmux) == ["work"])
 
 
 async def test_a_client_is_attached_when_it_says_so(tmux, pane, control):
-    client = control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")))
-    await client.attached()
+    client = control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")))
+    await client.wait_until_attached()
     assert "work" in tmux("list-clients", "-F", "#{session_name}")
 
 
 async def test_a_client_that_cannot_attach_says_so(tmux, pane, control):
     with pytest.raises(MuxError):
-        await control(output_argv("tmux", tmux.socket, "$99")).attached()
+        await control(build_output_argv("tmux", tmux.socket, "$99")).wait_until_attached()
 
 
 async def test_an_output_client_hears_its_session_and_its_replies_keep_their_place(tmux, control):
     heard = []
-    pane = tmux.start(command="cat")
-    client = control(output_argv("tmux", tmux.socket, tmux.ask(pane, "#{session_id}")), tap=heard.append)
-    await client.attached()
+    pane = tmux.start_session(command="cat")
+    client = control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")), tap=heard.append)
+    await client.wait_until_attached()
     await client.request("display-message -p before")
-    tmux.type(pane, "a-word")
-    await until(lambda: b"".join(item.data for item in heard if isinstance(item, Output)).count(b"a-word\r\n") == 2)
+    tmux.type_line(pane, "a-word")
+    await wait_until(
+        lambda: b"".join(item.data for item in heard if isinstance(item, ControlOutput)).count(b"a-word\r\n") == 2
+    )
     await client.request("display-message -p after")
-    kinds = [type(item).__name__ for item in heard if not isinstance(item, Notice)]
+    kinds = [type(item).__name__ for item in heard if not isinstance(item, ControlNotice)]
     assert (kinds[0], kinds[-1]) == ("Reply", "Reply")
     assert set(kinds[1:-1]) == {"Output"}
 
@@ -181,13 +183,13 @@ async def test_a_client_whose_reader_fails_ends_instead_of_holding_up_its_server
     client = control(tap=broken)
     with pytest.raises(MuxError):
         await client.request("display-message -p hello")
-    assert notices == [Notice("exit")]
-    await until(lambda: not reader_threads())
+    assert notices == [ControlNotice("exit")]
+    await wait_until(lambda: not reader_threads())
 
 
 async def test_a_stopped_server_is_an_error_in_time(tmux, client, monkeypatch):
     await client.request("display-message -p hello")
-    monkeypatch.setattr(module, "_ANSWER_FOR", 0.2)
+    monkeypatch.setattr(module, "_REPLY_TIMEOUT_S", 0.2)
     server = int(tmux("display-message", "-p", "#{pid}"))
     os.kill(server, signal.SIGSTOP)
     try:
@@ -198,8 +200,8 @@ async def test_a_stopped_server_is_an_error_in_time(tmux, client, monkeypatch):
 
 
 async def test_where_no_server_is_there_is_an_error(folder):
-    nowhere = PlainClient("tmux", f"{folder}/nowhere", forked=lambda: None)
-    client = ControlClient(control_argv("tmux", f"{folder}/nowhere"), notice=lambda notice: None)
+    nowhere = PlainClient("tmux", f"{folder}/nowhere", count_fork=lambda: None)
+    client = ControlClient(build_control_argv("tmux", f"{folder}/nowhere"), on_notice=lambda notice: None)
     for one in (nowhere, client):
         with pytest.raises(MuxError):
             await one.request("display-message -p hello")
@@ -208,8 +210,8 @@ async def test_where_no_server_is_there_is_an_error(folder):
 
 async def test_a_missing_program_is_an_error(folder):
     for one in (
-        PlainClient("no-such-tmux", f"{folder}/t", forked=lambda: None),
-        ControlClient(control_argv("no-such-tmux", f"{folder}/t"), notice=lambda notice: None),
+        PlainClient("no-such-tmux", f"{folder}/t", count_fork=lambda: None),
+        ControlClient(build_control_argv("no-such-tmux", f"{folder}/t"), on_notice=lambda notice: None),
     ):
         with pytest.raises(MuxError):
             await one.request("display-message -p hello")
@@ -217,33 +219,41 @@ async def test_a_missing_program_is_an_error(folder):
 
 async def test_a_plain_client_tells_when_another_server_took_over_its_socket(tmux, pane, plain):
     plain.server_pid = int(tmux("display-message", "-p", "#{pid}"))
-    assert (await plain.request("display-message -p same")).printed == (b"same",)
-    tmux.kill()
-    await until(lambda: started(plain.server_pid) == 0)
-    tmux.start()
+    assert (await plain.request("display-message -p same")).output_lines == (b"same",)
+    tmux.kill_server()
+    await wait_until(lambda: read_start_time(plain.server_pid) == 0)
+    tmux.start_session()
     with pytest.raises(MuxError, match="another tmux server"):
         await plain.request("display-message -p same")
 
 
 async def test_every_plain_request_is_counted_as_a_program(tmux, pane):
     forks = []
-    one = PlainClient("tmux", tmux.socket, forked=lambda: forks.append(1))
+    one = PlainClient("tmux", tmux.socket, count_fork=lambda: forks.append(1))
     await one.request("display-message -p one")
     await one.request("display-message -p two")
     assert len(forks) == 2
 
 
 async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain):
-    other = tmux.window("work", "exec sleep 1000")
+    other = tmux.open_window("work", "exec sleep 1000")
     tmux("pipe-pane", "-t", other, "exec cat > /dev/null")
     tmux("set", "-gw", "automatic-rename", "off")
-    await until(lambda: tmux.ask(other, "#{pane_current_command}") == "sleep")
-    await (controlled := control()).attached()
+    await wait_until(lambda: tmux.read_format(other, "#{pane_current_command}") == "sleep")
+    await (controlled := control()).wait_until_attached()
     told = []
     for one in (controlled, plain):
-        server: TmuxServer = await identify(one, tmux.socket)
-        facts = await server.facts()
-        told.append((server.instance, server.version, facts, await server.thin(), await server.capture(pane, lines=50)))
+        server: TmuxServer = await identify_server(one, tmux.socket)
+        facts = await server.list_pane_facts()
+        told.append(
+            (
+                server.instance,
+                server.version,
+                facts,
+                await server.list_pane_statuses(),
+                await server.capture_pane(pane, lines=50),
+            )
+        )
     assert told[0] == told[1]
     assert [facts.mux_id for facts in told[0][2]] == [pane, other]
 
@@ -251,7 +261,7 @@ async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain
 async def test_both_clients_open_pipes_and_are_refused_alike(tmux, pane, control, plain, folder):
     seen = []
     for number, one in enumerate((control(), plain)):
-        server = await identify(one, tmux.socket)
+        server = await identify_server(one, tmux.socket)
         seen.append([await server.open_pipe(pane, f"cat > {folder}/{number}", lines=10) for _ in range(2)])
         await server.close_pipe(pane)
     assert seen[0] == seen[1]
@@ -265,7 +275,7 @@ async def test_twenty_clients_that_came_and_left_leave_no_descriptor_behind(pane
         client = control()
         client.close()
         client.close()
-    await until(lambda: len(reader_threads()) == 1)
+    await wait_until(lambda: len(reader_threads()) == 1)
     assert descriptors() == before
 
 
@@ -274,7 +284,7 @@ async def test_a_closed_client_never_closes_a_descriptor_that_is_somebody_elses_
     await client.request("display-message -p hello")
     client.close()
     ours = [os.open("/dev/null", os.O_RDONLY) for _ in range(8)]
-    await until(lambda: not reader_threads())
+    await wait_until(lambda: not reader_threads())
     await asyncio.sleep(0)
     client.close()
     for fd in ours:

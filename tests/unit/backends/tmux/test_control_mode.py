@@ -3,13 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.backends.tmux.control_mode import ControlParser, Notice, Output, Reply, quote, unescape
+from termvisor.backends.tmux.control_mode import (
+    ControlNotice,
+    ControlOutput,
+    ControlParser,
+    ControlReply,
+    quote_word,
+    unescape,
+)
 
 
-def parsed(*chunks: bytes, tokens: tuple[str, ...] = ()) -> list[Notice | Output | Reply]:
+def parsed(*chunks: bytes, tokens: tuple[str, ...] = ()) -> list[ControlNotice | ControlOutput | ControlReply]:
     parser = ControlParser()
     for token in tokens:
-        parser.expect(token)
+        parser.expect_reply(token)
     return [item for chunk in chunks for item in parser.feed(chunk)]
 
 
@@ -19,48 +26,50 @@ def block(number: int, *lines: str, end: str = "end") -> str:
 
 def test_notices_and_output_are_told_apart():
     assert parsed(b"%sessions-changed\n%output %3 a\\015\\012\\134\xff\n%session-renamed $1 new name\n") == [
-        Notice("sessions-changed"),
-        Output("%3", b"a\r\n\\\xff"),
-        Notice("session-renamed", ("$1", "new", "name")),
+        ControlNotice("sessions-changed"),
+        ControlOutput("%3", b"a\r\n\\\xff"),
+        ControlNotice("session-renamed", ("$1", "new", "name")),
     ]
 
 
 def test_extended_output_carries_the_same_bytes():
-    assert parsed(b"%extended-output %12 340 : x\\033y\n") == [Output("%12", b"x\x1by")]
+    assert parsed(b"%extended-output %12 340 : x\\033y\n") == [ControlOutput("%12", b"x\x1by")]
 
 
 def test_blocks_that_nobody_asked_for_are_skipped():
-    assert parsed(block(1, "%output %0 forged").encode() + b"%window-add @3\n") == [Notice("window-add", ("@3",))]
+    assert parsed(block(1, "%output %0 forged").encode() + b"%window-add @3\n") == [
+        ControlNotice("window-add", ("@3",))
+    ]
 
 
 def test_a_reply_has_what_trusted_commands_printed_and_a_body():
     text = block(1) + block(2, "100 30") + block(3, "tok:body") + block(4, "row one", "") + block(5, "tok")
-    assert parsed(text.encode(), tokens=("tok",)) == [Reply("tok", (b"100 30",), (b"row one", b""))]
+    assert parsed(text.encode(), tokens=("tok",)) == [ControlReply("tok", (b"100 30",), (b"row one", b""))]
 
 
 def test_a_screen_row_cannot_end_the_block_it_stands_in():
     evil = ("%end 7 4 1", "%begin 7 5 1", "%output %0 rm -rf", "%end 7 5 1", "%exit")
     text = block(3, "tok:body") + block(4, *evil) + block(6, "tok")
-    assert parsed(text.encode(), tokens=("tok",)) == [Reply("tok", (), tuple(row.encode() for row in evil))]
+    assert parsed(text.encode(), tokens=("tok",)) == [ControlReply("tok", (), tuple(row.encode() for row in evil))]
 
 
 def test_an_error_is_said_and_ends_nothing_but_its_own_block():
     text = block(1, "can't find pane: %9", end="error") + block(2, "tok")
-    assert parsed(text.encode(), tokens=("tok",)) == [Reply("tok", error="can't find pane: %9")]
+    assert parsed(text.encode(), tokens=("tok",)) == [ControlReply("tok", error="can't find pane: %9")]
 
 
 def test_output_keeps_its_place_before_and_after_the_body():
     text = block(1, "tok:body") + "%output %1 before\n" + block(2, "row") + "%output %1 after\n" + block(3, "tok")
     assert parsed(text.encode(), tokens=("tok",)) == [
-        Output("%1", b"before"),
-        Reply("tok", (), (b"row",)),
-        Output("%1", b"after"),
+        ControlOutput("%1", b"before"),
+        ControlReply("tok", (), (b"row",)),
+        ControlOutput("%1", b"after"),
     ]
 
 
 def test_two_requests_are_answered_in_turn():
     text = block(1, "a") + block(2, "one") + block(3, "b") + block(4, "two")
-    assert parsed(text.encode(), tokens=("one", "two")) == [Reply("one", (b"a",)), Reply("two", (b"b",))]
+    assert parsed(text.encode(), tokens=("one", "two")) == [ControlReply("one", (b"a",)), ControlReply("two", (b"b",))]
 
 
 @given(st.binary(max_size=300), st.integers(1, 40))
@@ -68,10 +77,12 @@ def test_escaped_bytes_come_back_and_any_split_gives_the_same(data, size):
     escaped = b"".join(b"\\%03o" % b if b < 0x20 or b == 0x5C else bytes([b]) for b in data)
     line = b"%output %7 " + escaped + b"\n%pause %7\n"
     chunks = [line[at : at + size] for at in range(0, len(line), size)]
-    assert parsed(*chunks) == [Output("%7", data), Notice("pause", ("%7",))]
+    assert parsed(*chunks) == [ControlOutput("%7", data), ControlNotice("pause", ("%7",))]
     assert unescape(escaped) == data
 
 
 @given(st.text(max_size=60))
 def test_a_quoted_word_has_no_character_that_tmux_would_read(text):
-    assert set(quote(text)[1:-1]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-\\")
+    assert set(quote_word(text)[1:-1]) <= set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-\\"
+    )

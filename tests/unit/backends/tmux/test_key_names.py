@@ -1,15 +1,15 @@
 import pytest
 
-from termvisor.backends.tmux.key_names import is_key
+from termvisor.backends.tmux.key_names import is_key_name
 
 
 @pytest.mark.parametrize("name", ["Enter", "C-c", "M-Enter", "C-M-a", "Up", "F12", "a", "é", "-", "C-["])
 def test_keys_that_tmux_knows(name):
-    assert is_key(name)
+    assert is_key_name(name)
 
 
 @pytest.mark.parametrize(
     "name", ["", "Entr", "enter", "F13", "C-", "ls", "\n", "\x1b", "C-\n", "M-é", "C-C-C-C-a", "\ud800"]
 )
 def test_what_tmux_would_type_as_text_is_no_key(name):
-    assert not is_key(name)
+    assert not is_key_name(name)

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.backends.pane_source import Thin
-from termvisor.backends.tmux.list_formats import FIELD, RECORD, parse_full, parse_server, parse_thin
+from termvisor.backends.pane_source import PaneStatus
+from termvisor.backends.tmux.list_formats import (
+    FIELD_SEPARATOR,
+    RECORD_SEPARATOR,
+    parse_pane_facts,
+    parse_pane_statuses,
+    parse_server_info,
+)
 from termvisor.errors import MuxError
 
 WORDS = [
@@ -34,11 +40,11 @@ WORDS = [
 
 def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
     """As tmux answers."""
-    return FIELD.join(word.encode() for word in (pane, *WORDS[1:-1], ends, *texts)) + RECORD
+    return FIELD_SEPARATOR.join(word.encode() for word in (pane, *WORDS[1:-1], ends, *texts)) + RECORD_SEPARATOR
 
 
 def listed(*records: bytes):
-    return parse_full(tuple(b"\n".join(records).split(b"\n")))
+    return parse_pane_facts(tuple(b"\n".join(records).split(b"\n")))
 
 
 def test_a_pane_has_all_its_facts():
@@ -69,29 +75,34 @@ def test_no_name_can_forge_a_pane_or_a_field(texts):
 
 
 def test_a_path_that_imitates_a_record_stays_a_path():
-    evil = "/tmp/<00>\n" + record("x", "x", "x", "x", "x", pane="%0").decode().replace(FIELD.decode(), "<guess>")
-    evil = evil.replace(RECORD.decode(), "<guess>\n")
+    evil = "/tmp/<00>\n" + record("x", "x", "x", "x", "x", pane="%0").decode().replace(
+        FIELD_SEPARATOR.decode(), "<guess>"
+    )
+    evil = evil.replace(RECORD_SEPARATOR.decode(), "<guess>\n")
     for texts in (("s", "w", "c", evil, "t"), (evil, evil, evil, evil, evil)):
         assert [one.mux_id for one in listed(record(*texts))] == ["%5"]
 
 
 def test_an_unreadable_listing_is_an_error_and_not_a_guess():
     with pytest.raises(MuxError):
-        listed(record("s", "w", "c", "/", "t").replace(RECORD, b"!"))
+        listed(record("s", "w", "c", "/", "t").replace(RECORD_SEPARATOR, b"!"))
     with pytest.raises(MuxError):
         listed(record("s", "w", "c", "/", "t", "one more"))
 
 
 def test_the_thin_listing_hides_our_own_pane():
-    body = (FIELD.join((b"%1", b"10", b"0", b"0")) + RECORD, FIELD.join((b"%2", b"11", b"1", b"1")) + RECORD)
-    assert parse_thin(body, frozenset({"%1"})) == {"%2": Thin(11, True, True)}
+    body = (
+        FIELD_SEPARATOR.join((b"%1", b"10", b"0", b"0")) + RECORD_SEPARATOR,
+        FIELD_SEPARATOR.join((b"%2", b"11", b"1", b"1")) + RECORD_SEPARATOR,
+    )
+    assert parse_pane_statuses(body, frozenset({"%1"})) == {"%2": PaneStatus(11, True, True)}
 
 
 def test_a_server_says_who_it_is_or_nothing():
-    assert parse_server((FIELD.join((b"7", b"3.3a", b"0", b"/tmp/s")) + RECORD,))["pid"] == "7"
-    assert parse_server(()) == {}
+    assert parse_server_info((FIELD_SEPARATOR.join((b"7", b"3.3a", b"0", b"/tmp/s")) + RECORD_SEPARATOR,))["pid"] == "7"
+    assert parse_server_info(()) == {}
 
 
 def test_separators_are_printable_and_differ():
-    assert FIELD.isascii() and FIELD.decode().isprintable()
-    assert FIELD != RECORD
+    assert FIELD_SEPARATOR.isascii() and FIELD_SEPARATOR.decode().isprintable()
+    assert FIELD_SEPARATOR != RECORD_SEPARATOR

@@ -6,33 +6,33 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.pane_control import Former, Guard, Mismatch
-from termvisor.backends.tmux.pane_control import TmuxControl, condition
-from termvisor.backends.tmux.pane_source import identify
+from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch, PaneGuard
+from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_condition
+from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
-from tests.unit.waiting import until
+from tests.unit.wait_until import wait_until
 
 ECHO = "stty raw -echo; printf ready; exec cat > {path}"
 
 
 @pytest.fixture
 async def server(tmux, control):
-    tmux.start(command="cat")
+    tmux.start_session(command="cat")
     client = control()
-    await client.attached()
-    return TmuxControl(await identify(client, tmux.socket))
+    await client.wait_until_attached()
+    return TmuxPaneControl(await identify_server(client, tmux.socket))
 
 
 @pytest.fixture
 async def heard(tmux, server, folder):
     """A program that keeps what it gets; the guard that fits it, and a reader of what it got."""
     path = f"{folder}/heard"
-    pane = tmux.window("work", ECHO.format(path=path))
-    await until(lambda: tmux.ask(pane, "#{pane_current_command}") == "cat")
-    await until(lambda: "ready" in tmux("capture-pane", "-p", "-t", pane))
-    guard = Guard(pane=pane, pid=int(tmux.ask(pane, "#{pane_pid}")), command="cat", alternate=False)
+    pane = tmux.open_window("work", ECHO.format(path=path))
+    await wait_until(lambda: tmux.read_format(pane, "#{pane_current_command}") == "cat")
+    await wait_until(lambda: "ready" in tmux("capture-pane", "-p", "-t", pane))
+    guard = PaneGuard(pane=pane, pid=int(tmux.read_format(pane, "#{pane_pid}")), command="cat", alternate=False)
 
     def got() -> bytes:
         with open(path, "rb") as file:
@@ -58,7 +58,7 @@ async def heard(tmux, server, folder):
 async def test_a_text_arrives_exactly_as_it_is(server, heard, text):
     guard, got = heard
     assert await server.write(guard, text) is None
-    await until(lambda: len(got()) >= len(text.encode()))
+    await wait_until(lambda: len(got()) >= len(text.encode()))
     assert got() == text.encode()
 
 
@@ -80,9 +80,9 @@ async def test_a_text_with_a_nul_is_refused_before_anything_is_sent(server, hear
 async def test_what_is_not_as_expected_is_named_and_nothing_is_written(server, heard, change, what, actual):
     guard, got = heard
     found = await server.write(replace(guard, **change), "text")
-    assert isinstance(found, Mismatch) and found.what == what and actual in (None, found.actual)
+    assert isinstance(found, GuardMismatch) and found.what == what and actual in (None, found.actual)
     assert await server.write(guard, "after") is None
-    await until(got)
+    await wait_until(got)
     assert got() == b"after"
 
 
@@ -95,18 +95,18 @@ async def test_what_stands_on_the_screen_may_be_asked_for(server, heard):
 
 
 async def test_the_choice_that_is_pointed_at_may_be_asked_for(tmux, server):
-    pane = tmux.window("work", "printf ' ❯ 1. Yes\\n   2. No\\n'; exec cat")
-    await until(lambda: "2. No" in tmux("capture-pane", "-p", "-t", pane))
-    guard = Guard(pane=pane, pid=int(tmux.ask(pane, "#{pane_pid}")))
+    pane = tmux.open_window("work", "printf ' ❯ 1. Yes\\n   2. No\\n'; exec cat")
+    await wait_until(lambda: "2. No" in tmux("capture-pane", "-p", "-t", pane))
+    guard = PaneGuard(pane=pane, pid=int(tmux.read_format(pane, "#{pane_pid}")))
     assert await server.press(replace(guard, rows=("❯ 1. Yes", "2. No")), ["Enter"]) is None
-    assert isinstance(await server.press(replace(guard, rows=("❯ 2. No",)), ["Enter"]), Mismatch)
+    assert isinstance(await server.press(replace(guard, rows=("❯ 2. No",)), ["Enter"]), GuardMismatch)
 
 
 async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, heard):
     guard, got = heard
-    assert await server.write(replace(guard, pane="%999"), "text") == Mismatch("pane", "%999", "none")
+    assert await server.write(replace(guard, pane="%999"), "text") == GuardMismatch("pane", "%999", "none")
     assert await server.write(guard, "only this") is None
-    await until(got)
+    await wait_until(got)
     assert got() == b"only this"
 
 
@@ -122,23 +122,23 @@ async def test_a_pane_that_would_not_take_it_or_not_alone_gets_nothing(tmux, ser
     guard, _ = heard
     tmux(*(word.format(pane=guard.pane) for word in make))
     found = await server.write(guard, "text")
-    assert isinstance(found, Mismatch) and found.what == what
+    assert isinstance(found, GuardMismatch) and found.what == what
 
 
 async def test_a_dead_pane_gets_nothing(tmux, server):
-    pane = tmux.window("work", "exec cat")
+    pane = tmux.open_window("work", "exec cat")
     tmux("set", "-w", "-t", pane, "remain-on-exit", "on")
-    pid = int(tmux.ask(pane, "#{pane_pid}"))
+    pid = int(tmux.read_format(pane, "#{pane_pid}"))
     tmux("send-keys", "-t", pane, "C-d")
-    await until(lambda: tmux.ask(pane, "#{pane_dead}") == "1")
-    found = await server.write(Guard(pane=pane, pid=pid), "text")
-    assert isinstance(found, Mismatch) and found.what == "dead"
+    await wait_until(lambda: tmux.read_format(pane, "#{pane_dead}") == "1")
+    found = await server.write(PaneGuard(pane=pane, pid=pid), "text")
+    assert isinstance(found, GuardMismatch) and found.what == "dead"
 
 
 async def test_keys_are_pressed_by_name_and_unknown_names_are_no_text(server, heard):
     guard, got = heard
     assert await server.press(guard, ["C-c", "Escape", "Up", "a"]) is None
-    await until(lambda: got() == b"\x03\x1b\x1b[Aa")
+    await wait_until(lambda: got() == b"\x03\x1b\x1b[Aa")
     with pytest.raises(BadRequest, match="no key 'Entr'"):
         await server.press(guard, ["Entr"])
     with pytest.raises(BadRequest, match="at least one"):
@@ -147,7 +147,7 @@ async def test_keys_are_pressed_by_name_and_unknown_names_are_no_text(server, he
 
 async def test_a_pane_is_seen_with_its_screen_and_its_facts(tmux, server, heard):
     guard, _ = heard
-    seen = await server.see(guard.pane)
+    seen = await server.read_pane_state(guard.pane)
     assert seen is not None
     assert (seen.pane, seen.pid, seen.command, seen.alternate, seen.dead) == (
         guard.pane,
@@ -158,8 +158,8 @@ async def test_a_pane_is_seen_with_its_screen_and_its_facts(tmux, server, heard)
     )
     assert seen.rows[0].strip() == "ready"
     assert (seen.cursor_x, seen.cursor_y, seen.width) == (5, 0, 100)
-    assert seen.people == ()
-    assert await server.see("%999") is None
+    assert seen.viewers == ()
+    assert await server.read_pane_state("%999") is None
 
 
 async def test_a_program_with_a_hostile_name_forges_no_answer(tmux, server, folder):
@@ -167,33 +167,33 @@ async def test_a_program_with_a_hostile_name_forges_no_answer(tmux, server, fold
     script = f"{folder}/run.py"
     with open(script, "w") as file:
         file.write(f"import os; os.execv({sys.executable!r}, [{name!r}, '-c', 'import time; time.sleep(600)'])")
-    pane = tmux.window("work", f"exec {sys.executable} {script}")
-    await until(lambda: "end" in tmux.ask(pane, "#{pane_current_command}"))
-    seen = await server.see(pane)
+    pane = tmux.open_window("work", f"exec {sys.executable} {script}")
+    await wait_until(lambda: "end" in tmux.read_format(pane, "#{pane_current_command}"))
+    seen = await server.read_pane_state(pane)
     assert seen is not None and "?" in seen.command and "\n" not in seen.command
-    found = await server.write(Guard(pane=pane, pid=seen.pid, command="bash"), "text")
-    assert isinstance(found, Mismatch) and (found.what, found.expected) == ("command", "bash")
+    found = await server.write(PaneGuard(pane=pane, pid=seen.pid, command="bash"), "text")
+    assert isinstance(found, GuardMismatch) and (found.what, found.expected) == ("command", "bash")
     with pytest.raises(BadRequest, match="cannot be guarded"):
-        condition(Guard(pane=pane, pid=1, command=name))
+        build_condition(PaneGuard(pane=pane, pid=1, command=name))
 
 
 async def test_a_person_at_the_pane_is_seen(tmux, server, folder):
-    pane = tmux.start("other", "cat")
-    client = tmux.window("work", f"exec env -u TMUX tmux -S {tmux.socket} attach -t =other")
-    await until(lambda: "other" in tmux("list-clients", "-F", "#{session_name}"))
+    pane = tmux.start_session("other", "cat")
+    client = tmux.open_window("work", f"exec env -u TMUX tmux -S {tmux.socket} attach -t =other")
+    await wait_until(lambda: "other" in tmux("list-clients", "-F", "#{session_name}"))
     tmux("send-keys", "-t", client, "h")
-    await until(lambda: "h" in tmux("capture-pane", "-p", "-t", pane))
-    seen = await server.see(pane)
-    assert seen is not None and len(seen.people) == 1
-    assert seen.people[0].typed_at > 0
+    await wait_until(lambda: "h" in tmux("capture-pane", "-p", "-t", pane))
+    seen = await server.read_pane_state(pane)
+    assert seen is not None and len(seen.viewers) == 1
+    assert seen.viewers[0].typed_at > 0
 
 
 async def test_whoever_is_attached_is_listed_and_we_ourselves_are_not(tmux, server):
-    assert await server.clients() == []
-    pane = tmux.start("other", "cat")
-    tmux.window("work", f"exec env -u TMUX LC_ALL=C.UTF-8 tmux -S {tmux.socket} attach -t =other")
-    await until(lambda: "other" in tmux("list-clients", "-F", "#{session_name}"))
-    (client,) = await server.clients()
+    assert await server.list_clients() == []
+    pane = tmux.start_session("other", "cat")
+    tmux.open_window("work", f"exec env -u TMUX LC_ALL=C.UTF-8 tmux -S {tmux.socket} attach -t =other")
+    await wait_until(lambda: "other" in tmux("list-clients", "-F", "#{session_name}"))
+    (client,) = await server.list_clients()
     assert (client.pane, client.is_utf8, client.typed_at > 0) == (pane, True, True)
     assert client.tty in tmux("list-clients", "-F", "#{client_tty}").splitlines()
 
@@ -208,9 +208,9 @@ async def test_a_program_is_started_where_it_is_wanted(tmux, server, heard, wher
         cwd=folder,
         env={"WORD": "it's #{pane_id} $HOME"},
     )
-    pane, pid = await server.open(wanted, None if where == "session" else guard.pane)
-    assert int(tmux.ask(pane, "#{pane_pid}")) == pid
-    await until(lambda: "|a b" in tmux("capture-pane", "-p", "-J", "-t", pane))
+    pane, pid = await server.open_pane(wanted, None if where == "session" else guard.pane)
+    assert int(tmux.read_format(pane, "#{pane_pid}")) == pid
+    await wait_until(lambda: "|a b" in tmux("capture-pane", "-p", "-J", "-t", pane))
     shown = tmux("capture-pane", "-p", "-J", "-t", pane).strip()
     assert shown == f"{folder}|it's #{{pane_id}} $HOME|a b;#{{x}}"
 
@@ -220,52 +220,54 @@ async def test_a_program_alone_is_started_by_its_path(tmux, server, folder):
     with open(path, "w") as file:
         file.write("#!/bin/sh\nprintf started\nexec sleep 600\n")
     os.chmod(path, 0o700)
-    pane, _ = await server.open(Spawn(where="session", command=(path,)), None)
-    await until(lambda: "started" in tmux("capture-pane", "-p", "-t", pane))
+    pane, _ = await server.open_pane(Spawn(where="session", command=(path,)), None)
+    await wait_until(lambda: "started" in tmux("capture-pane", "-p", "-t", pane))
 
 
 async def test_a_pane_is_made_active_titled_and_closed(tmux, server, heard):
     guard, _ = heard
-    former, front = tmux.ask(guard.pane, "#{pane_title}"), tmux.ask("=work:", "#{pane_id}")
-    assert await server.alter(guard, "title", "a #{pane_id} title") == Former(former, front, "a #{pane_id} title")
-    assert tmux.ask(guard.pane, "#{pane_title}") == "a #{pane_id} title"
-    altered = await server.alter(guard, "activate")
-    assert isinstance(altered, Former) and altered.front == front
-    assert tmux.ask("=work:", "#{pane_id}") == guard.pane
-    seen = await server.see(guard.pane)
+    former, front = tmux.read_format(guard.pane, "#{pane_title}"), tmux.read_format("=work:", "#{pane_id}")
+    assert await server.change_pane(guard, "title", "a #{pane_id} title") == AppliedPaneChange(
+        former, front, "a #{pane_id} title"
+    )
+    assert tmux.read_format(guard.pane, "#{pane_title}") == "a #{pane_id} title"
+    altered = await server.change_pane(guard, "activate")
+    assert isinstance(altered, AppliedPaneChange) and altered.old_front == front
+    assert tmux.read_format("=work:", "#{pane_id}") == guard.pane
+    seen = await server.read_pane_state(guard.pane)
     assert (seen.title, seen.front) == ("a #{pane_id} title", guard.pane)
-    assert isinstance(await server.alter(guard, "close"), Former)
-    assert await server.see(guard.pane) is None
+    assert isinstance(await server.change_pane(guard, "close"), AppliedPaneChange)
+    assert await server.read_pane_state(guard.pane) is None
 
 
 @pytest.mark.parametrize("where", ["window", "pane"])
 async def test_a_place_that_is_not_named_is_not_guessed(server, where):
     with pytest.raises(BadRequest):
-        await server.open(Spawn(where=where), None)
+        await server.open_pane(Spawn(where=where), None)
 
 
 async def test_a_pane_in_copy_mode_can_be_closed_though_it_takes_no_input(tmux, server, heard):
     guard, _ = heard
     tmux("copy-mode", "-t", guard.pane)
-    found = await server.alter(guard, "close")
-    assert isinstance(found, Mismatch) and found.what == "mode"
-    assert isinstance(await server.alter(replace(guard, takes_input=False), "close"), Former)
-    assert await server.see(guard.pane) is None
+    found = await server.change_pane(guard, "close")
+    assert isinstance(found, GuardMismatch) and found.what == "mode"
+    assert isinstance(await server.change_pane(replace(guard, takes_input=False), "close"), AppliedPaneChange)
+    assert await server.read_pane_state(guard.pane) is None
 
 
 @pytest.mark.parametrize("title", ["plain", "✳ é, {a} #{pane_id} %H", 'it\'s "quoted"; \\ $HOME `x`', "##", "}#,", ""])
 async def test_a_change_may_depend_on_the_title_that_stands_there(tmux, server, heard, title):
     guard, _ = heard
-    await server.alter(guard, "title", title)
-    found = await server.alter(replace(guard, title=f"{title} "), "title", "never")
-    assert isinstance(found, Mismatch) and (found.what, found.actual) == ("title", "another one")
-    assert isinstance(await server.alter(replace(guard, title=title), "title", "changed"), Former)
-    assert tmux.ask(guard.pane, "#{pane_title}") == "changed"
+    await server.change_pane(guard, "title", title)
+    found = await server.change_pane(replace(guard, title=f"{title} "), "title", "never")
+    assert isinstance(found, GuardMismatch) and (found.what, found.actual) == ("title", "another one")
+    assert isinstance(await server.change_pane(replace(guard, title=title), "title", "changed"), AppliedPaneChange)
+    assert tmux.read_format(guard.pane, "#{pane_title}") == "changed"
 
 
 async def test_a_change_may_depend_on_the_pane_in_front(tmux, server, heard):
     guard, _ = heard
-    found = await server.alter(replace(guard, front=MuxPaneId("%999")), "activate")
-    assert isinstance(found, Mismatch) and (found.what, found.expected) == ("front", "%999")
-    front = MuxPaneId(tmux.ask("=work:", "#{pane_id}"))
-    assert isinstance(await server.alter(replace(guard, front=front), "activate"), Former)
+    found = await server.change_pane(replace(guard, front=MuxPaneId("%999")), "activate")
+    assert isinstance(found, GuardMismatch) and (found.what, found.expected) == ("front", "%999")
+    front = MuxPaneId(tmux.read_format("=work:", "#{pane_id}"))
+    assert isinstance(await server.change_pane(replace(guard, front=front), "activate"), AppliedPaneChange)

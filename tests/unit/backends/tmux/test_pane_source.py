@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.backends.pane_source import Capture
-from termvisor.backends.tmux.pane_source import TmuxServer, identify
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
 from termvisor.errors import MuxError
-from termvisor.system.process_start import started
-from tests.unit.waiting import until
+from termvisor.system.process_start import read_start_time
+from tests.unit.wait_until import wait_until
 
 COUNTING = "i=0; while :; do i=$((i+1)); echo $i; done"
 
@@ -19,21 +19,21 @@ COUNTING = "i=0; while :; do i=$((i+1)); echo $i; done"
 async def server(tmux, pane, control) -> TmuxServer:
     """A server that was listed once, as every watch does first."""
     client = control()
-    await client.attached()
-    found = await identify(client, tmux.socket)
-    await found.facts()
+    await client.wait_until_attached()
+    found = await identify_server(client, tmux.socket)
+    await found.list_pane_facts()
     return found
 
 
 async def dead_pane(tmux) -> str:
     """A pane whose program ended and that stays."""
     tmux("set", "-g", "remain-on-exit", "on")
-    mux_id = tmux.window("work", "exit 3")
-    await until(lambda: tmux.ask(mux_id, "#{pane_dead}") == "1")
+    mux_id = tmux.open_window("work", "exit 3")
+    await wait_until(lambda: tmux.read_format(mux_id, "#{pane_dead}") == "1")
     return mux_id
 
 
-def numbers(seen: Capture, piped: bytes) -> list[int]:
+def numbers(seen: PaneCapture, piped: bytes) -> list[int]:
     """What was captured and the whole lines that came through the pipe afterwards, put together as one text."""
     shown = "\n".join(seen.rows).rstrip() + ("" if seen.cursor_x else "\n")
     return [int(word) for word in (shown + piped.decode().rpartition("\r\n")[0]).split()]
@@ -42,38 +42,38 @@ def numbers(seen: Capture, piped: bytes) -> list[int]:
 async def test_it_says_who_it_is(tmux, server):
     pid = int(tmux("display-message", "-p", "#{pid}"))
     assert (server.instance.socket, server.instance.pid) == (tmux.socket, pid)
-    assert server.instance.started == started(pid) > 0
+    assert server.instance.started == read_start_time(pid) > 0
     assert tmux("-V").endswith(server.version)
     assert not server.exits_unattached
 
 
 async def test_a_server_that_ends_with_its_last_client_says_so(tmux, server):
     tmux("set", "-s", "exit-unattached", "on")
-    assert (await identify(server.client, tmux.socket)).exits_unattached
+    assert (await identify_server(server.client, tmux.socket)).exits_unattached
 
 
 async def test_our_own_session_is_in_no_listing(tmux, pane, server):
     assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
-    assert [facts.mux_id for facts in await server.facts()] == [pane]
-    assert list(await server.thin()) == [pane]
+    assert [facts.mux_id for facts in await server.list_pane_facts()] == [pane]
+    assert list(await server.list_pane_statuses()) == [pane]
 
 
 async def test_a_listing_tells_what_happened_to_panes(tmux, pane, server):
     dead = await dead_pane(tmux)
     tmux("pipe-pane", "-t", pane, "cat > /dev/null")
-    thin = await server.thin()
-    facts = {one.mux_id: one for one in await server.facts()}
+    thin = await server.list_pane_statuses()
+    facts = {one.mux_id: one for one in await server.list_pane_facts()}
     assert (thin[pane].piped, thin[pane].dead, thin[dead].dead) == (True, False, True)
     assert (facts[dead].dead, facts[pane].dead, facts[pane].dead_status) == (True, False, None)
     assert facts[dead].dead_status in (3, None)  # tmux 3.3a forgets some (8 of 40)
-    assert (facts[pane].pid, facts[pane].pid_started) == (thin[pane].pid, started(thin[pane].pid))
+    assert (facts[pane].pid, facts[pane].pid_started) == (thin[pane].pid, read_start_time(thin[pane].pid))
     assert (facts[pane].width, facts[pane].height, facts[pane].command) == (100, 30, "sleep")
 
 
 async def test_a_session_that_ends_unattached_is_told(tmux, pane, server):
     tmux("new-session", "-d", "-s", "other", "sleep 1000")
     tmux("set", "-t", "=work:", "destroy-unattached", "on", ";", "set", "-t", "=work:", "@x", "1")
-    ends = {facts.session_name: facts.session_ends_unattached for facts in await server.facts()}
+    ends = {facts.session_name: facts.session_ends_unattached for facts in await server.list_pane_facts()}
     assert ends.get("other") is False
     assert ends.get("work", True) is True
 
@@ -82,84 +82,84 @@ async def test_names_paths_and_titles_come_as_they_are(tmux, pane, server, folde
     weird = f"{folder}/a\x1fb\x1e\n%9\x1f1\x1f '\"#{{pid}}"
     os.mkdir(weird)
     name = 'we\'ird "na;me" #{pid} é日'
-    other = tmux.start(name, f"cd {shlex.quote(weird)} && exec sleep 1000")
+    other = tmux.start_session(name, f"cd {shlex.quote(weird)} && exec sleep 1000")
     tmux("select-pane", "-t", other, "-T", "t;it'l\"e $(x) 日本")
-    await until(lambda: tmux.ask(other, "#{pane_current_command}") == "sleep")
-    facts = {one.mux_id: one for one in await server.facts()}
+    await wait_until(lambda: tmux.read_format(other, "#{pane_current_command}") == "sleep")
+    facts = {one.mux_id: one for one in await server.list_pane_facts()}
     assert set(facts) == {pane, other}
     assert facts[other].cwd == weird
-    assert facts[other].session_name == tmux.ask(other, "#{session_name}")
-    assert facts[other].title == tmux.ask(other, "#{pane_title}")
+    assert facts[other].session_name == tmux.read_format(other, "#{session_name}")
+    assert facts[other].title == tmux.read_format(other, "#{pane_title}")
 
 
 async def test_a_program_that_keeps_changing_its_name_spoils_no_listing(tmux, pane, server, folder):
     os.symlink("/bin/sh", f"{folder}/a-much-longer-name")
-    other = tmux.window("work", f"n=0; while :; do {folder}/a-much-longer-name -c :; cd /tmp; cd {folder}; done")
-    listings = [{facts.mux_id for facts in await server.facts()} for _ in range(300)]
+    other = tmux.open_window("work", f"n=0; while :; do {folder}/a-much-longer-name -c :; cd /tmp; cd {folder}; done")
+    listings = [{facts.mux_id for facts in await server.list_pane_facts()} for _ in range(300)]
     assert all(listing == {pane, other} for listing in listings)
 
 
 async def test_what_a_pane_shows_is_captured_with_its_cursor(tmux, server):
-    mux_id = tmux.window("work", r"printf 'one\n\033[31mred\033[0m two'; exec sleep 1000")
-    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "7")
-    seen = await server.capture(mux_id)
+    mux_id = tmux.open_window("work", r"printf 'one\n\033[31mred\033[0m two'; exec sleep 1000")
+    await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "7")
+    seen = await server.capture_pane(mux_id)
     assert seen.rows[:3] == ("one", "red two", "")
     assert (seen.width, seen.height, len(seen.rows)) == (100, 30, 30)
     assert (seen.cursor_x, seen.cursor_y, seen.alternate) == (7, 1, False)
-    assert "\x1b[31mred" in (await server.capture(mux_id, escapes=True)).rows[1]
+    assert "\x1b[31mred" in (await server.capture_pane(mux_id, escapes=True)).rows[1]
 
 
 async def test_scrollback_comes_before_the_screen_and_a_long_line_is_one_row(tmux, server):
-    mux_id = tmux.window("work", f"seq 1 100; printf '{'x' * 250}\\nend'; exec sleep 1000")
-    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "3")
-    assert "60" not in (await server.capture(mux_id)).rows
-    rows = (await server.capture(mux_id, lines=50)).rows
+    mux_id = tmux.open_window("work", f"seq 1 100; printf '{'x' * 250}\\nend'; exec sleep 1000")
+    await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "3")
+    assert "60" not in (await server.capture_pane(mux_id)).rows
+    rows = (await server.capture_pane(mux_id, lines=50)).rows
     assert rows.index("60") < rows.index("100") < rows.index("x" * 250) < rows.index("end")
 
 
 async def test_the_rows_above_the_screen_come_along_to_tell_how_its_first_row_begins(tmux, server):
-    mux_id = tmux.window("work", f"printf '{'a' * 100}{'b' * 100}\\n'; seq 1 28; printf end; exec sleep 1000")
-    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "3")
-    seen = await server.capture(mux_id)
-    assert (seen.above, seen.rows[:2]) == (("a" * 100,), ("b" * 100, "1"))
-    assert (await server.capture(mux_id, lines=5)).above == ()
+    mux_id = tmux.open_window("work", f"printf '{'a' * 100}{'b' * 100}\\n'; seq 1 28; printf end; exec sleep 1000")
+    await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "3")
+    seen = await server.capture_pane(mux_id)
+    assert (seen.rows_above, seen.rows[:2]) == (("a" * 100,), ("b" * 100, "1"))
+    assert (await server.capture_pane(mux_id, lines=5)).above == ()
 
 
 async def test_nothing_stands_above_a_screen_without_scrollback_or_an_alternate_one(tmux, pane, server):
-    mux_id = tmux.window("work", r"seq 1 100; printf '\033[?1049hfull'; exec sleep 1000")
-    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "4")
-    assert [(await server.capture(one)).above for one in (pane, mux_id)] == [(), ()]
+    mux_id = tmux.open_window("work", r"seq 1 100; printf '\033[?1049hfull'; exec sleep 1000")
+    await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "4")
+    assert [(await server.capture_pane(one)).rows_above for one in (pane, mux_id)] == [(), ()]
 
 
 async def test_the_alternate_screen_is_told(tmux, server):
-    mux_id = tmux.window("work", r"printf '\033[?1049hfull'; exec sleep 1000")
-    await until(lambda: tmux.ask(mux_id, "#{cursor_x}") == "4")
-    assert (await server.capture(mux_id)).alternate
+    mux_id = tmux.open_window("work", r"printf '\033[?1049hfull'; exec sleep 1000")
+    await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "4")
+    assert (await server.capture_pane(mux_id)).alternate
 
 
 async def test_a_pane_that_is_gone_cannot_be_captured(server):
     with pytest.raises(MuxError, match="%99 is gone"):
-        await server.capture("%99")
+        await server.capture_pane("%99")
 
 
 async def test_a_pipe_carries_what_comes_after_the_capture(tmux, server, folder):
-    mux_id = tmux.window("work", "cat")
-    tmux.type(mux_id, "before")
-    await until(lambda: tmux("capture-pane", "-p", "-t", mux_id).count("before") == 2)
+    mux_id = tmux.open_window("work", "cat")
+    tmux.type_line(mux_id, "before")
+    await wait_until(lambda: tmux("capture-pane", "-p", "-t", mux_id).count("before") == 2)
     seen = await server.open_pipe(mux_id, f"exec cat > {folder}/log", lines=10)
-    assert isinstance(seen, Capture)
+    assert isinstance(seen, PaneCapture)
     assert seen.rows[:2] == ("before", "before")
-    tmux.type(mux_id, "after")
-    await until(lambda: Path(folder, "log").read_text().count("after") == 2)
+    tmux.type_line(mux_id, "after")
+    await wait_until(lambda: Path(folder, "log").read_text().count("after") == 2)
     assert "before" not in Path(folder, "log").read_text()
 
 
 async def test_capture_and_pipe_join_without_a_missing_or_doubled_number(tmux, server, folder):
-    mux_id = tmux.window("work", COUNTING)
+    mux_id = tmux.open_window("work", COUNTING)
     for turn in range(10):
         log = Path(folder, f"log{turn}")
         seen = await server.open_pipe(mux_id, f"exec cat > {log}", lines=100)
-        await until(lambda log=log: log.exists() and log.stat().st_size > 2000)
+        await wait_until(lambda log=log: log.exists() and log.stat().st_size > 2000)
         await server.close_pipe(mux_id)
         found = numbers(seen, log.read_bytes())
         assert found == list(range(found[0], found[0] + len(found)))
@@ -169,21 +169,21 @@ async def test_capture_and_pipe_join_without_a_missing_or_doubled_number(tmux, s
 async def test_a_pane_with_a_pipe_keeps_it(tmux, pane, server, folder):
     tmux("pipe-pane", "-t", pane, f"exec cat > {folder}/theirs")
     assert await server.open_pipe(pane, f"touch {folder}/ours", lines=0) == "piped"
-    assert tmux.ask(pane, "#{pane_pipe}") == "1"
+    assert tmux.read_format(pane, "#{pane_pipe}") == "1"
     assert not os.path.exists(f"{folder}/ours")
 
 
 async def test_a_dead_pipe_of_ours_is_replaced_when_that_is_said(tmux, pane, server, folder):
     tmux("pipe-pane", "-t", pane, f"exec cat > {folder}/old")
-    assert isinstance(await server.open_pipe(pane, f"touch {folder}/new; exec cat", lines=0, replace=True), Capture)
-    await until(lambda: os.path.exists(f"{folder}/new"))
+    assert isinstance(await server.open_pipe(pane, f"touch {folder}/new; exec cat", lines=0, replace=True), PaneCapture)
+    await wait_until(lambda: os.path.exists(f"{folder}/new"))
 
 
 async def test_dead_and_gone_panes_are_refused_and_no_other_pane_is_piped(tmux, pane, server, folder):
     dead = await dead_pane(tmux)
     assert await server.open_pipe(dead, f"touch {folder}/ours", lines=0) == "dead"
     assert await server.open_pipe("%99", f"touch {folder}/ours", lines=0, replace=True) == "gone"
-    assert not any(thin.piped for thin in (await server.thin()).values())
+    assert not any(thin.piped for thin in (await server.list_pane_statuses()).values())
     assert not os.path.exists(f"{folder}/ours")
 
 
@@ -191,16 +191,19 @@ async def test_a_command_with_every_sign_reaches_the_shell_as_it_is(tmux, pane, 
     sign = "a'b\"c\\d;e $HOME `x` {y}"
     quoted = sign.replace("'", "'\\''")
     await server.open_pipe(pane, f"printf %%s '{quoted}' > {folder}/said", lines=0)
-    await until(lambda: os.path.exists(f"{folder}/said") and Path(folder, "said").read_text() == sign)
+    await wait_until(lambda: os.path.exists(f"{folder}/said") and Path(folder, "said").read_text() == sign)
 
 
 async def test_closing_a_pipe_touches_that_pane_only(tmux, pane, server, folder):
-    other = tmux.window("work", "cat")
+    other = tmux.open_window("work", "cat")
     for mux_id in (pane, other):
         await server.open_pipe(mux_id, "exec cat > /dev/null", lines=0)
     await server.close_pipe("%99")
     await server.close_pipe(other)
-    assert {name: thin.piped for name, thin in (await server.thin()).items()} == {pane: True, other: False}
+    assert {name: thin.piped for name, thin in (await server.list_pane_statuses()).items()} == {
+        pane: True,
+        other: False,
+    }
 
 
 async def test_when_only_our_session_is_left_the_server_ends(tmux, pane, server):
@@ -210,26 +213,31 @@ async def test_when_only_our_session_is_left_the_server_ends(tmux, pane, server)
     assert tmux.is_running
     with pytest.raises(MuxError):
         await server.leave_if_last()
-        await server.thin()
-    await until(lambda: started(server.instance.pid) == 0)
+        await server.list_pane_statuses()
+    await wait_until(lambda: read_start_time(server.instance.pid) == 0)
 
 
 async def test_a_server_that_is_gone_answers_nothing(tmux, server):
-    tmux.kill()
-    for call in (server.thin, server.facts, lambda: server.capture("%0"), server.leave_if_last):
+    tmux.kill_server()
+    for call in (
+        server.list_pane_statuses,
+        server.list_pane_facts,
+        lambda: server.capture_pane("%0"),
+        server.leave_if_last,
+    ):
         with pytest.raises(MuxError):
             await call()
 
 
 async def test_several_panes_are_looked_at_in_one_go(tmux, server, pane):
-    other = tmux.window("work", "printf '\\033[?1049h\\033[3;1Hpainted'; exec sleep 1000")
-    await until(lambda: tmux.ask(other, "#{alternate_on}") == "1")
-    first, gone, second = await server.looks([pane, "%99", other])
+    other = tmux.open_window("work", "printf '\\033[?1049h\\033[3;1Hpainted'; exec sleep 1000")
+    await wait_until(lambda: tmux.read_format(other, "#{alternate_on}") == "1")
+    first, gone, second = await server.capture_screens([pane, "%99", other])
     assert gone is None
     assert (first.rows[0].rstrip(), first.alternate) == ("ready", False)
     assert (second.rows[2].rstrip(), second.alternate, second.cursor_x, second.cursor_y) == ("painted", True, 7, 2)
 
 
 async def test_without_a_control_client_nothing_is_looked_at(tmux, pane, plain):
-    server = await identify(plain, tmux.socket)
-    assert await server.looks([pane, pane]) == [None, None]
+    server = await identify_server(plain, tmux.socket)
+    assert await server.capture_screens([pane, pane]) == [None, None]

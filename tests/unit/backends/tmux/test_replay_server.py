@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from termvisor.backends.tmux.replay_pane import Size
-from termvisor.backends.tmux.replay_server import Studio
-from termvisor.backends.tmux.server_sockets import answers, candidates
+from termvisor.backends.tmux.replay_pane import PaneSize
+from termvisor.backends.tmux.replay_server import ReplayServer
+from termvisor.backends.tmux.server_sockets import is_server_listening, list_candidate_sockets
 from termvisor.errors import Conflict, MuxError
-from termvisor.settings import Places, Settings
-from termvisor.system.process_start import started
-from tests.unit.waiting import until
+from termvisor.settings import Paths, Settings
+from termvisor.system.process_start import read_start_time
+from tests.unit.wait_until import wait_until
 
-SIZE = Size(20, 5)
+SIZE = PaneSize(20, 5)
 OWNER = """
 import asyncio, sys
 from termvisor.backends.tmux.replay_pane import Size
@@ -32,12 +32,12 @@ asyncio.run(main())
 
 
 async def test_it_ends_with_its_last_easel_and_leaves_nothing(folder: str) -> None:
-    studio = Studio("tmux", f"{folder}/render")
-    async with studio.easel(SIZE):
-        async with studio.easel(SIZE) as second:
+    studio = ReplayServer("tmux", f"{folder}/render")
+    async with studio.open_pane(SIZE):
+        async with studio.open_pane(SIZE) as second:
             await second.feed(b"x")
         assert studio.is_open
-        assert answers(f"{folder}/render")
+        assert is_server_listening(f"{folder}/render")
     assert not studio.is_open
     assert os.listdir(folder) == []
 
@@ -46,50 +46,50 @@ async def test_it_dies_with_us_even_when_we_are_killed(folder: str) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER, f"{folder}/render"], stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
         pids = [int(word) for word in owner.stdout.readline().split()]
-        assert all(map(started, pids))
+        assert all(map(read_start_time, pids))
         owner.kill()
-    await until(lambda: not any(map(started, pids)))
-    assert not answers(f"{folder}/render")
-    async with Studio("tmux", f"{folder}/render").easel(SIZE) as easel:
+    await wait_until(lambda: not any(map(read_start_time, pids)))
+    assert not is_server_listening(f"{folder}/render")
+    async with ReplayServer("tmux", f"{folder}/render").open_pane(SIZE) as easel:
         await easel.feed(b"a socket that was left behind does not matter")
 
 
 async def test_after_a_crash_the_next_easel_has_a_new_server(folder: str) -> None:
-    studio = Studio("tmux", f"{folder}/render")
-    async with studio.easel(SIZE) as easel:
+    studio = ReplayServer("tmux", f"{folder}/render")
+    async with studio.open_pane(SIZE) as easel:
         studio._server.child.kill()
         with pytest.raises(MuxError):
             await easel.feed(b"x" * 100_000)
-        async with studio.easel(SIZE) as other:
+        async with studio.open_pane(SIZE) as other:
             await other.feed(b"drawn")
     assert not studio.is_open
 
 
 async def test_only_so_many_are_drawn_at_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("termvisor.backends.tmux.replay_server._MOST", 1)
-    studio = Studio("tmux", f"{folder}/render")
-    async with studio.easel(SIZE):
+    monkeypatch.setattr("termvisor.backends.tmux.replay_server._MAX_PANES", 1)
+    studio = ReplayServer("tmux", f"{folder}/render")
+    async with studio.open_pane(SIZE):
         with pytest.raises(Conflict):
-            async with studio.easel(SIZE):
+            async with studio.open_pane(SIZE):
                 pass
 
 
 async def test_a_missing_tmux_is_told(folder: str) -> None:
-    studio = Studio(f"{folder}/none", f"{folder}/render")
+    studio = ReplayServer(f"{folder}/none", f"{folder}/render")
     with pytest.raises(MuxError):
-        async with studio.easel(SIZE):
+        async with studio.open_pane(SIZE):
             pass
 
 
 async def test_a_recording_cannot_reach_the_clipboard_or_the_outer_terminal(folder: str) -> None:
-    studio = Studio("tmux", f"{folder}/render")
-    async with studio.easel(SIZE) as easel:
+    studio = ReplayServer("tmux", f"{folder}/render")
+    async with studio.open_pane(SIZE) as easel:
         await easel.feed(b"\x1b]52;c;c2VjcmV0\x07\x1bPtmux;\x1b\x1b]52;c;c2VjcmV0\x07\x1b\\\x07done")
         reply = await easel._client.request("list-buffers")
-        assert reply.printed == ()
-        assert (await easel.look()).rows[0].startswith("done")
+        assert reply.output_lines == ()
+        assert (await easel.capture_pane()).rows[0].startswith("done")
 
 
 def test_nobody_watches_it(folder: str) -> None:
-    places = Places(folder, folder, folder)
-    assert places.render_socket not in candidates(places, Settings(tmux_sockets=(places.render_socket,)))
+    places = Paths(folder, folder, folder)
+    assert places.render_socket not in list_candidate_sockets(places, Settings(tmux_sockets=(places.render_socket,)))

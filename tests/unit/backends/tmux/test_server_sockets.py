@@ -5,11 +5,11 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from termvisor.backends.tmux.server_sockets import answers, candidates, named
-from termvisor.settings import Places, Settings, tmux_folder
-from tests.unit.waiting import until
+from termvisor.backends.tmux.server_sockets import is_server_listening, list_candidate_sockets, list_configured_sockets
+from termvisor.settings import Paths, Settings, get_tmux_socket_folder
+from tests.unit.wait_until import wait_until
 
-PLACES = Places("/c", "/d", "/r")
+PLACES = Paths("/c", "/d", "/r")
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def stale(path: str) -> str:
 
 def test_names_stand_in_the_users_tmux_folder_and_paths_for_themselves(folder):
     settings = Settings(tmux_sockets=("work", "/srv/shared", "work"))
-    assert candidates(PLACES, settings, folder) == [f"{folder}/work", "/srv/shared", "/r/demo"]
+    assert list_candidate_sockets(PLACES, settings, folder) == [f"{folder}/work", "/srv/shared", "/r/demo"]
 
 
 def test_unset_means_the_default_one_and_all_that_are_found(folder):
@@ -36,56 +36,58 @@ def test_unset_means_the_default_one_and_all_that_are_found(folder):
     open(f"{folder}/notes.txt", "w").close()
     os.mkdir(f"{folder}/sub")
     os.symlink(f"{folder}/a", f"{folder}/link")
-    assert candidates(PLACES, Settings(), folder) == [f"{folder}/{name}" for name in ("default", "a", "b")] + [
-        "/r/demo"
-    ]
+    assert list_candidate_sockets(PLACES, Settings(), folder) == [
+        f"{folder}/{name}" for name in ("default", "a", "b")
+    ] + ["/r/demo"]
 
 
 def test_the_default_one_is_named_once(folder):
     stale(f"{folder}/default")
-    assert candidates(PLACES, Settings(), folder) == [f"{folder}/default", "/r/demo"]
+    assert list_candidate_sockets(PLACES, Settings(), folder) == [f"{folder}/default", "/r/demo"]
 
 
 def test_none_named_leaves_the_demo(folder):
     stale(f"{folder}/a")
-    assert candidates(PLACES, Settings(tmux_sockets=()), folder) == ["/r/demo"]
+    assert list_candidate_sockets(PLACES, Settings(tmux_sockets=()), folder) == ["/r/demo"]
 
 
 def test_a_folder_that_is_not_there_is_an_empty_one():
-    assert candidates(PLACES, Settings(), "/no/such/folder") == ["/no/such/folder/default", "/r/demo"]
+    assert list_candidate_sockets(PLACES, Settings(), "/no/such/folder") == ["/no/such/folder/default", "/r/demo"]
 
 
 def test_the_folder_is_the_users_unless_told_otherwise():
-    assert candidates(PLACES, Settings(tmux_sockets=("x",)))[0] == f"{tmux_folder()}/x"
+    assert list_candidate_sockets(PLACES, Settings(tmux_sockets=("x",)))[0] == f"{get_tmux_socket_folder()}/x"
 
 
 def test_a_socket_answers_while_somebody_listens(folder):
     with listening(f"{folder}/s") as path:
-        assert answers(path)
-    assert not answers(path)
+        assert is_server_listening(path)
+    assert not is_server_listening(path)
 
 
 async def test_a_real_server_answers_and_asking_does_not_start_one(tmux, folder):
-    assert not answers(tmux.socket)
+    assert not is_server_listening(tmux.socket)
     assert not tmux.is_running
-    tmux.start()
-    assert answers(tmux.socket)
-    tmux.kill()
-    await until(lambda: not answers(tmux.socket))
+    tmux.start_session()
+    assert is_server_listening(tmux.socket)
+    tmux.kill_server()
+    await wait_until(lambda: not is_server_listening(tmux.socket))
 
 
 def test_files_folders_and_nothing_do_not_answer(folder):
     open(f"{folder}/file", "w").close()
-    assert not any(answers(path) for path in (f"{folder}/file", folder, f"{folder}/nothing", f"{folder}/file/x"))
+    assert not any(
+        is_server_listening(path) for path in (f"{folder}/file", folder, f"{folder}/nothing", f"{folder}/file/x")
+    )
 
 
 def test_a_socket_of_another_user_is_not_ours(folder, monkeypatch):
     with listening(f"{folder}/s") as path:
         monkeypatch.setattr(os, "getuid", lambda: os.stat(path).st_uid + 1)
-        assert not answers(path)
+        assert not is_server_listening(path)
 
 
 def test_only_what_the_settings_name_is_missed_when_it_is_not_there(folder):
     stale(f"{folder}/a")
-    assert named(Settings(), folder) == []
-    assert named(Settings(tmux_sockets=("work", "/srv/x")), folder) == [f"{folder}/work", "/srv/x"]
+    assert list_configured_sockets(Settings(), folder) == []
+    assert list_configured_sockets(Settings(tmux_sockets=("work", "/srv/x")), folder) == [f"{folder}/work", "/srv/x"]

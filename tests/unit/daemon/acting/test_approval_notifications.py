@@ -7,16 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.daemon.acting.approval_notifications import left_open, notices, tell_of_questions
+from termvisor.daemon.acting.approval_notifications import build_notices, build_open_notices, notify_approvals
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Notify, Spawn
-from termvisor.model.action.approval import Approval, Voice
-from termvisor.model.action.preconditions import Terms
-from termvisor.testing.tmux import short_folder
-from termvisor.testing.world import NOON, settled
-from tests.unit.actions.house import house
-from tests.unit.actions.notifications.attached import attached
-from tests.unit.waiting import until
+from termvisor.model.action.approval import Approval, ApprovalVote
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.testing.fake_services import NOON, let_tasks_run
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.actions.gate_scene import open_gate_scene
+from tests.unit.actions.notifications.attached_client import attach_client
+from tests.unit.wait_until import wait_until
 
 ROBOT = Actor(kind="robot", uid=1000, pid=7, name="ci")
 QUESTION = Approval(
@@ -33,7 +33,7 @@ QUESTION = Approval(
 
 
 def test_each_way_is_told_what_waits_and_how_to_answer():
-    (terminal, desktop) = notices(QUESTION, ("terminal", "desktop", "terminal"))
+    (terminal, desktop) = build_notices(QUESTION, ("terminal", "desktop", "terminal"))
     assert (terminal.way, desktop.way, terminal.pane) == ("terminal", "desktop", None)
     assert terminal.title == "Somebody must answer: visor approve 3"
     assert terminal.text == "robot (ci) asks for send_text in pane 7 (local/work:0.0); risk: input"
@@ -44,17 +44,17 @@ def test_each_way_is_told_what_waits_and_how_to_answer():
     [
         replace(QUESTION, state="allowed"),
         replace(QUESTION, state="expired"),
-        replace(QUESTION, needs=2, voices=(Voice("human:1", "allow", NOON),)),
+        replace(QUESTION, needs=2, voices=(ApprovalVote("human:1", "allow", NOON),)),
         replace(QUESTION, actor=replace(ROBOT, kind="human")),
     ],
     ids=["answered", "expired", "half answered", "asked on the spot"],
 )
 def test_what_needs_nobody_new_is_not_told(known):
-    assert notices(known, ("terminal",)) == []
+    assert build_notices(known, ("terminal",)) == []
 
 
 def test_a_person_who_needs_a_second_one_has_them_told():
-    assert len(notices(replace(QUESTION, needs=2, actor=replace(ROBOT, kind="human")), ("terminal",))) == 1
+    assert len(build_notices(replace(QUESTION, needs=2, actor=replace(ROBOT, kind="human")), ("terminal",))) == 1
 
 
 async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
@@ -69,24 +69,24 @@ async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
             raise Refused("no")
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(tell_of_questions(bus, lambda: ("terminal",), tell))
-        await settled()
+        task = group.create_task(notify_approvals(bus, lambda: ("terminal",), tell))
+        await let_tasks_run()
         for number in (1, 2, 3):
             bus.publish(replace(QUESTION, id=number))
-        await settled()
+        await let_tasks_run()
         task.cancel()
     assert told == ["1", "2", "3"]
 
 
 def test_a_question_that_was_left_open_is_told_again_under_the_same_key():
-    ((notice, key),) = left_open([QUESTION], ("terminal",))
+    ((notice, key),) = build_open_notices([QUESTION], ("terminal",))
     assert (notice.title, key) == ("Somebody must answer: visor approve 3", "question.3.c")
-    assert left_open([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
+    assert build_open_notices([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
 
 
 def test_many_that_were_left_open_are_one_notice_a_way():
     many = [replace(QUESTION, id=number, correlation=f"c{number}") for number in range(9)]
-    told = [(notice.title, notice.way) for notice, _ in left_open(many, ("terminal", "webhook"))]
+    told = [(notice.title, notice.way) for notice, _ in build_open_notices(many, ("terminal", "webhook"))]
     title = "Somebody must answer 9 questions: visor inbox"
     assert told == [(title, "terminal"), (title, "webhook")]
 
@@ -98,25 +98,25 @@ async def test_what_was_left_open_is_told_by_the_next_daemon():
         told.append((notice.title[-1], key))
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(tell_of_questions(Bus(), lambda: ("terminal",), tell, [QUESTION]))
-        await settled()
+        task = group.create_task(notify_approvals(Bus(), lambda: ("terminal",), tell, [QUESTION]))
+        await let_tasks_run()
         task.cancel()
     assert told == [("3", "question.3.c")]
 
 
 @pytest.fixture
 async def home():
-    with short_folder() as folder:
-        async with house(folder) as opened:
+    with make_short_folder() as folder:
+        async with open_gate_scene(folder) as opened:
             yield opened
 
 
 async def test_a_real_question_reaches_the_person_at_a_real_terminal_and_no_second_question_comes_of_it(home):
     robot = replace(ROBOT, uid=os.getuid())
-    with attached(home.tmux, "work") as person:
+    with attach_client(home.tmux, "work") as person:
         with pytest.raises(NeedsApproval):
-            await home.world.behind.gate.do(Spawn(where="window", session="work"), robot, Terms())
-        await person.hears(b"Somebody must answer: visor approve 1")
+            await home.world.gate_components.gate.run(Spawn(where="window", session="work"), robot, Preconditions())
+        await person.wait_for_output(b"Somebody must answer: visor approve 1")
         assert [one.kind for one in await home.store.approvals.list()] == ["spawn"]
 
         async def outcomes():
@@ -138,10 +138,10 @@ async def recorded(look) -> list[str]:
 
 
 async def test_without_a_way_nobody_is_told(home):
-    parts = home.world._parts
+    parts = home.world._components
     parts.settings = replace(parts.settings, notify_ways=())
-    with attached(home.tmux, "work") as person:
+    with attach_client(home.tmux, "work") as person:
         with pytest.raises(NeedsApproval):
-            await home.world.behind.gate.do(Spawn(where="window", session="work"), ROBOT, Terms())
-        await until(lambda: b"\x1b" in person.listen())
+            await home.world.gate_components.gate.run(Spawn(where="window", session="work"), ROBOT, Preconditions())
+        await wait_until(lambda: b"\x1b" in person.read_output())
         assert [one.kind for one in await home.store.audit.list() if one.kind == "notify"] == []

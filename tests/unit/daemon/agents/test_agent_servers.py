@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from msgspec.structs import replace
 
 from termvisor import agents
-from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.clock import SystemClock
 from termvisor.daemon.agents.agent_servers import AgentServers
 from termvisor.model.ids import RuntimeId
-from termvisor.testing.world import NOON
-from tests.unit.agents.tracking.house import began
-from tests.unit.waiting import until
+from termvisor.testing.fake_services import NOON
+from tests.unit.agents.tracking.tracker_scene import build_agent_started
+from tests.unit.wait_until import wait_until
 
 
 async def heard(records):
@@ -21,31 +21,31 @@ async def heard(records):
 
 
 def host_of(agent: str):
-    return agents.host_of(next((one for one in agents.load() if one.name == agent), None))
+    return agents.load_server_provider(next((one for one in agents.load_adapters() if one.name == agent), None))
 
 
 def codex(number: int = 1):
-    return replace(began(NOON, number, agent="codex").runtime, id=RuntimeId(number))
+    return replace(build_agent_started(NOON, number, agent="codex").runtime, id=RuntimeId(number))
 
 
-def process(home: str) -> Process:
-    return Process(pid=50, argv=("codex",), env={"CODEX_HOME": home})
+def process(home: str) -> ProcessInfo:
+    return ProcessInfo(pid=50, argv=("codex",), env={"CODEX_HOME": home})
 
 
 async def test_a_home_is_listened_to_while_a_codex_lives_in_it(tmp_path):
     servers = AgentServers(heard, SystemClock(), host_of)
     task = asyncio.ensure_future(servers.run())
-    servers.follow(began(NOON).runtime, process(str(tmp_path)))
-    assert servers.health() == []
+    servers.follow(build_agent_started(NOON).runtime, process(str(tmp_path)))
+    assert servers.collect_health() == []
     servers.follow(codex(1), process(str(tmp_path)))
     servers.follow(codex(2), process(str(tmp_path)))
-    (health,) = await until(lambda: [one for one in servers.health() if one.status == "absent"])
+    (health,) = await wait_until(lambda: [one for one in servers.collect_health() if one.status == "absent"])
     assert (health.agent, health.source) == ("codex", "app_server")
     servers.leave(codex(1))
-    assert list(servers.ears) == [("codex", str(tmp_path))]
+    assert list(servers.connections) == [("codex", str(tmp_path))]
     servers.leave(codex(2))
     servers.leave(codex(2))
-    assert servers.health() == []
+    assert servers.collect_health() == []
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
@@ -54,18 +54,24 @@ async def test_a_home_is_listened_to_while_a_codex_lives_in_it(tmp_path):
 async def test_one_that_was_there_before_it_runs_is_listened_to_then(tmp_path):
     servers = AgentServers(heard, SystemClock(), host_of)
     servers.follow(codex(), process(str(tmp_path)))
-    assert [one.status for one in servers.health()] == ["quiet"]
+    assert [one.status for one in servers.collect_health()] == ["quiet"]
     task = asyncio.ensure_future(servers.run())
-    await until(lambda: [one.status for one in servers.health()] == ["absent"])
+    await wait_until(lambda: [one.status for one in servers.collect_health()] == ["absent"])
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
 
 
 async def test_a_host_that_fails_harms_nobody():
-    def place_of(_process: Process) -> str:
+    def place_of(_process: ProcessInfo) -> str:
         raise ValueError("broken")
 
-    servers = AgentServers(heard, SystemClock(), lambda _agent: SimpleNamespace(source="server", place_of=place_of))
+    servers = AgentServers(
+        heard, SystemClock(), lambda _agent: SimpleNamespace(source="server", get_server_key=place_of)
+    )
     servers.follow(codex(), process("/home/dev"))
-    assert (servers.health(), servers.line_of(codex()), servers.serves(codex())) == ([], None, False)
+    assert (servers.collect_health(), servers.find_session_control(codex()), servers.has_server(codex())) == (
+        [],
+        None,
+        False,
+    )

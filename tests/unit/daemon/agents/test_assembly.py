@@ -6,15 +6,15 @@ import sys
 import pytest
 
 from termvisor import agents
-from termvisor.daemon.agents.assembly import screens
-from termvisor.daemon.assembly import open_world
+from termvisor.daemon.agents.assembly import build_screen_rules
+from termvisor.daemon.assembly import open_services
 from termvisor.model.agent.state import StateChange
-from termvisor.settings import Places, Settings, prepare
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.compiled import lend
-from tests.unit.agents.adapters.saying import screen
-from tests.unit.agents.tracking import toy
-from tests.unit.detection.packs.own_rule import OWN
+from termvisor.settings import Paths, Settings, make_instance_folders
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from tests.pattern_cache import install_pattern_cache
+from tests.unit.agents.adapters.adapter_inputs import build_screen
+from tests.unit.agents.tracking import toy_agent
+from tests.unit.detection.packs.user_rule import USER_RULE
 
 OTHERS = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
 SETTINGS = {"thin_interval": 0.2, "full_interval": 1.0, "flush_interval": 0.02, "agents_disabled": OTHERS}
@@ -23,11 +23,17 @@ SETTINGS = {"thin_interval": 0.2, "full_interval": 1.0, "flush_interval": 0.02, 
 @pytest.fixture
 async def scene(tmp_path, monkeypatch):
     """A watched shell, a toy agent that could be started there, and the news of agents."""
-    with short_folder() as folder, private_tmux(folder) as tmux, toy.installed(tmp_path, monkeypatch):
-        pane = tmux.start(command="bash --norc --noprofile")
-        places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        lend(places)
-        yield Scene(places, Settings(tmux_sockets=(tmux.socket,), **SETTINGS), tmux, pane, toy.program(tmp_path))
+    with (
+        make_short_folder() as folder,
+        run_private_tmux(folder) as tmux,
+        toy_agent.install_adapter(tmp_path, monkeypatch),
+    ):
+        pane = tmux.start_session(command="bash --norc --noprofile")
+        places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        install_pattern_cache(places)
+        yield Scene(
+            places, Settings(tmux_sockets=(tmux.socket,), **SETTINGS), tmux, pane, toy_agent.write_program(tmp_path)
+        )
 
 
 class Scene:
@@ -36,10 +42,10 @@ class Scene:
         self.call = f"{sys.executable} {program}"
 
     def world(self):
-        return open_world(self.places, self.settings)
+        return open_services(self.places, self.settings)
 
     def type(self, text: str) -> None:
-        self.tmux.type(self.pane, text)
+        self.tmux.type_line(self.pane, text)
 
 
 async def until(news, is_it) -> StateChange:
@@ -157,14 +163,14 @@ async def test_a_disabled_agent_is_not_looked_for(scene):
 
 
 def test_a_persons_own_rule_for_a_screen_counts(tmp_path):
-    places = Places(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
-    prepare(places)
+    places = Paths(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
+    make_instance_folders(places)
     folder = tmp_path / "c" / "packs" / "mine"
     folder.mkdir(parents=True)
-    (folder / "done.toml").write_text(OWN.format(name="mine.screen.done"))
-    found = {one.name: one for one in agents.load(rules=screens(places, Settings()))}
-    shown = screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
-    assert found["codex"].look(shown).rule == "mine.screen.done"
+    (folder / "done.toml").write_text(USER_RULE.format(name="mine.screen.done"))
+    found = {one.name: one for one in agents.load_adapters(rule_provider=build_screen_rules(places, Settings()))}
+    shown = build_screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
+    assert found["codex"].classify_screen(shown).rule == "mine.screen.done"
 
 
 async def test_what_an_agent_writes_while_no_daemon_runs_is_heard_by_the_next_one(scene, tmp_path):
@@ -177,10 +183,10 @@ async def test_what_an_agent_writes_while_no_daemon_runs_is_heard_by_the_next_on
             scene.type(f"TOY_HOME={notes.parent} {scene.call} --resume abc")
             began = await until(news, lambda state: state.agent == "toy")
             async with asyncio.timeout(20):
-                while not (await world._parts.store.facts.kept()).bookmarks:
+                while not (await world._components.store.facts.kept()).bookmarks:
                     await asyncio.sleep(0.02)
             (session,) = await world.agents.sessions(pane=began.after.pane)
-            assert (session.external_id, session.resume) == ("abc", (toy.NAME, "--resume", "abc"))
+            assert (session.external_id, session.resume) == ("abc", (toy_agent.PROGRAM_NAME, "--resume", "abc"))
     with notes.open("a") as file:
         file.write("state=blocked\n")
     async with scene.world() as world, asyncio.timeout(20):

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from termvisor.clock import SystemClock
-from termvisor.daemon.maintenance.memory_trim import Resting
+from termvisor.daemon.maintenance.memory_trim import MemoryTrimmer
 from termvisor.store import Store
 
 
@@ -42,7 +42,7 @@ async def heard():
 async def clock(store, heard):
     """Of somebody who rests already."""
     clock = CountingClock()
-    task = asyncio.ensure_future(Resting(store, clock, lambda: heard[0]).run())
+    task = asyncio.ensure_future(MemoryTrimmer(store, clock, lambda: heard[0]).run())
     await asyncio.sleep(0)
     yield clock
     task.cancel()

@@ -5,119 +5,119 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from termvisor.daemon.maintenance.retention import Pruning
+from termvisor.daemon.maintenance.retention import RetentionPruner
 from termvisor.errors import InvalidCursor
-from termvisor.model.maintenance import Maintenance
-from tests.unit.daemon.storage import DAY, Storage, storage_in
-from tests.unit.store.deeds import sent
+from termvisor.model.maintenance import MaintenanceRun
+from tests.unit.daemon.aged_storage import DAY_NS, AgedStorage, open_storage
+from tests.unit.store.stored_actions import add_delivery
 
 
 @pytest.fixture
-async def storage(tmp_path) -> AsyncIterator[Storage]:
-    async with storage_in(str(tmp_path)) as opened:
+async def storage(tmp_path) -> AsyncIterator[AgedStorage]:
+    async with open_storage(str(tmp_path)) as opened:
         yield opened
 
 
-def pruning(storage: Storage) -> Pruning:
-    return Pruning(storage.store, storage.places.raw_dir, storage.clock, lambda: storage.settings)
+def pruning(storage: AgedStorage) -> RetentionPruner:
+    return RetentionPruner(storage.store, storage.places.raw_dir, storage.clock, lambda: storage.settings)
 
 
-async def done(steps: AsyncIterator[Maintenance]) -> Maintenance:
+async def done(steps: AsyncIterator[MaintenanceRun]) -> MaintenanceRun:
     found = [step async for step in steps]
     assert [step.is_done for step in found].count(True) == 1
     return found[-1]
 
 
-async def test_old_bytes_and_old_text_go_and_new_ones_stay(storage: Storage) -> None:
-    pane = await storage.pane()
-    await storage.print(pane, b"old\n", days_ago=31)
-    new = await storage.print(pane, b"new\n", days_ago=29)
-    raw, rows = await done(pruning(storage).raw()), await done(pruning(storage).rows())
+async def test_old_bytes_and_old_text_go_and_new_ones_stay(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    await storage.print_epoch(pane, b"old\n", days_ago=31)
+    new = await storage.print_epoch(pane, b"new\n", days_ago=29)
+    raw, rows = await done(pruning(storage).delete_raw()), await done(pruning(storage).delete_rows())
     assert (raw.rows, raw.detail) == (1, "1 segment of 1 pane")
     assert rows.detail == "block 1, event 1"
-    assert storage.segments() == [(new, 0)]
-    assert await storage.texts(pane) == ["new"]
+    assert storage.list_segments() == [(new, 0)]
+    assert await storage.read_texts(pane) == ["new"]
 
 
-async def test_bytes_may_go_before_the_text(storage: Storage) -> None:
-    storage.set(raw_retention=7.0)
-    pane = await storage.pane()
-    await storage.print(pane, b"text\n", days_ago=10)
-    await done(pruning(storage).raw())
-    await done(pruning(storage).rows())
-    assert (storage.segments(), await storage.texts(pane)) == ([], ["text"])
+async def test_bytes_may_go_before_the_text(storage: AgedStorage) -> None:
+    storage.set_settings(raw_retention=7.0)
+    pane = await storage.add_pane()
+    await storage.print_epoch(pane, b"text\n", days_ago=10)
+    await done(pruning(storage).delete_raw())
+    await done(pruning(storage).delete_rows())
+    assert (storage.list_segments(), await storage.read_texts(pane)) == ([], ["text"])
 
 
-async def test_nothing_is_too_old_where_everything_is_kept(storage: Storage) -> None:
-    storage.set(retention=0.0, total_bytes=0)
-    await storage.print(await storage.pane(), b"ancient\n", days_ago=5000)
-    assert [step.rows async for step in pruning(storage).foretell()] == [0, 0]
-    assert (await done(pruning(storage).raw())).rows == (await done(pruning(storage).rows())).rows == 0
+async def test_nothing_is_too_old_where_everything_is_kept(storage: AgedStorage) -> None:
+    storage.set_settings(retention=0.0, total_bytes=0)
+    await storage.print_epoch(await storage.add_pane(), b"ancient\n", days_ago=5000)
+    assert [step.rows async for step in pruning(storage).preview()] == [0, 0]
+    assert (await done(pruning(storage).delete_raw())).rows == (await done(pruning(storage).delete_rows())).rows == 0
 
 
-async def test_what_is_not_text_yet_and_what_is_written_now_stays(storage: Storage) -> None:
-    pane = await storage.pane()
-    still_open = await storage.print(pane, b"one\n", b"two\n", days_ago=100, is_open=True)
-    unread = await storage.print(pane, b"late\n", days_ago=100)
+async def test_what_is_not_text_yet_and_what_is_written_now_stays(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    still_open = await storage.print_epoch(pane, b"one\n", b"two\n", days_ago=100, is_open=True)
+    unread = await storage.print_epoch(pane, b"late\n", days_ago=100)
     await storage.store._db.write(
         lambda connection: connection.execute("UPDATE epoch SET committed = 0 WHERE id = ?", (unread,)).get
     )
-    await done(pruning(storage).raw())
-    assert storage.segments() == [(still_open, 4), (unread, 0)]
+    await done(pruning(storage).delete_raw())
+    assert storage.list_segments() == [(still_open, 4), (unread, 0)]
 
 
-async def test_of_each_pane_the_newest_bytes_are_kept(storage: Storage) -> None:
-    storage.set(pane_bytes=6)
-    one, two = await storage.pane("%1"), await storage.pane("%2")
-    first = await storage.print(one, b"aaaa\n", b"bbbb\n", days_ago=2)
-    second = await storage.print(one, b"cccc\n", days_ago=1)
-    other = await storage.print(two, b"dddd\n", days_ago=3)
-    await done(pruning(storage).raw())
-    assert storage.segments() == [(first, 5), (second, 0), (other, 0)]
+async def test_of_each_pane_the_newest_bytes_are_kept(storage: AgedStorage) -> None:
+    storage.set_settings(pane_bytes=6)
+    one, two = await storage.add_pane("%1"), await storage.add_pane("%2")
+    first = await storage.print_epoch(one, b"aaaa\n", b"bbbb\n", days_ago=2)
+    second = await storage.print_epoch(one, b"cccc\n", days_ago=1)
+    other = await storage.print_epoch(two, b"dddd\n", days_ago=3)
+    await done(pruning(storage).delete_raw())
+    assert storage.list_segments() == [(first, 5), (second, 0), (other, 0)]
 
 
-async def test_while_all_is_too_large_the_oldest_bytes_of_all_panes_go_first(storage: Storage) -> None:
-    one, two = await storage.pane("%1"), await storage.pane("%2")
+async def test_while_all_is_too_large_the_oldest_bytes_of_all_panes_go_first(storage: AgedStorage) -> None:
+    one, two = await storage.add_pane("%1"), await storage.add_pane("%2")
     for pane, age in ((one, 3), (two, 4), (one, 2), (two, 1)):
-        await storage.print(pane, b"x" * 40_000 + b"\n", days_ago=age)
-    storage.set(total_bytes=await storage.store.keeping.used() + 100_000)
-    await done(pruning(storage).raw())
-    assert [epoch for epoch, _ in storage.segments()] == [3, 4]
-    assert await storage.texts(two) == ["x" * 40_000] * 2
+        await storage.print_epoch(pane, b"x" * 40_000 + b"\n", days_ago=age)
+    storage.set_settings(total_bytes=await storage.store.maintenance.count_used_bytes() + 100_000)
+    await done(pruning(storage).delete_raw())
+    assert [epoch for epoch, _ in storage.list_segments()] == [3, 4]
+    assert await storage.read_texts(two) == ["x" * 40_000] * 2
 
 
-async def test_when_the_database_alone_is_too_large_the_oldest_text_goes_too(storage: Storage) -> None:
-    pane = await storage.pane()
+async def test_when_the_database_alone_is_too_large_the_oldest_text_goes_too(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
     for age in range(20, 0, -1):
-        await storage.print(pane, b"%02d " % age + os.urandom(20_000).hex().encode() + b"\n", days_ago=age)
-    limit = await storage.store.keeping.used() // 2
-    storage.set(total_bytes=limit)
-    rows = await done(pruning(storage).rows())
+        await storage.print_epoch(pane, b"%02d " % age + os.urandom(20_000).hex().encode() + b"\n", days_ago=age)
+    limit = await storage.store.maintenance.count_used_bytes() // 2
+    storage.set_settings(total_bytes=limit)
+    rows = await done(pruning(storage).delete_rows())
     assert rows.rows > 0
-    assert await storage.store.keeping.used() <= limit
-    kept = [int(text[:2]) for text in await storage.texts(pane)]
+    assert await storage.store.maintenance.count_used_bytes() <= limit
+    kept = [int(text[:2]) for text in await storage.read_texts(pane)]
     assert kept == list(range(kept[0], 0, -1))
-    assert await storage.store.check(thorough=True) == "ok"
+    assert await storage.store.check_integrity(thorough=True) == "ok"
 
 
-async def test_a_cursor_from_before_names_the_oldest_that_holds(storage: Storage) -> None:
-    pane = await storage.pane()
-    await storage.print(pane, b"old\n", days_ago=31)
-    await storage.print(pane, b"new\n", days_ago=1)
-    await done(pruning(storage).rows())
+async def test_a_cursor_from_before_names_the_oldest_that_holds(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    await storage.print_epoch(pane, b"old\n", days_ago=31)
+    await storage.print_epoch(pane, b"new\n", days_ago=1)
+    await done(pruning(storage).delete_rows())
     with pytest.raises(InvalidCursor) as caught:
         await storage.store.events.list(after=0)
     assert caught.value.details["oldest"] == 1
 
 
-async def test_it_is_foretold_and_nothing_is_done(storage: Storage) -> None:
-    pane = await storage.pane()
-    await storage.print(pane, b"old\n", days_ago=31)
-    raw, rows = [step async for step in pruning(storage).foretell()]
+async def test_it_is_foretold_and_nothing_is_done(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    await storage.print_epoch(pane, b"old\n", days_ago=31)
+    raw, rows = [step async for step in pruning(storage).preview()]
     assert (raw.operation, raw.rows, raw.bytes) == ("delete_raw", 1, 4 + 16)
     assert (rows.operation, rows.rows, rows.detail) == ("delete_rows", 2, "block 1, event 1")
-    assert storage.segments()
-    assert await storage.texts(pane) == ["old"]
+    assert storage.list_segments()
+    assert await storage.read_texts(pane) == ["old"]
 
 
 @pytest.mark.parametrize(
@@ -126,35 +126,38 @@ async def test_it_is_foretold_and_nothing_is_done(storage: Storage) -> None:
     ids=["a month", "three days", "hours", "for ever"],
 )
 async def test_the_key_of_a_send_is_known_as_long_as_text_is_kept_but_a_day_at_least(
-    storage: Storage, retention: float, kept: list[int]
+    storage: AgedStorage, retention: float, kept: list[int]
 ) -> None:
-    storage.set(retention=retention)
-    pane, sends = await storage.pane(), {}
+    storage.set_settings(retention=retention)
+    pane, sends = await storage.add_pane(), {}
     for age in (40, 20, 2, 0.9):
-        at = storage.clock.now() - int(age * DAY)
-        sends[age] = await sent(storage.store, pane, at, ended_at=at)
-    foretold = [step async for step in pruning(storage).foretell()][1]
-    assert (await done(pruning(storage).rows())).detail == foretold.detail
-    assert [age for age, send in sends.items() if await storage.store.sends.one(send.key)] == [*kept[::-1], 0.9]
+        at = storage.clock.now() - int(age * DAY_NS)
+        sends[age] = await add_delivery(storage.store, pane, at, ended_at=at)
+    foretold = [step async for step in pruning(storage).preview()][1]
+    assert (await done(pruning(storage).delete_rows())).detail == foretold.detail
+    assert [age for age, send in sends.items() if await storage.store.deliveries.find_by_key(send.key)] == [
+        *kept[::-1],
+        0.9,
+    ]
 
 
-async def test_a_full_disk_makes_no_key_forgotten(storage: Storage) -> None:
-    pane, at = await storage.pane(), storage.clock.now() - 5 * DAY
-    send = await sent(storage.store, pane, at, ended_at=at)
-    await storage.print(pane, os.urandom(20_000).hex().encode() + b"\n", days_ago=2)
-    storage.set(total_bytes=1)
-    await done(pruning(storage).rows())
-    assert await storage.texts(pane) == []
-    assert await storage.store.sends.one(send.key)
+async def test_a_full_disk_makes_no_key_forgotten(storage: AgedStorage) -> None:
+    pane, at = await storage.add_pane(), storage.clock.now() - 5 * DAY_NS
+    send = await add_delivery(storage.store, pane, at, ended_at=at)
+    await storage.print_epoch(pane, os.urandom(20_000).hex().encode() + b"\n", days_ago=2)
+    storage.set_settings(total_bytes=1)
+    await done(pruning(storage).delete_rows())
+    assert await storage.read_texts(pane) == []
+    assert await storage.store.deliveries.find_by_key(send.key)
 
 
-async def test_a_pane_of_which_nothing_is_left_is_forgotten_with_its_folders(storage: Storage) -> None:
-    pane, alive = await storage.pane("%1"), await storage.pane("%2")
-    await storage.print(pane, b"old\n", days_ago=31)
-    await storage.print(alive, b"old\n", days_ago=31)
-    await storage.store.panes.gone(pane, storage.clock.now() - 31 * 86_400 * 10**9)
-    for work in (pruning(storage).raw, pruning(storage).rows):
+async def test_a_pane_of_which_nothing_is_left_is_forgotten_with_its_folders(storage: AgedStorage) -> None:
+    pane, alive = await storage.add_pane("%1"), await storage.add_pane("%2")
+    await storage.print_epoch(pane, b"old\n", days_ago=31)
+    await storage.print_epoch(alive, b"old\n", days_ago=31)
+    await storage.store.panes.mark_gone(pane, storage.clock.now() - 31 * 86_400 * 10**9)
+    for work in (pruning(storage).delete_raw, pruning(storage).delete_rows):
         await done(work())
-    assert (await done(pruning(storage).panes())).rows == 1
-    assert [known.id for known in await storage.store.panes.all(gone=True)] == [alive]
+    assert (await done(pruning(storage).forget_panes())).rows == 1
+    assert [known.id for known in await storage.store.panes.list_panes(include_gone=True)] == [alive]
     assert os.listdir(storage.places.raw_dir) == [str(alive)]

@@ -6,72 +6,72 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from termvisor.daemon.maintenance.scheduler import Caretaker
+from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler
 from termvisor.errors import Conflict
-from termvisor.store.maintenance.backup import contents_of
-from termvisor.testing.world import StillClock
-from tests.unit.daemon.storage import Storage, storage_in
+from termvisor.store.maintenance.backup import read_file_contents
+from termvisor.testing.fake_services import FakeClock
+from tests.unit.daemon.aged_storage import AgedStorage, open_storage
 
 
 @pytest.fixture
-async def storage(tmp_path) -> AsyncIterator[Storage]:
-    async with storage_in(str(tmp_path)) as opened:
+async def storage(tmp_path) -> AsyncIterator[AgedStorage]:
+    async with open_storage(str(tmp_path)) as opened:
         yield opened
 
 
-def caretaker(storage: Storage, clock: StillClock | None = None) -> Caretaker:
-    return Caretaker(storage.store, storage.places, clock or storage.clock, lambda: storage.settings)
+def caretaker(storage: AgedStorage, clock: FakeClock | None = None) -> MaintenanceScheduler:
+    return MaintenanceScheduler(storage.store, storage.places, clock or storage.clock, lambda: storage.settings)
 
 
-async def noted(storage: Storage) -> list[str]:
-    return [run.operation for run in await storage.store.keeping.notes()]
+async def noted(storage: AgedStorage) -> list[str]:
+    return [run.operation for run in await storage.store.maintenance.list_runs()]
 
 
-async def test_a_round_deletes_seals_and_notes_what_it_did(storage: Storage) -> None:
-    pane = await storage.pane()
-    await storage.print(pane, b"old\n", days_ago=31)
-    new = await storage.print(pane, b"new\n", days_ago=1)
-    done = [step.operation async for step in caretaker(storage).round() if step.is_done]
+async def test_a_round_deletes_seals_and_notes_what_it_did(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    await storage.print_epoch(pane, b"old\n", days_ago=31)
+    new = await storage.print_epoch(pane, b"new\n", days_ago=1)
+    done = [step.operation async for step in caretaker(storage).run_round() if step.is_done]
     assert done == ["delete_raw", "delete_rows", "seal", "forget_panes"]
     assert await noted(storage) == ["seal", "delete_rows", "delete_raw"]
-    assert storage.segments() == [(new, 0)]
+    assert storage.list_segments() == [(new, 0)]
 
 
-async def test_a_round_without_work_is_not_noted(storage: Storage) -> None:
-    async for _ in caretaker(storage).round():
+async def test_a_round_without_work_is_not_noted(storage: AgedStorage) -> None:
+    async for _ in caretaker(storage).run_round():
         pass
     assert await noted(storage) == []
 
 
-async def test_what_a_round_would_do_is_foretold(storage: Storage) -> None:
-    await storage.print(await storage.pane(), b"old\n", days_ago=31)
-    told = {step.operation: step.rows async for step in caretaker(storage).foretell()}
+async def test_what_a_round_would_do_is_foretold(storage: AgedStorage) -> None:
+    await storage.print_epoch(await storage.add_pane(), b"old\n", days_ago=31)
+    told = {step.operation: step.rows async for step in caretaker(storage).preview_round()}
     assert told == {"delete_raw": 1, "delete_rows": 2, "seal": 1}
     assert await noted(storage) == []
 
 
-async def test_rounds_follow_each_other_at_the_interval_that_is_set_now(storage: Storage, tmp_path) -> None:
-    clock = StillClock()
-    storage.set(maintenance_interval=10.0)
+async def test_rounds_follow_each_other_at_the_interval_that_is_set_now(storage: AgedStorage, tmp_path) -> None:
+    clock = FakeClock()
+    storage.set_settings(maintenance_interval=10.0)
     one = caretaker(storage, clock)
     os.rename(storage.places.raw_dir, f"{tmp_path}/away")
     os.symlink("loop", storage.places.raw_dir)
     os.symlink(storage.places.raw_dir, f"{storage.places.data_dir}/loop")
     running = asyncio.ensure_future(one.run())
-    await clock.until_asleep()
+    await clock.wait_until_asleep()
     await clock.advance(10)
-    await asyncio.wait_for(clock.until_asleep(), 10)
+    await asyncio.wait_for(clock.wait_until_asleep(), 10)
     running.cancel()
-    assert "Too many levels" in one.trouble
+    assert "Too many levels" in one.problem
 
 
-async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: Storage) -> None:
-    pane = await storage.pane()
+async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
     for _ in range(40):
-        await storage.print(pane, os.urandom(10_000).hex().encode() + b"\n", days_ago=31)
+        await storage.print_epoch(pane, os.urandom(10_000).hex().encode() + b"\n", days_ago=31)
     await storage.store.checkpoint()
     before = os.path.getsize(storage.places.database)
-    async for _, _ in storage.store.keeping.delete_older(storage.clock.now()):
+    async for _, _ in storage.store.maintenance.delete_older_rows(storage.clock.now()):
         pass
     steps = [step async for step in caretaker(storage).vacuum()]
     assert steps[-1].rows > 50
@@ -79,51 +79,51 @@ async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: St
     assert os.path.getsize(storage.places.database) < before / 2
 
 
-async def test_a_broken_index_is_made_anew(storage: Storage) -> None:
-    await storage.print(await storage.pane(), b"hello\n", days_ago=1)
+async def test_a_broken_index_is_made_anew(storage: AgedStorage) -> None:
+    await storage.print_epoch(await storage.add_pane(), b"hello\n", days_ago=1)
     await storage.store._db.write(
         lambda connection: connection.execute("INSERT INTO block_fts (block_fts) VALUES ('delete-all')").fetchall()
     )
-    assert (await caretaker(storage).check(thorough=False)).wrong
+    assert (await caretaker(storage).check_database(thorough=False)).wrong
     steps = [step async for step in caretaker(storage).reindex()]
     assert [step.is_done for step in steps] == [False, False, False, True]
-    assert (await caretaker(storage).check(thorough=True)).wrong == ""
+    assert (await caretaker(storage).check_database(thorough=True)).wrong == ""
 
 
-async def test_a_backup_says_what_it_holds_and_never_replaces_a_file(storage: Storage, tmp_path) -> None:
-    await storage.print(await storage.pane(), b"text\n", days_ago=1)
+async def test_a_backup_says_what_it_holds_and_never_replaces_a_file(storage: AgedStorage, tmp_path) -> None:
+    await storage.print_epoch(await storage.add_pane(), b"text\n", days_ago=1)
     path = str(tmp_path / "copy.db")
-    made = await caretaker(storage).backup(path)
+    made = await caretaker(storage).backup_database(path)
     assert (made.path, made.bytes, made.contents.lines) == (path, os.path.getsize(path), 1)
     with pytest.raises(Conflict):
-        await caretaker(storage).backup(path)
+        await caretaker(storage).backup_database(path)
     assert await noted(storage) == ["backup"]
 
 
-async def test_the_database_is_checked(storage: Storage) -> None:
-    found = await caretaker(storage).check(thorough=True)
+async def test_the_database_is_checked(storage: AgedStorage) -> None:
+    found = await caretaker(storage).check_database(thorough=True)
     assert (found.path, found.is_thorough, found.wrong) == (storage.places.database, True, "")
 
 
-async def test_a_snapshot_is_made_when_its_time_has_come_and_at_the_end(storage: Storage) -> None:
-    clock = StillClock()
+async def test_a_snapshot_is_made_when_its_time_has_come_and_at_the_end(storage: AgedStorage) -> None:
+    clock = FakeClock()
     one = caretaker(storage, clock)
     running = asyncio.ensure_future(one.run_snapshots())
-    await clock.until_asleep()
+    await clock.wait_until_asleep()
     await clock.advance(60)
-    await clock.until_asleep()
+    await clock.wait_until_asleep()
     assert not os.path.exists(storage.places.snapshot_file)
-    storage.set(snapshot_interval=1.0)
+    storage.set_settings(snapshot_interval=1.0)
     await clock.advance(60)
-    await asyncio.wait_for(clock.until_asleep(), 10)
+    await asyncio.wait_for(clock.wait_until_asleep(), 10)
     running.cancel()
-    assert contents_of(storage.places.snapshot_file).panes == 0
-    await storage.pane()
-    await one.leave()
-    assert contents_of(storage.places.snapshot_file).panes == 1
+    assert read_file_contents(storage.places.snapshot_file).panes == 0
+    await storage.add_pane()
+    await one.make_final_snapshot()
+    assert read_file_contents(storage.places.snapshot_file).panes == 1
     assert await noted(storage) == ["snapshot", "snapshot"]
 
 
-async def test_without_the_setting_no_snapshot_is_made_at_the_end(storage: Storage) -> None:
-    await caretaker(storage).leave()
+async def test_without_the_setting_no_snapshot_is_made_at_the_end(storage: AgedStorage) -> None:
+    await caretaker(storage).make_final_snapshot()
     assert not os.path.exists(storage.places.snapshot_file)

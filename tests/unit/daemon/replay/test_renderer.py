@@ -2,11 +2,18 @@
 
 import pytest
 
-from termvisor.backends.tmux.replay_server import Studio
-from termvisor.daemon.replay.renderer import Drawing, opening
-from termvisor.daemon.replay.timeline import Missing, Portion, Resized, Span, Step, Stretch
+from termvisor.backends.tmux.replay_server import ReplayServer
+from termvisor.daemon.replay.renderer import ReplayRenderer, encode_first_screen
+from termvisor.daemon.replay.timeline import (
+    MissingOutput,
+    OutputChunk,
+    PaneResized,
+    ReplaySpan,
+    ReplayStep,
+    TimelineSegment,
+)
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.frame import Frame
+from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.screen import Screen
 
@@ -17,25 +24,27 @@ FIRST = Screen(pane=PANE, rows=("$ ls", "here", "$"), width=40, height=6, cursor
 
 
 @pytest.fixture
-def studio(folder: str) -> Studio:
-    return Studio("tmux", f"{folder}/render")
+def studio(folder: str) -> ReplayServer:
+    return ReplayServer("tmux", f"{folder}/render")
 
 
-async def drawn(studio: Studio, *happened: Step, span: Span | None = None, first: Screen = FIRST) -> list[Frame]:
-    drawing = Drawing(studio, span or Span(), lambda _: happened)
-    frames = [frame async for frame in drawing.frames([Stretch((EPOCH,), first)])]
+async def drawn(
+    studio: ReplayServer, *happened: ReplayStep, span: ReplaySpan | None = None, first: Screen = FIRST
+) -> list[ReplayFrame]:
+    drawing = ReplayRenderer(studio, span or ReplaySpan(), lambda _: happened)
+    frames = [frame async for frame in drawing.render_frames([TimelineSegment((EPOCH,), first)])]
     assert not studio.is_open
     return frames
 
 
-def text(at: int, data: str, end: int = 0) -> Portion:
-    return Portion(at, EPOCH.id, data.encode(), end)
+def text(at: int, data: str, end: int = 0) -> OutputChunk:
+    return OutputChunk(at, EPOCH.id, data.encode(), end)
 
 
 async def test_it_begins_with_what_the_pane_showed_and_goes_on_from_there(studio):
     first, second = await drawn(studio, text(20, "pwd\r\n\x1b[31m/tmp\x1b[0m", 9))
     assert (first.at, first.rows[:3], first.cursor_x) == (10, ("$ ls", "here", "$"), 2)
-    assert second == Frame(
+    assert second == ReplayFrame(
         pane=PANE,
         at=20,
         width=40,
@@ -58,19 +67,19 @@ async def test_a_title_in_two_portions_is_no_text(studio):
 
 
 async def test_what_lies_before_the_span_is_drawn_and_not_shown(studio):
-    frames = await drawn(studio, text(20, "a"), text(30, "b"), text(40, "c"), span=Span(since=40))
+    frames = await drawn(studio, text(20, "a"), text(30, "b"), text(40, "c"), span=ReplaySpan(since=40))
     assert [(frame.at, frame.rows[2]) for frame in frames] == [(40, "$ ab"), (40, "$ abc")]
-    (last,) = await drawn(studio, text(20, "a"), span=Span(since=90))
+    (last,) = await drawn(studio, text(20, "a"), span=ReplaySpan(since=90))
     assert (last.at, last.rows[2]) == (90, "$ a")
 
 
 async def test_what_is_missing_is_told_on_the_screen_that_was_there(studio):
-    _, gap = await drawn(studio, Missing(20, "gap: pipe_stolen"))
+    _, gap = await drawn(studio, MissingOutput(20, "gap: pipe_stolen"))
     assert (gap.at, gap.note, gap.rows[0]) == (20, "gap: pipe_stolen", "$ ls")
 
 
 async def test_a_new_size_is_drawn(studio):
-    frames = await drawn(studio, Resized(20, 10, 4), text(30, "0123456789"))
+    frames = await drawn(studio, PaneResized(20, 10, 4), text(30, "0123456789"))
     assert [(frame.width, frame.height) for frame in frames] == [(40, 6), (10, 4), (10, 4)]
     assert "9" in frames[-1].rows
 
@@ -112,4 +121,4 @@ async def test_a_mask_does_not_make_a_row_longer_than_the_screen(studio):
 
 def test_a_first_screen_cannot_say_anything_to_the_terminal():
     screen = Screen(pane=PANE, rows=("a\x1b[2J\x07b",), width=20, height=3)
-    assert opening(screen) == b"a[2Jb\x1b[1;1H"
+    assert encode_first_screen(screen) == b"a[2Jb\x1b[1;1H"

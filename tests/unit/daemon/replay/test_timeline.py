@@ -4,17 +4,17 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.daemon.replay.timeline import (
-    Missing,
-    Portion,
-    Resized,
-    Span,
-    Stretch,
-    chosen,
-    gap_note,
-    kept,
-    steps,
-    stretches,
-    unfinished,
+    MissingOutput,
+    OutputChunk,
+    PaneResized,
+    ReplaySpan,
+    TimelineSegment,
+    build_segments,
+    describe_gap,
+    find_unfinished_sequence,
+    iterate_steps,
+    mark_missing,
+    select_segments,
 )
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Delta, Epoch, Gap
@@ -36,69 +36,72 @@ def said(*texts: tuple[float, str], number: int = 1) -> list[Delta]:
     return found
 
 
-def told(deltas: list[Delta], span: Span, *others: Resized | Missing) -> list[object]:
-    stretch = Stretch((epoch(1, 0),), USUAL, others)
+def told(deltas: list[Delta], span: ReplaySpan, *others: PaneResized | MissingOutput) -> list[object]:
+    stretch = TimelineSegment((epoch(1, 0),), USUAL, others)
     return [
-        (step.at / NS, step.data.decode()) if isinstance(step, Portion) else step
-        for step in steps(deltas, stretch, span)
+        (step.at / NS, step.data.decode()) if isinstance(step, OutputChunk) else step
+        for step in iterate_steps(deltas, stretch, span)
     ]
 
 
 def test_what_is_printed_within_an_interval_is_one_portion_at_the_time_of_its_end():
     deltas = said((1.0, "a"), (1.01, "b"), (1.03, "c"), (1.04, "d"), (2.0, "e"))
-    assert told(deltas, Span()) == [(1.03, "abc"), (1.04, "d"), (2.0, "e")]
+    assert told(deltas, ReplaySpan()) == [(1.03, "abc"), (1.04, "d"), (2.0, "e")]
 
 
 def test_endless_output_is_cut_at_every_interval():
     deltas = said(*((number / 100, "x") for number in range(100)))
-    assert len(told(deltas, Span())) == 25
+    assert len(told(deltas, ReplaySpan())) == 25
 
 
 def test_what_lies_before_the_span_goes_in_large_portions_that_end_at_its_border():
     deltas = said((1, "a"), (2, "b"), (3, "c"), (3.5, "d"))
-    assert told(deltas, Span(since=3 * NS)) == [(2, "ab"), (3, "c"), (3.5, "d")]
+    assert told(deltas, ReplaySpan(since=3 * NS)) == [(2, "ab"), (3, "c"), (3.5, "d")]
 
 
 def test_what_lies_behind_the_span_is_not_read():
-    assert told(said((1, "a"), (2, "b")), Span(until=NS)) == [(1, "a")]
+    assert told(said((1, "a"), (2, "b")), ReplaySpan(until=NS)) == [(1, "a")]
 
 
 def test_a_new_size_stands_between_the_bytes_before_and_after_it():
-    resized = Resized(int(1.005 * NS), 40, 10)
-    assert told(said((1.0, "a"), (1.01, "b")), Span(), resized) == [(1.0, "a"), resized, (1.01, "b")]
+    resized = PaneResized(int(1.005 * NS), 40, 10)
+    assert told(said((1.0, "a"), (1.01, "b")), ReplaySpan(), resized) == [(1.0, "a"), resized, (1.01, "b")]
 
 
 def test_bytes_that_are_no_longer_kept_are_told():
     deltas = said((1, "a"), (2, "b"), (3, "c"))
-    assert list(kept(deltas[1:])) == [Missing(2 * NS, "1 bytes before this are no longer kept"), *deltas[1:]]
-    assert [type(moment) for moment in kept([deltas[0], deltas[2]])] == [Delta, Missing, Delta]
+    assert list(mark_missing(deltas[1:])) == [
+        MissingOutput(2 * NS, "1 bytes before this are no longer kept"),
+        *deltas[1:],
+    ]
+    assert [type(moment) for moment in mark_missing([deltas[0], deltas[2]])] == [Delta, MissingOutput, Delta]
 
 
 def test_epochs_are_one_stretch_where_one_joined_the_next():
     epochs = [epoch(1, 0, "joined", 0), epoch(2, 1, "joined", 5), epoch(3, 2, "stopped", 9), epoch(4, 3)]
     first = Screen(pane=PANE, rows=("$",), width=100, height=30)
-    found = stretches(epochs, {EpochId(2): first, EpochId(3): first}, USUAL)
+    found = build_segments(epochs, {EpochId(2): first, EpochId(3): first}, USUAL)
     assert [[one.id for one in stretch.epochs] for stretch in found] == [[2, 3], [4]]
-    assert [stretch.first for stretch in found] == [first, USUAL]
+    assert [stretch.first_screen for stretch in found] == [first, USUAL]
 
 
 def test_a_span_begins_in_the_stretch_that_goes_on_then():
-    found = stretches([epoch(1, 10, "stopped"), epoch(2, 20, "stopped"), epoch(3, 30)], {}, USUAL)
-    assert [one.opened_at for one in chosen(found, (), Span())] == [10, 20, 30]
-    assert [one.opened_at for one in chosen(found, (), Span(since=25))] == [20, 30]
-    assert [one.opened_at for one in chosen(found, (), Span(since=5, until=20))] == [10, 20]
-    assert chosen([], (), Span()) == []
+    found = build_segments([epoch(1, 10, "stopped"), epoch(2, 20, "stopped"), epoch(3, 30)], {}, USUAL)
+    assert [one.opened_at for one in select_segments(found, (), ReplaySpan())] == [10, 20, 30]
+    assert [one.opened_at for one in select_segments(found, (), ReplaySpan(since=25))] == [20, 30]
+    assert [one.opened_at for one in select_segments(found, (), ReplaySpan(since=5, until=20))] == [10, 20]
+    assert select_segments([], (), ReplaySpan()) == []
 
 
 def test_what_happens_beside_the_bytes_belongs_to_the_stretch_it_happens_in():
-    found = stretches([epoch(1, 10, "stopped"), epoch(2, 20)], {}, USUAL)
-    early, late = Missing(15, "gap"), Missing(25, "gap")
-    assert [one.others for one in chosen(found, [late, early], Span())] == [(early,), (late,)]
+    found = build_segments([epoch(1, 10, "stopped"), epoch(2, 20)], {}, USUAL)
+    early, late = MissingOutput(15, "gap"), MissingOutput(25, "gap")
+    assert [one.other_events for one in select_segments(found, [late, early], ReplaySpan())] == [(early,), (late,)]
 
 
 def test_a_gap_is_told_with_cause_length_and_detail():
     gap = Gap(pane=PANE, cause="pipe_stolen", start_at=NS, end_at=3 * NS, detail="by cat")
-    assert gap_note(gap) == Missing(NS, "gap: pipe_stolen for 2.0 s: by cat")
+    assert describe_gap(gap) == MissingOutput(NS, "gap: pipe_stolen for 2.0 s: by cat")
 
 
 @pytest.mark.parametrize(
@@ -117,4 +120,4 @@ def test_a_gap_is_told_with_cause_length_and_detail():
     ],
 )
 def test_a_string_for_the_terminal_waits_for_its_end(data: bytes, whole: bytes):
-    assert data[: unfinished(data)] == whole
+    assert data[: find_unfinished_sequence(data)] == whole

@@ -4,60 +4,60 @@ import asyncio
 import sys
 from pathlib import Path
 
-from termvisor.daemon.rules.active_rules import Ruling, compile_apart, gating
-from termvisor.detection.packs.cache import load_kept
-from termvisor.detection.packs.crash_test import Ordeal
+from termvisor.daemon.rules.active_rules import ActiveRules, build_gating, compile_rules
+from termvisor.detection.packs.cache import load_cached_packs
+from termvisor.detection.packs.crash_test import CrashTest
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.reload import RulesRead
-from termvisor.pipeline.rule_match import Place
-from termvisor.pipeline.rule_matcher import Spotter
-from termvisor.settings import Places, Settings
-from tests.compiled import lend
+from termvisor.model.reload import RulesReloadResult
+from termvisor.pipeline.rule_match import TextLocation
+from termvisor.pipeline.rule_matcher import RuleMatcher
+from termvisor.settings import Paths, Settings
 from tests.live.test_events import BROKEN, RULE
-from tests.unit.waiting import until
+from tests.pattern_cache import install_pattern_cache
+from tests.unit.wait_until import wait_until
 
-PLACE = Place(pane=PaneId(1), epoch=EpochId(1), source="stream")
+PLACE = TextLocation(pane=PaneId(1), epoch=EpochId(1), source="stream")
 
 
-def placed(tmp_path: Path, *files: str) -> Places:
+def placed(tmp_path: Path, *files: str) -> Paths:
     """Folders with a pack of these rules."""
-    places = Places(*(str(tmp_path / name) for name in "cdr"))
-    lend(places)
+    places = Paths(*(str(tmp_path / name) for name in "cdr"))
+    install_pattern_cache(places)
     for number, text in enumerate(files):
         add(places, f"rule{number}", text)
     return places
 
 
-def add(places: Places, name: str, text: str) -> None:
+def add(places: Paths, name: str, text: str) -> None:
     pack = Path(places.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True, exist_ok=True)
     (pack / f"{name}.toml").write_text(text)
 
 
-async def ruled(tmp_path: Path, *files: str, **settings) -> Spotter:
-    spotter = Spotter()
-    await Ruling(spotter, placed(tmp_path, *files)).take_up(Settings(**settings))
+async def ruled(tmp_path: Path, *files: str, **settings) -> RuleMatcher:
+    spotter = RuleMatcher()
+    await ActiveRules(spotter, placed(tmp_path, *files)).load(Settings(**settings))
     return spotter
 
 
-def found(spotter: Spotter, *texts: str) -> list[str]:
-    return [spot.rule.id for spot in spotter.spot(PLACE, texts, lambda line: 1)]
+def found(spotter: RuleMatcher, *texts: str) -> list[str]:
+    return [spot.rule.id for spot in spotter.match_lines(PLACE, texts, lambda line: 1)]
 
 
 async def test_a_broken_rule_keeps_no_other_from_its_work(tmp_path):
     spotter = await ruled(tmp_path, RULE, BROKEN)
     assert found(spotter, "DEPLOY OK: web", "DEPLOY FAILED: web") == ["org.deploy.failed"]
-    assert spotter.rule("org.deploy.failed").why == "A deployment failed."
+    assert spotter.find_rule("org.deploy.failed").why == "A deployment failed."
 
 
 async def test_rules_that_the_settings_switch_off_find_nothing(tmp_path):
     spotter = await ruled(tmp_path, RULE, patterns_disabled=("org.*",), patterns_state_gating_enabled=False)
     assert found(spotter, "DEPLOY FAILED: web") == []
-    assert not spotter.gating.is_on
+    assert not spotter.gating.is_enabled
 
 
 def test_the_gate_is_as_the_settings_say():
-    assert not gating(Settings(patterns_state_gating_require_agent_match=False)).is_exact
+    assert not build_gating(Settings(patterns_state_gating_require_agent_match=False)).is_exact
 
 
 FATAL = RULE.replace("org.deploy.failed", "org.fatal").replace("DEPLOY FAILED", "CRASH")
@@ -74,19 +74,19 @@ for name in trial["patterns"]:
 
 async def test_a_rule_that_the_engine_does_not_survive_is_out_of_force_and_all_others_are_in(tmp_path):
     places = placed(tmp_path, RULE, FATAL)
-    ruling = Ruling(spotter := Spotter(), places)
-    await ruling.take_up(Settings())
+    ruling = ActiveRules(spotter := RuleMatcher(), places)
+    await ruling.load(Settings())
     assert found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed", "org.fatal"]
-    packs = load_kept(places.config_dir, Settings(), places.cache_dir)
-    compile_apart(packs, places, Ordeal(command=(sys.executable, "-ISc", FRAIL)))
-    assert await ruling.reload(Settings()) == RulesRead(troubles=(trouble(places),))
-    await (again := Ruling(spotter, places)).take_up(Settings())
+    packs = load_cached_packs(places.config_dir, Settings(), places.cache_dir)
+    compile_rules(packs, places, CrashTest(command=(sys.executable, "-ISc", FRAIL)))
+    assert await ruling.reload(Settings()) == RulesReloadResult(troubles=(trouble(places),))
+    await (again := ActiveRules(spotter, places)).load(Settings())
     assert found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed"]
-    assert await again.reload(Settings()) == RulesRead()
+    assert await again.reload(Settings()) == RulesReloadResult()
 
 
-def trouble(places: Places) -> str:
-    (told,) = load_kept(places.config_dir, Settings(), places.cache_dir).troubles
+def trouble(places: Paths) -> str:
+    (told,) = load_cached_packs(places.config_dir, Settings(), places.cache_dir).troubles
     assert (told.rule, told.key) == ("org.fatal", "pattern")
     assert "crashes on it (SIGABRT)" in told.why
     return str(told)
@@ -94,9 +94,9 @@ def trouble(places: Places) -> str:
 
 async def test_rules_are_read_again_and_broken_ones_change_nothing(tmp_path):
     places = placed(tmp_path, RULE)
-    ruling = Ruling(spotter := Spotter(), places)
-    await ruling.take_up(Settings())
-    assert await ruling.reload(Settings()) == RulesRead()
+    ruling = ActiveRules(spotter := RuleMatcher(), places)
+    await ruling.load(Settings())
+    assert await ruling.reload(Settings()) == RulesReloadResult()
     add(places, "more", RULE.replace("org.deploy.failed", "org.more").replace("FAILED", "LATE"))
     told = await ruling.reload(Settings())
     assert (told.count or 0) > 2
@@ -111,7 +111,7 @@ async def test_rules_are_read_again_and_broken_ones_change_nothing(tmp_path):
 
 async def test_a_rule_that_was_broken_before_keeps_no_other_from_being_read(tmp_path):
     places = placed(tmp_path, BROKEN)
-    await (ruling := Ruling(spotter := Spotter(), places)).take_up(Settings())
+    await (ruling := ActiveRules(spotter := RuleMatcher(), places)).load(Settings())
     add(places, "more", RULE)
     assert (await ruling.reload(Settings())).count
     assert found(spotter, "DEPLOY FAILED: web") == ["org.deploy.failed"]
@@ -119,18 +119,18 @@ async def test_a_rule_that_was_broken_before_keeps_no_other_from_being_read(tmp_
 
 async def test_a_fatal_rule_is_out_of_force_as_soon_as_it_is_found_out(tmp_path, monkeypatch, caplog):
     places = placed(tmp_path, RULE, FATAL)
-    ruling = Ruling(spotter := Spotter(), places)
+    ruling = ActiveRules(spotter := RuleMatcher(), places)
 
     async def apart(_command, **_):
-        packs = load_kept(places.config_dir, Settings(), places.cache_dir)
-        await asyncio.to_thread(compile_apart, packs, places, Ordeal(command=(sys.executable, "-ISc", FRAIL)))
+        packs = load_cached_packs(places.config_dir, Settings(), places.cache_dir)
+        await asyncio.to_thread(compile_rules, packs, places, CrashTest(command=(sys.executable, "-ISc", FRAIL)))
         return 0, b"", b""
 
-    monkeypatch.setattr("termvisor.daemon.rules.active_rules.ask_apart", apart)
-    await ruling.take_up(Settings())
+    monkeypatch.setattr("termvisor.daemon.rules.active_rules.run_isolated", apart)
+    await ruling.load(Settings())
     running = asyncio.ensure_future(ruling.run())
-    await until(lambda: found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed"])
-    await until(lambda: "by the slower engine" in caplog.text)
+    await wait_until(lambda: found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed"])
+    await wait_until(lambda: "by the slower engine" in caplog.text)
     assert "org.local/rule1.toml" in caplog.text
     add(places, "more", RULE.replace("org.deploy.failed", "org.more").replace("FAILED", "LATE"))
     assert (await ruling.reload(Settings())).count
@@ -142,17 +142,17 @@ async def test_rules_are_compiled_for_the_folders_and_settings_that_the_daemon_h
     """Neither the environment nor the file need name them: a daemon keeps its settings until it is told to reload."""
     others = RULE.replace("org.deploy.failed", "org.off").replace("FAILED", "LATE")
     places = placed(tmp_path, RULE, others)
-    ruling = Ruling(spotter := Spotter(), places)
-    await ruling.take_up(Settings(patterns_disabled=("org.off",)))
+    ruling = ActiveRules(spotter := RuleMatcher(), places)
+    await ruling.load(Settings(patterns_disabled=("org.off",)))
     running = asyncio.ensure_future(ruling.run())
-    await until(lambda: engine_of(spotter) == "HyperscanMatcher" or "slower engine" in caplog.text)
+    await wait_until(lambda: engine_of(spotter) == "HyperscanMatcher" or "slower engine" in caplog.text)
     assert engine_of(spotter) == "HyperscanMatcher", caplog.text
     assert found(spotter, "DEPLOY FAILED: web", "DEPLOY LATE: web") == ["org.deploy.failed"]
     running.cancel()
 
 
-def engine_of(spotter: Spotter) -> str:
-    return type(spotter._scan._matcher).__name__
+def engine_of(spotter: RuleMatcher) -> str:
+    return type(spotter._text_scanner._matcher).__name__
 
 
 async def test_why_the_other_process_did_not_compile_them_is_told(tmp_path, monkeypatch, caplog):
@@ -160,10 +160,10 @@ async def test_why_the_other_process_did_not_compile_them_is_told(tmp_path, monk
         return answers.pop(0)
 
     answers = [(1, b"", b"Traceback\nOSError: [Errno 28] No space left on device\n"), (124, b"", b"")]
-    monkeypatch.setattr("termvisor.daemon.rules.active_rules.ask_apart", apart)
-    await (ruling := Ruling(Spotter(), placed(tmp_path, RULE))).take_up(Settings())
+    monkeypatch.setattr("termvisor.daemon.rules.active_rules.run_isolated", apart)
+    await (ruling := ActiveRules(RuleMatcher(), placed(tmp_path, RULE))).load(Settings())
     running = asyncio.ensure_future(ruling.run())
-    await until(lambda: "slower engine: OSError: [Errno 28] No space left on device" in caplog.text)
-    await ruling.take_up(Settings())
-    await until(lambda: "slower engine: compiling took more than 600 s" in caplog.text)
+    await wait_until(lambda: "slower engine: OSError: [Errno 28] No space left on device" in caplog.text)
+    await ruling.load(Settings())
+    await wait_until(lambda: "slower engine: compiling took more than 600 s" in caplog.text)
     running.cancel()

@@ -2,15 +2,15 @@
 
 import sys
 
-from termvisor.daemon.rules.compile_job import Errand
-from termvisor.settings import Places, Settings
-from termvisor.system.subprocesses import ask
+from termvisor.daemon.rules.compile_job import CompileJob
+from termvisor.settings import Paths, Settings
+from termvisor.system.subprocesses import run_and_capture
 
 
 def test_folders_and_settings_arrive_as_they_are() -> None:
     settings = Settings(patterns_disabled=("core.tmux",), redact_patterns=("ACME-[0-9]+",), retention=0.5)
-    errand = Errand(Places("/c", "/d é", "/r"), settings)
+    errand = CompileJob(Paths("/c", "/d é", "/r"), settings)
     script = "import sys; from termvisor.daemon.rules.compile_job import heard; sys.stdout.buffer.write(heard().told)"
-    status, out, errors = ask([sys.executable, "-c", script], stdin=errand.told, timeout=60)
+    status, out, errors = run_and_capture([sys.executable, "-c", script], stdin=errand.encoded, timeout_s=60)
     assert (status, errors) == (0, b"")
-    assert out == errand.told
+    assert out == errand.encoded

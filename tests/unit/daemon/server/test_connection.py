@@ -5,62 +5,64 @@ import os
 import socket
 from collections.abc import Callable
 
-from termvisor.daemon.server.connection import Limits
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from tests.unit.daemon.office import FakeDesk, client, endpoint
+from termvisor.daemon.server.connection import ConnectionLimits
+from termvisor.protocol import command_protocol, jsonrpc
+from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_client, run_socket_server
 
 
 async def test_a_client_of_another_user_is_turned_away(path: str) -> None:
-    async with endpoint(path, FakeDesk(), Limits(uid=os.getuid() + 1)), client(path) as one:
+    async with (
+        run_socket_server(path, FakeRequestHandler(), ConnectionLimits(uid=os.getuid() + 1)),
+        connect_client(path) as one,
+    ):
         one.send(b'{"id":1,"method":"echo"}\n')
         assert await _end(one.reader) == b""
 
 
 async def test_requests_run_side_by_side_on_one_connection(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk), client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk), connect_client(path) as one:
         one.send(b'{"id":"slow","method":"wait"}\n')
         await desk.begun.wait()
-        assert (await one.ask("echo", to=2))["id"] == 2
+        assert (await one.call("echo", request_id=2))["id"] == 2
         desk.may_finish.set()
-        assert await one.hear() == {"jsonrpc": "2.0", "id": "slow", "result": "finished"}
+        assert await one.read_message() == {"jsonrpc": "2.0", "id": "slow", "result": "finished"}
 
 
 async def test_a_client_that_disconnects_ends_its_running_request(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk):
-        async with client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk):
+        async with connect_client(path) as one:
             one.send(b'{"id":1,"method":"wait"}\n')
             await desk.begun.wait()
         await desk.cancelled.wait()
 
 
 async def test_a_request_can_be_cancelled_by_its_id(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk), client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk), connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}\n')
         await desk.begun.wait()
         one.send(b'{"method":"cancel","params":{"id":1}}\n')
         await desk.cancelled.wait()
-        assert (await one.ask("echo", to=2))["id"] == 2
+        assert (await one.call("echo", request_id=2))["id"] == 2
 
 
 async def test_a_client_that_closed_its_sending_side_still_gets_its_answer(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk), client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk), connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}')
         one.writer.write_eof()
         await desk.begun.wait()
         desk.may_finish.set()
-        assert (await one.hear())["result"] == "finished"
-        assert await one.hear_end() == b""
+        assert (await one.read_message())["result"] == "finished"
+        assert await one.read_to_end() == b""
 
 
 async def test_a_half_closed_client_that_then_goes_away_ends_its_request(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk):
-        async with client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk):
+        async with connect_client(path) as one:
             one.send(b'{"id":1,"method":"wait"}\n')
             one.writer.write_eof()
             await desk.begun.wait()
@@ -68,55 +70,65 @@ async def test_a_half_closed_client_that_then_goes_away_ends_its_request(path: s
 
 
 async def test_a_line_past_the_limit_is_answered_and_ends_the_connection(path: str) -> None:
-    async with endpoint(path, FakeDesk(), Limits(line_bytes=1000)), client(path) as one:
+    async with (
+        run_socket_server(path, FakeRequestHandler(), ConnectionLimits(max_line_bytes=1000)),
+        connect_client(path) as one,
+    ):
         one.send(b"x" * 1001)
-        assert (await one.hear())["error"]["code"] == rpc.INVALID_REQUEST
-        assert await one.hear_end() == b""
+        assert (await one.read_message())["error"]["code"] == jsonrpc.INVALID_REQUEST
+        assert await one.read_to_end() == b""
 
 
 async def test_garbage_is_answered_and_the_connection_goes_on(path: str) -> None:
-    async with endpoint(path, FakeDesk()), client(path) as one:
+    async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
         one.send(b"\x00\xff garbage\n")
-        assert (await one.hear())["error"]["code"] == rpc.PARSE_ERROR
-        assert (await one.ask("echo", to=5))["id"] == 5
+        assert (await one.read_message())["error"]["code"] == jsonrpc.PARSE_ERROR
+        assert (await one.call("echo", request_id=5))["id"] == 5
 
 
 async def test_more_requests_than_may_run_wait_their_turn(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk, Limits(in_flight=2)), client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk, ConnectionLimits(max_in_flight=2)), connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}\n{"id":2,"method":"wait"}\n')
-        one.send(b"".join(rpc.encode(rpc.Request("echo", {}, number)) for number in range(3, 500)))
+        one.send(b"".join(jsonrpc.encode_message(jsonrpc.RpcRequest("echo", {}, number)) for number in range(3, 500)))
         await desk.begun.wait()
         desk.may_finish.set()
-        heard = [(await one.hear())["id"] for _ in range(1, 500)]
+        heard = [(await one.read_message())["id"] for _ in range(1, 500)]
         assert sorted(heard) == list(range(1, 500))
 
 
 async def test_a_client_that_never_reads_is_dropped_and_others_are_served(path: str) -> None:
-    limits = Limits(stall_for=0.2, unread_bytes=1000)
+    limits = ConnectionLimits(stall_timeout_s=0.2, max_unread_bytes=1000)
     with socket.socket(socket.AF_UNIX) as deaf:
-        async with endpoint(path, FakeDesk(), limits) as door, client(path) as one:
+        async with run_socket_server(path, FakeRequestHandler(), limits) as door, connect_client(path) as one:
             deaf.connect(path)
-            request = rpc.encode(rpc.Request("big", {"count": 1_000_000}, 1))
+            request = jsonrpc.encode_message(jsonrpc.RpcRequest("big", {"count": 1_000_000}, 1))
             deaf.sendall(request * 20)
-            assert (await one.ask("echo"))["result"] == {}
+            assert (await one.call("echo"))["result"] == {}
             await _until(lambda: len(door._connections) == 1)
-            assert (await one.ask("echo"))["result"] == {}
+            assert (await one.call("echo"))["result"] == {}
 
 
 async def test_a_face_that_never_reads_is_dropped_too(path: str) -> None:
     with socket.socket(socket.AF_UNIX) as deaf:
-        async with endpoint(path, FakeDesk(), Limits(stall_for=0.2, unread_bytes=1000)) as door:
+        async with run_socket_server(
+            path, FakeRequestHandler(), ConnectionLimits(stall_timeout_s=0.2, max_unread_bytes=1000)
+        ) as door:
             deaf.connect(path)
-            await asyncio.to_thread(deaf.sendall, face.encode(face.Asked(("echo", "x" * 1_000_000))))
+            await asyncio.to_thread(
+                deaf.sendall,
+                command_protocol.encode_request(command_protocol.CommandRequest(("echo", "x" * 1_000_000))),
+            )
             await _until(lambda: len(door._connections) == 1)
             await _until(lambda: not door._connections)
 
 
 async def test_after_a_command_line_nothing_else_is_heard(path: str) -> None:
-    async with endpoint(path, FakeDesk()), client(path) as one:
-        one.send(face.encode(face.Asked(("echo",))) + b'{"id":1,"method":"echo"}\n')
-        heard = face.Frames().feed(await one.hear_end())
+    async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
+        one.send(
+            command_protocol.encode_request(command_protocol.CommandRequest(("echo",))) + b'{"id":1,"method":"echo"}\n'
+        )
+        heard = command_protocol.FrameDecoder().feed(await one.read_to_end())
         assert [kind for kind, _, _ in heard] == [b"a", b"o", b"e", b"x"]
 
 

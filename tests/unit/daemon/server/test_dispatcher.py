@@ -4,75 +4,75 @@ from contextlib import aclosing
 
 import pytest
 
-from termvisor.daemon.server.dispatcher import OpsDesk, framed
+from termvisor.daemon.server.dispatcher import OperationDispatcher, encode_frame
 from termvisor.errors import UnknownCommand
-from termvisor.ops.api.dispatch import Stderr
-from termvisor.protocol import command_protocol as face
-from termvisor.system.peer_credentials import Peer
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.ops.api.dispatch import StderrChunk
+from termvisor.protocol import command_protocol
+from termvisor.system.peer_credentials import PeerProcess
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
-ME = Peer(1000, 42)
+ME = PeerProcess(1000, 42)
 
 
 @pytest.fixture
-def world() -> MemoryWorld:
-    world = MemoryWorld()
-    world.pane(shell("%1"))
+def world() -> FakeServices:
+    world = FakeServices()
+    world.add_pane(build_shell_facts("%1"))
     return world
 
 
-async def heard(world: MemoryWorld, *words: str, is_robot: bool = False) -> list[tuple[bytes, int, bytes]]:
-    desk = OpsDesk(world, lambda: None)  # type: ignore[arg-type]
-    async with aclosing(desk.answer(face.Asked(words, is_robot), ME)) as frames:
+async def heard(world: FakeServices, *words: str, is_robot: bool = False) -> list[tuple[bytes, int, bytes]]:
+    desk = OperationDispatcher(world, lambda: None)  # type: ignore[arg-type]
+    async with aclosing(desk.run_command(command_protocol.CommandRequest(words, is_robot), ME)) as frames:
         data = b"".join([frame async for frame in frames])
-    return face.Frames().feed(data)
+    return command_protocol.FrameDecoder().feed(data)
 
 
-async def test_a_command_line_is_answered_with_output_and_status(world: MemoryWorld) -> None:
+async def test_a_command_line_is_answered_with_output_and_status(world: FakeServices) -> None:
     (_, _, text), end = await heard(world, "list-panes")
     assert b"bash" in text
     assert end == (b"x", 0, b"")
 
 
-async def test_an_error_goes_to_stderr_with_its_status(world: MemoryWorld) -> None:
+async def test_an_error_goes_to_stderr_with_its_status(world: FakeServices) -> None:
     (kind, _, text), end = await heard(world, "get-text", "99")
     assert (kind, end[:2]) == (b"e", (b"x", 4))
     assert b"99" in text
 
 
-async def test_a_command_that_needs_no_daemon_is_given_back(world: MemoryWorld) -> None:
+async def test_a_command_that_needs_no_daemon_is_given_back(world: FakeServices) -> None:
     assert await heard(world, "version") == [(b"l", 0, b"")]
     assert await heard(world, is_robot=True) == [(b"l", 0, b"")]
 
 
-async def test_an_unknown_command_is_answered_here(world: MemoryWorld) -> None:
+async def test_an_unknown_command_is_answered_here(world: FakeServices) -> None:
     (_, _, text), end = await heard(world, "list-pains")
     assert b"list-panes" in text
     assert end[:2] == (b"x", 2)
 
 
-async def test_calls_and_streams_reach_the_operations(world: MemoryWorld) -> None:
-    desk = OpsDesk(world, lambda: None)  # type: ignore[arg-type]
-    world.happen("alert")
-    assert (await desk.call("list_panes", {}, ME)).summary.panes == 1
-    assert [event.kind async for event in desk.stream("watch_events", {"once": True}, ME)] == ["alert"]
+async def test_calls_and_streams_reach_the_operations(world: FakeServices) -> None:
+    desk = OperationDispatcher(world, lambda: None)  # type: ignore[arg-type]
+    world.add_event("alert")
+    assert (await desk.call_operation("list_panes", {}, ME)).summary.panes == 1
+    assert [event.kind async for event in desk.stream_operation("watch_events", {"once": True}, ME)] == ["alert"]
     with pytest.raises(UnknownCommand):
-        await desk.call("nothing", {}, ME)
+        await desk.call_operation("nothing", {}, ME)
 
 
-def test_hello_names_the_streams(world: MemoryWorld) -> None:
-    hello = OpsDesk(world, lambda: None).hello()  # type: ignore[arg-type]
+def test_hello_names_the_streams(world: FakeServices) -> None:
+    hello = OperationDispatcher(world, lambda: None).get_hello()  # type: ignore[arg-type]
     assert "watch_events" in hello.streams
-    assert hello.protocol == face.PROTOCOL
+    assert hello.protocol == command_protocol.PROTOCOL_VERSION
 
 
-def test_stop_says_whether_the_recorder_stays(world: MemoryWorld) -> None:
+def test_stop_says_whether_the_recorder_stays(world: FakeServices) -> None:
     stopped: list[bool] = []
-    OpsDesk(world, lambda: stopped.append(True)).stop(keep_recorder=True)  # type: ignore[arg-type]
+    OperationDispatcher(world, lambda: stopped.append(True)).stop(keep_recorder=True)  # type: ignore[arg-type]
     assert (stopped, world.keeps_recorder) == ([True], True)  # type: ignore[attr-defined]
 
 
 def test_pieces_of_an_answer_become_frames() -> None:
-    assert framed(b"out") == b"o 3\nout"
-    assert framed(Stderr(b"err")) == b"e 3\nerr"
-    assert framed(5) == b"x 5\n"
+    assert encode_frame(b"out") == b"o 3\nout"
+    assert encode_frame(StderrChunk(b"err")) == b"e 3\nerr"
+    assert encode_frame(5) == b"x 5\n"

@@ -7,13 +7,13 @@ import stat
 
 import pytest
 
-from termvisor.daemon.server.listener import bind
+from termvisor.daemon.server.listener import bind_daemon_socket
 from termvisor.errors import Conflict, Unavailable
-from tests.unit.daemon.office import FakeDesk, client, endpoint
+from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_client, run_socket_server
 
 
 async def test_the_socket_is_private_and_gone_after_the_end(path: str) -> None:
-    async with endpoint(path, FakeDesk()):
+    async with run_socket_server(path, FakeRequestHandler()):
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert not os.path.exists(path)
 
@@ -21,72 +21,72 @@ async def test_the_socket_is_private_and_gone_after_the_end(path: str) -> None:
 async def test_a_socket_left_by_a_killed_daemon_is_bound_again(path: str) -> None:
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(path)
-    async with endpoint(path, FakeDesk()), client(path) as one:
-        assert (await one.ask("echo", word="hi"))["result"] == {"word": "hi"}
+    async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
+        assert (await one.call("echo", word="hi"))["result"] == {"word": "hi"}
 
 
 async def test_a_living_socket_is_left_alone(path: str) -> None:
-    async with endpoint(path, FakeDesk()), client(path) as one:
+    async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
         with pytest.raises(Conflict, match="another daemon"):
-            bind(path)
-        assert (await one.ask("echo"))["result"] == {}
+            bind_daemon_socket(path)
+        assert (await one.call("echo"))["result"] == {}
 
 
 async def test_a_file_of_another_kind_is_left_alone(path: str) -> None:
     with open(path, "w") as file:
         file.write("precious")
     with pytest.raises(Unavailable, match="not a socket"):
-        bind(path)
+        bind_daemon_socket(path)
     with open(path) as file:
         assert file.read() == "precious"
 
 
 async def test_a_folder_that_is_missing_is_told(path: str) -> None:
     with pytest.raises(Unavailable, match="cannot listen"):
-        bind(f"{path}/nowhere/s")
+        bind_daemon_socket(f"{path}/nowhere/s")
 
 
 async def test_two_hundred_clients_at_once_are_all_answered(path: str) -> None:
     async def ask(number: int) -> int:
-        async with client(path) as one:
-            answers = [(await one.ask("echo", to=turn, n=number))["result"]["n"] for turn in range(5)]
+        async with connect_client(path) as one:
+            answers = [(await one.call("echo", request_id=turn, n=number))["result"]["n"] for turn in range(5)]
             return sum(answers)
 
-    async with endpoint(path, FakeDesk()):
+    async with run_socket_server(path, FakeRequestHandler()):
         assert await asyncio.gather(*map(ask, range(200))) == [5 * number for number in range(200)]
 
 
 async def test_the_end_waits_for_running_requests_and_ends_streams(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk) as door, client(path) as one, client(path) as listener:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk) as door, connect_client(path) as one, connect_client(path) as listener:
         one.send(b'{"id":1,"method":"wait"}\n')
         await desk.begun.wait()
         desk.begun.clear()
         listener.send(b'{"id":1,"method":"watch_numbers","params":{"count":0,"forever":true}}\n')
         await desk.begun.wait()
         async with asyncio.TaskGroup() as group:
-            closing = group.create_task(door.close(drain_for=60.0))
+            closing = group.create_task(door.close(drain_timeout_s=60.0))
             await desk.cancelled.wait()
             assert not closing.done()
             desk.may_finish.set()
-        assert (await one.hear())["result"] == "finished"
-        assert await one.hear_end() == b""
-        assert await listener.hear_end() == b""
+        assert (await one.read_message())["result"] == "finished"
+        assert await one.read_to_end() == b""
+        assert await listener.read_to_end() == b""
 
 
 async def test_a_request_that_does_not_finish_is_ended_after_its_time(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk) as door, client(path) as one:
+    desk = FakeRequestHandler()
+    async with run_socket_server(path, desk) as door, connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}\n')
         await desk.begun.wait()
-        await door.close(drain_for=0.01)
+        await door.close(drain_timeout_s=0.01)
         await desk.cancelled.wait()
-        assert await one.hear_end() == b""
+        assert await one.read_to_end() == b""
 
 
 async def test_a_successors_socket_is_not_removed(path: str) -> None:
-    async with endpoint(path, FakeDesk()):
+    async with run_socket_server(path, FakeRequestHandler()):
         os.unlink(path)
-        successor = bind(path)
+        successor = bind_daemon_socket(path)
     assert os.path.exists(path)
     successor.close()

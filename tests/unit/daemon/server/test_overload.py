@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.daemon.server.connection import Limits
-from termvisor.daemon.server.overload import MOST, most_clients
-from termvisor.protocol import command_protocol as face
-from tests.unit.daemon.office import FakeDesk, client, endpoint
-from tests.unit.waiting import until
+from termvisor.daemon.server.connection import ConnectionLimits
+from termvisor.daemon.server.overload import MAX_CLIENTS, compute_max_clients
+from termvisor.protocol import command_protocol
+from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_client, run_socket_server
+from tests.unit.wait_until import wait_until
 
-TWO = Limits(clients=2)
+TWO = ConnectionLimits(max_clients=2)
 
 
 @pytest.fixture
@@ -19,41 +19,56 @@ def path(tmp_path: Path) -> str:
 
 
 async def test_a_program_too_many_gets_an_error_and_the_others_are_served(path: str) -> None:
-    async with endpoint(path, FakeDesk(), TWO), client(path) as one, client(path) as two, client(path) as late:
-        assert (await one.ask("echo"))["result"] == (await two.ask("echo"))["result"] == {}
-        error = (await late.ask("echo"))["error"]
+    async with (
+        run_socket_server(path, FakeRequestHandler(), TWO),
+        connect_client(path) as one,
+        connect_client(path) as two,
+        connect_client(path) as late,
+    ):
+        assert (await one.call("echo"))["result"] == (await two.call("echo"))["result"] == {}
+        error = (await late.call("echo"))["error"]
         assert "more than 2 clients" in error["message"]
-        assert await late.hear_end() == b""
-        assert (await one.ask("echo"))["result"] == {}
+        assert await late.read_to_end() == b""
+        assert (await one.call("echo"))["result"] == {}
 
 
 async def test_a_command_line_too_many_is_told_and_fails(path: str) -> None:
-    async with endpoint(path, FakeDesk(), TWO), client(path) as one, client(path) as two, client(path) as late:
-        await one.ask("echo")
-        await two.ask("echo")
-        late.send(face.encode(face.Asked(("echo",))))
-        heard = await late.hear_end()
+    async with (
+        run_socket_server(path, FakeRequestHandler(), TWO),
+        connect_client(path) as one,
+        connect_client(path) as two,
+        connect_client(path) as late,
+    ):
+        await one.call("echo")
+        await two.call("echo")
+        late.send(command_protocol.encode_request(command_protocol.CommandRequest(("echo",))))
+        heard = await late.read_to_end()
         assert b"more than 2 clients" in heard and b"hint: Close some of them" in heard
 
 
 async def test_whoever_leaves_makes_room(path: str) -> None:
-    async with endpoint(path, FakeDesk(), TWO) as point, client(path) as one:
-        async with client(path) as two:
-            await one.ask("echo")
-            await two.ask("echo")
-        await until(lambda: len(point._connections) == 1)
-        async with client(path) as late:
-            assert (await late.ask("echo"))["result"] == {}
+    async with run_socket_server(path, FakeRequestHandler(), TWO) as point, connect_client(path) as one:
+        async with connect_client(path) as two:
+            await one.call("echo")
+            await two.call("echo")
+        await wait_until(lambda: len(point._connections) == 1)
+        async with connect_client(path) as late:
+            assert (await late.call("echo"))["result"] == {}
 
 
 async def test_a_crowd_keeps_nobody_from_ending_the_daemon(path: str) -> None:
-    desk = FakeDesk()
-    async with endpoint(path, desk, TWO), client(path) as one, client(path) as two, client(path) as late:
-        await one.ask("echo")
-        await two.ask("echo")
-        await late.ask("shutdown")
+    desk = FakeRequestHandler()
+    async with (
+        run_socket_server(path, desk, TWO),
+        connect_client(path) as one,
+        connect_client(path) as two,
+        connect_client(path) as late,
+    ):
+        await one.call("echo")
+        await two.call("echo")
+        await late.call("shutdown")
         assert desk.stopped.is_set()
 
 
 def test_descriptors_are_left_for_panes_and_files() -> None:
-    assert 0 < most_clients() <= MOST
+    assert 0 < compute_max_clients() <= MAX_CLIENTS

@@ -2,13 +2,12 @@
 
 import pytest
 
-from termvisor.daemon.server.request import Caller, answer_face, answer_rpc
-from termvisor.protocol import command_protocol as face
-from termvisor.protocol import jsonrpc as rpc
-from termvisor.system.peer_credentials import Peer
-from tests.unit.daemon.office import FakeDesk
+from termvisor.daemon.server.request import ClientContext, handle_command, handle_rpc
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.system.peer_credentials import PeerProcess
+from tests.unit.daemon.fake_request_handler import FakeRequestHandler
 
-ME = Peer(1000, 42)
+ME = PeerProcess(1000, 42)
 
 
 class Ear:
@@ -20,57 +19,72 @@ class Ear:
 
     @property
     def frames(self) -> list[tuple[bytes, int, bytes]]:
-        return face.Frames().feed(self.data)
+        return command_protocol.FrameDecoder().feed(self.data)
 
     @property
-    def answers(self) -> list[rpc.Incoming]:
-        return [rpc.parse_incoming(line) for line in self.data.splitlines()]
+    def answers(self) -> list[jsonrpc.IncomingMessage]:
+        return [jsonrpc.parse_incoming(line) for line in self.data.splitlines()]
 
 
-async def ask(method: str, to: int | str | None = 1, **params: object) -> list[rpc.Incoming]:
+async def ask(method: str, to: int | str | None = 1, **params: object) -> list[jsonrpc.IncomingMessage]:
     ear = Ear()
-    await answer_rpc(Caller(FakeDesk(), ME), rpc.Request(method, params, to), ear)
+    await handle_rpc(ClientContext(FakeRequestHandler(), ME), jsonrpc.RpcRequest(method, params, to), ear)
     return ear.answers
 
 
 async def test_a_command_line_is_acknowledged_answered_and_ends_with_its_status() -> None:
     ear = Ear()
-    await answer_face(Caller(FakeDesk(), ME), face.encode(face.Asked(("echo", "hi"))), ear)
-    assert ear.frames == [(b"a", face.PROTOCOL, b""), (b"o", 7, b"echo hi"), (b"e", 10, b"by the way"), (b"x", 3, b"")]
+    await handle_command(
+        ClientContext(FakeRequestHandler(), ME),
+        command_protocol.encode_request(command_protocol.CommandRequest(("echo", "hi"))),
+        ear,
+    )
+    assert ear.frames == [
+        (b"a", command_protocol.PROTOCOL_VERSION, b""),
+        (b"o", 7, b"echo hi"),
+        (b"e", 10, b"by the way"),
+        (b"x", 3, b""),
+    ]
 
 
 async def test_a_face_of_another_version_is_told_which_side_to_upgrade() -> None:
     ear = Ear()
-    await answer_face(Caller(FakeDesk(), ME), b"!99\x1fsomething new", ear)
+    await handle_command(ClientContext(FakeRequestHandler(), ME), b"!99\x1fsomething new", ear)
     assert "daemon is older" in ear.frames[1][2].decode()
     assert ear.frames[-1][:2] == (b"x", 69)
 
 
 async def test_a_malformed_command_line_is_refused() -> None:
     ear = Ear()
-    await answer_face(Caller(FakeDesk(), ME), b"!2\x1fshort", ear)
+    await handle_command(ClientContext(FakeRequestHandler(), ME), b"!2\x1fshort", ear)
     assert ear.frames[-1][:2] == (b"x", 2)
 
 
 async def test_a_failure_behind_a_face_becomes_a_message_and_a_status() -> None:
     ear = Ear()
-    await answer_face(Caller(FakeDesk(), ME), face.encode(face.Asked(("boom",))), ear)
+    await handle_command(
+        ClientContext(FakeRequestHandler(), ME),
+        command_protocol.encode_request(command_protocol.CommandRequest(("boom",))),
+        ear,
+    )
     assert b"visor: the request failed: ZeroDivisionError" in ear.frames[-2][2]
     assert ear.frames[-1][:2] == (b"x", 70)
 
 
 async def test_a_stream_tells_its_items_and_then_how_many_there_were() -> None:
     *items, end = await ask("watch_numbers", to="s", count=3)
-    assert [(item.method, item.params) for item in items] == [("item", rpc.Item("s", number)) for number in range(3)]
+    assert [(item.method, item.params) for item in items] == [
+        ("item", jsonrpc.StreamItem("s", number)) for number in range(3)
+    ]
     assert (end.id, end.result) == ("s", {"items": 3})
 
 
 async def test_an_unknown_method_comes_back_with_our_code_and_hint() -> None:
     (answer,) = await ask("ecko")
-    assert answer.error == rpc.Fault(
-        rpc.NO_METHOD,
+    assert answer.error == jsonrpc.RpcError(
+        jsonrpc.METHOD_NOT_FOUND,
         "there is no ecko",
-        rpc.Trouble("unknown_command", "Did you mean echo?", {"nearest": ["echo"]}, 2),
+        jsonrpc.RpcErrorData("unknown_command", "Did you mean echo?", {"nearest": ["echo"]}, 2),
     )
 
 
@@ -87,17 +101,23 @@ async def test_an_error_is_told_with_its_code(method: str, number: int, code: st
 
 async def test_a_notification_is_done_and_not_answered() -> None:
     ear = Ear()
-    await answer_rpc(Caller(FakeDesk(), ME), rpc.Request("missing"), ear)
+    await handle_rpc(ClientContext(FakeRequestHandler(), ME), jsonrpc.RpcRequest("missing"), ear)
     assert ear.data == b""
 
 
 async def test_hello_tells_version_protocol_and_pid() -> None:
-    (answer,) = await ask("hello", protocol=face.PROTOCOL)
-    assert answer.result == {"version": "9.9.9", "protocol": face.PROTOCOL, "pid": 4242, "streams": ["watch_numbers"]}
+    (answer,) = await ask("hello", protocol=command_protocol.PROTOCOL_VERSION)
+    assert answer.result == {
+        "version": "9.9.9",
+        "protocol": command_protocol.PROTOCOL_VERSION,
+        "pid": 4242,
+        "streams": ["watch_numbers"],
+    }
 
 
 @pytest.mark.parametrize(
-    ("protocol", "code"), [(face.PROTOCOL + 1, "unsupported"), (0, "unsupported"), ("one", "invalid_args")]
+    ("protocol", "code"),
+    [(command_protocol.PROTOCOL_VERSION + 1, "unsupported"), (0, "unsupported"), ("one", "invalid_args")],
 )
 async def test_hello_in_another_protocol_is_refused(protocol: object, code: str) -> None:
     (answer,) = await ask("hello", protocol=protocol)
@@ -107,17 +127,17 @@ async def test_hello_in_another_protocol_is_refused(protocol: object, code: str)
 
 
 async def test_shutdown_is_answered_and_begins_the_stop() -> None:
-    desk, ear = FakeDesk(), Ear()
-    await answer_rpc(Caller(desk, ME), rpc.Request("shutdown", {"keep_recorder": True}, 1), ear)
+    desk, ear = FakeRequestHandler(), Ear()
+    await handle_rpc(ClientContext(desk, ME), jsonrpc.RpcRequest("shutdown", {"keep_recorder": True}, 1), ear)
     assert ear.answers[0].result == {"stopping": True, "pid": 4242}
     assert (desk.stopped.is_set(), desk.keeps_recorder) == (True, True)
 
 
 async def test_a_result_that_cannot_be_encoded_is_our_bug_and_is_told() -> None:
-    class Odd(FakeDesk):
-        async def call(self, _name: str, _params: dict[str, object], _who: Peer) -> object:
+    class Odd(FakeRequestHandler):
+        async def call_operation(self, _name: str, _params: dict[str, object], _who: PeerProcess) -> object:
             return object()
 
     ear = Ear()
-    await answer_rpc(Caller(Odd(), ME), rpc.Request("echo", {}, 1), ear)
+    await handle_rpc(ClientContext(Odd(), ME), jsonrpc.RpcRequest("echo", {}, 1), ear)
     assert ear.answers[0].error is not None

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from termvisor.actions.run_program import run
+from termvisor.actions.run_program import run_program
 from termvisor.clock import NS
-from termvisor.daemon.services.accounts import LiveAccounts
+from termvisor.daemon.services.accounts import DaemonAccounts
 from termvisor.errors import NotFound
 from termvisor.model.agent.account import Account, Allowance
 from termvisor.model.ids import PaneId
-from termvisor.settings import Places, Settings
-from termvisor.testing.world import StillClock
+from termvisor.settings import Paths, Settings
+from termvisor.testing.fake_services import FakeClock
 
 WORK = Account(service="openai", name="work")
 SECOND = Account(service="openai", name="second", env_file="~/second.env")
@@ -29,24 +29,24 @@ class Nobody:
 
 @pytest.fixture
 def accounts(store):
-    def make(*declared: Account, profile: str = "") -> LiveAccounts:
+    def make(*declared: Account, profile: str = "") -> DaemonAccounts:
         settings = Settings(accounts=declared, failover_profile=profile, account_tracker="")
         parts = SimpleNamespace(
             store=store,
-            clock=StillClock(),
+            clock=FakeClock(),
             settings=settings,
-            places=Places("/c", "/d", "/r"),
-            attending=SimpleNamespace(knowing=Nobody()),
+            places=Paths("/c", "/d", "/r"),
+            agent_tracking=SimpleNamespace(tracker=Nobody()),
         )
-        return LiveAccounts(parts, run)
+        return DaemonAccounts(parts, run_program)
 
     return make
 
 
 async def left(store, account: Account, percent: float) -> None:
-    at = StillClock().now()
+    at = FakeClock().now()
     window = Allowance(span="5h", percent_remaining=percent, resets_at=at + 3600 * NS, checked_at=at, source="signal")
-    await store.accounts.learn(account, [window])
+    await store.accounts.record_allowances(account, [window])
 
 
 async def test_without_a_profile_no_agent_is_moved(store, accounts):
@@ -76,7 +76,7 @@ async def test_the_named_account_is_taken_by_reference_only(store, accounts, mon
     async def works_under(service, runtime):
         return WORK
 
-    monkeypatch.setattr(live, "_own", works_under)
+    monkeypatch.setattr(live, "_find_account", works_under)
     await left(store, SECOND, 90)
     told = await live.select(PaneId(1), "codex", "")
     assert (told.account, told.remaining, told.shares_sessions) == ("openai/second", 90.0, True)

@@ -2,67 +2,67 @@
 
 import pytest
 
-from termvisor.daemon.assembly import open_world
+from termvisor.daemon.assembly import open_services
 from termvisor.model.ids import MuxPaneId, PaneId, SignalId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance
-from termvisor.settings import Places, Settings
-from tests.compiled import lend
-from tests.unit.agents.tracking import toy
-from tests.unit.agents.tracking.house import began, says
+from termvisor.settings import Paths, Settings
+from tests.pattern_cache import install_pattern_cache
+from tests.unit.agents.tracking import toy_agent
+from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_signal
 from tests.unit.conftest import SERVER
 
 
 @pytest.fixture
 async def world(folder, tmp_path, monkeypatch):
-    places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-    lend(places)
-    with toy.installed(tmp_path, monkeypatch):
-        async with open_world(places, Settings(tmux_sockets=(), agents_disabled=("codex",))) as one:
+    places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+    install_pattern_cache(places)
+    with toy_agent.install_adapter(tmp_path, monkeypatch):
+        async with open_services(places, Settings(tmux_sockets=(), agents_disabled=("codex",))) as one:
             yield one
 
 
 async def live(world, *states: str) -> PaneId:
     """An agent lives in a pane and has said this."""
-    parts, now = world._parts, world.clock.now()
+    parts, now = world._components, world.clock.now()
     facts = PaneFacts(mux_id=MuxPaneId("%1"), pid=7)
-    pane, _ = await parts.store.panes.recognise(PaneInstance(SERVER, MuxPaneId("%1")), facts, now)
-    knowing = parts.attending.knowing
-    said = [says(now + number, state, title="fix the tests") for number, state in enumerate(states)]
-    knowing.take([began(now, pane=pane), *said])
-    await knowing.stored()
+    pane, _ = await parts.store.panes.find_or_add(PaneInstance(SERVER, MuxPaneId("%1")), facts, now)
+    knowing = parts.agent_tracking.tracker
+    said = [build_signal(now + number, state, title="fix the tests") for number, state in enumerate(states)]
+    knowing.submit_facts([build_agent_started(now, pane=pane), *said])
+    await knowing.wait_stored()
     return pane
 
 
 async def test_a_view_has_state_title_need_and_session(world):
     pane = await live(world, "running", "waiting_approval")
-    (view,) = (await world.agents.views()).values()
+    (view,) = (await world.agents.list_views()).values()
     assert (view.state.pane, view.state.value, view.version) == (pane, "waiting_approval", 1)
     assert (view.title, view.need, view.needs_action) == ("fix the tests", "approve", True)
     assert view.session.pane == pane
-    assert list(await world.agents.views(pane)) == [pane]
-    assert await world.agents.views(PaneId(999)) == {}
+    assert list(await world.agents.list_views(pane)) == [pane]
+    assert await world.agents.list_views(PaneId(999)) == {}
 
 
 async def test_an_explanation_names_the_evidence_and_it_can_be_read(world):
     pane = await live(world, "running")
-    explanation = await world.agents.explain(pane)
+    explanation = await world.agents.explain_state(pane)
     (testimony,) = explanation.testimonies
     assert (testimony.source, testimony.role, testimony.said) == ("osc", "decides", "running")
-    evidence = await world.agents.evidence([testimony.evidence, SignalId(999)])
+    evidence = await world.agents.find_signals([testimony.evidence, SignalId(999)])
     assert [signal.state for signal in evidence.values()] == ["running"]
-    assert await world.agents.explain(PaneId(999)) is None
+    assert await world.agents.explain_state(PaneId(999)) is None
 
 
 async def test_sources_are_those_on_disk_and_those_that_were_heard(world):
     pane = await live(world, "running")
-    found = {(one.agent, one.source): one for one in await world.agents.sources()}
+    found = {(one.agent, one.source): one for one in await world.agents.list_sources()}
     assert found["", "hook"].where.endswith("/spool/hooks.jsonl")
     assert (found["toy", "osc"].status, found["toy", "osc"].where) == ("well", f"pane {pane}")
     assert found["toy", "osc"].signals == 1
 
 
 async def test_all_programs_that_are_known_are_listed_also_those_switched_off(world):
-    kinds = {kind.name: kind for kind in await world.agents.kinds()}
+    kinds = {kind.name: kind for kind in await world.agents.list_kinds()}
     assert (kinds["toy"].is_enabled, kinds["codex"].is_enabled) == (True, False)
     assert kinds["toy"].sources[:2] == ("osc", "hook")
     assert (kinds["toy"].contract_version, kinds["toy"].failures) == ((1, 0), 0)
@@ -71,24 +71,24 @@ async def test_all_programs_that_are_known_are_listed_also_those_switched_off(wo
 async def test_changed_settings_hold_at_once(world):
     await live(world, "completed")
     settings = Settings(tmux_sockets=(), agent_completed_for=1.0)
-    world._parts.attending.take_over(settings)
-    assert world._parts.attending.knowing.terms.measure.completed_for == 10**9
+    world._components.agent_tracking.apply_settings(settings)
+    assert world._components.agent_tracking.tracker.config.thresholds.completed_for == 10**9
 
 
 async def test_a_cost_is_reckoned_by_the_price_table_where_none_was_told(world):
     await live(world, "running")
-    knowing = world._parts.attending.knowing
+    knowing = world._components.agent_tracking.tracker
     used = {"model": "toy-1", "total": 3_000_000, "input": 2_000_000, "output": 1_000_000}
-    knowing.take([says(world.clock.now() + 9, "running", payload=used)])
-    await knowing.stored()
-    world._parts.settings = Settings(tmux_sockets=(), agent_prices=("toy-* :: 1 :: 5",))
-    (view,) = (await world.agents.views()).values()
+    knowing.submit_facts([build_signal(world.clock.now() + 9, "running", payload=used)])
+    await knowing.wait_stored()
+    world._components.settings = Settings(tmux_sockets=(), agent_prices=("toy-* :: 1 :: 5",))
+    (view,) = (await world.agents.list_views()).values()
     assert (view.session.usage.cost, view.session.usage.is_estimated) == (7.0, True)
-    (session,) = await world.agents.sessions()
+    (session,) = await world.agents.list_sessions()
     assert session.usage == view.session.usage
 
 
 async def test_a_pane_that_is_gone_has_no_signature(world):
     await live(world, "running")
-    (view,) = (await world.agents.views()).values()
+    (view,) = (await world.agents.list_views()).values()
     assert view.signature.signature_class == "none"

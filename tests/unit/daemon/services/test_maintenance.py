@@ -5,45 +5,45 @@ import os
 
 import pytest
 
-from termvisor.daemon.assembly import open_world
-from termvisor.settings import Places, Settings
-from termvisor.store.maintenance.backup import contents_of
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.compiled import lend
+from termvisor.daemon.assembly import open_services
+from termvisor.settings import Paths, Settings
+from termvisor.store.maintenance.backup import read_file_contents
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from tests.pattern_cache import install_pattern_cache
 
 
 @pytest.fixture
 def places():
-    with short_folder() as folder:
-        found = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        lend(found)
+    with make_short_folder() as folder:
+        found = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        install_pattern_cache(found)
         yield found
 
 
 async def test_what_was_done_is_in_the_health(places):
-    async with open_world(places, Settings(tmux_sockets=())) as world:
-        assert not (await world.upkeep.check()).wrong
-        assert [run.is_done async for run in world.upkeep.vacuum()][-1]
-        assert [run.is_done async for run in world.upkeep.vacuum(anew=True)][-1]
-        made = await world.upkeep.backup(f"{places.data_dir}/copy.db")
-        health = await world.upkeep.health()
-    assert made.contents.events == contents_of(made.path).events == 1
+    async with open_services(places, Settings(tmux_sockets=())) as world:
+        assert not (await world.maintenance.check_database()).wrong
+        assert [run.is_done async for run in world.maintenance.vacuum_database()][-1]
+        assert [run.is_done async for run in world.maintenance.vacuum_database(rebuild_indexes=True)][-1]
+        made = await world.maintenance.backup_database(f"{places.data_dir}/copy.db")
+        health = await world.maintenance.get_health()
+    assert made.contents.events == read_file_contents(made.path).events == 1
     assert [run.operation for run in health.maintenance] == ["backup", "reindex", "vacuum", "check"]
     assert health.last_checkpoint_at is not None
     assert health.alerts == ()
 
 
 async def test_a_round_and_what_it_would_do_go_through_all_operations(places):
-    async with open_world(places, Settings(tmux_sockets=())) as world:
-        foretold = [run.operation async for run in world.upkeep.maintain(dry_run=True)]
-        done = [run.operation async for run in world.upkeep.maintain() if run.is_done]
+    async with open_services(places, Settings(tmux_sockets=())) as world:
+        foretold = [run.operation async for run in world.maintenance.run_maintenance(dry_run=True)]
+        done = [run.operation async for run in world.maintenance.run_maintenance() if run.is_done]
     assert (foretold, done) == (done[:3], ["delete_raw", "delete_rows", "seal", "forget_panes"])
 
 
 async def test_the_last_snapshot_is_made_when_the_daemon_ends(places):
-    async with open_world(places, Settings(tmux_sockets=(), snapshot_interval=15.0)):
+    async with open_services(places, Settings(tmux_sockets=(), snapshot_interval=15.0)):
         assert not os.path.exists(places.snapshot_file)
-    assert contents_of(places.snapshot_file).events == 2
+    assert read_file_contents(places.snapshot_file).events == 2
 
 
 async def test_after_the_database_was_lost_files_on_disk_stay_as_they_are(places):
@@ -51,13 +51,13 @@ async def test_after_the_database_was_lost_files_on_disk_stay_as_they_are(places
     os.makedirs(f"{places.raw_dir}/41/99")
     with open(f"{places.raw_dir}/41/99/{0:016d}.raw", "wb") as file:
         file.write(b"from before")
-    with private_tmux(places.runtime_dir) as tmux:
-        tmux.start(command="sh")
-        async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-            (pane,) = await world.fleet.panes()
+    with run_private_tmux(places.runtime_dir) as tmux:
+        tmux.start_session(command="sh")
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
+            (pane,) = await world.panes.list_panes()
             assert pane.id == 42
             async with asyncio.timeout(20):
-                while (await world.fleet.panes())[0].heard_by != "pipe":
+                while (await world.panes.list_panes())[0].heard_by != "pipe":
                     await asyncio.sleep(0.02)
-            assert [epoch.id for epoch in await world.history.recording.epochs(pane.id)] == [100]
+            assert [epoch.id for epoch in await world.history.recording.list_epochs(pane.id)] == [100]
     assert os.path.getsize(f"{places.raw_dir}/41/99/{0:016d}.raw") == 11

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from termvisor.daemon.assembly import open_world
+from termvisor.daemon.assembly import open_services
 from termvisor.errors import NotFound
-from termvisor.model.terminal.search_query import Question
-from termvisor.settings import Places, Settings
-from termvisor.testing.tmux import private_tmux, short_folder
-from tests.compiled import lend
+from termvisor.model.terminal.search_query import SearchQuery
+from termvisor.settings import Paths, Settings
+from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from tests.pattern_cache import install_pattern_cache
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10
 
@@ -17,11 +17,11 @@ KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10
 @pytest.fixture
 async def scene():
     """A watched shell: the world, tmux, and the pane."""
-    with short_folder() as folder, private_tmux(folder) as tmux:
-        mux_id = tmux.start(command="sh")
-        places = Places(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-        lend(places)
-        async with open_world(places, Settings(tmux_sockets=(tmux.socket,))) as world:
+    with make_short_folder() as folder, run_private_tmux(folder) as tmux:
+        mux_id = tmux.start_session(command="sh")
+        places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        install_pattern_cache(places)
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
             pane = await until(lambda: heard(world))
             yield world, tmux, mux_id, pane
 
@@ -48,7 +48,7 @@ async def test_what_a_pane_says_is_text_bytes_and_a_find(scene):
         tmux.type(mux_id, "echo need''le")
         assert await news.get() == pane.id
     await until(lambda: said(world, pane.id, "needle"))
-    assert [hit.line.text for hit in (await world.history.search(Question(text="needle"))).hits] == ["needle"]
+    assert [hit.line.text for hit in (await world.history.search(SearchQuery(text="needle"))).hits] == ["needle"]
     raw = b"".join([delta.data async for delta in world.history.recording.raw(pane.id)])
     assert b"needle\r\n" in raw
     (view,) = await world.fleet.panes()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.actions.run_program import run
-from termvisor.daemon.workflows.code_search import LiveCode
+from termvisor.actions.run_program import run_program
+from termvisor.daemon.workflows.code_search import AstGrepSearch
 from termvisor.errors import Refused
 from termvisor.model.action.action import RunProgram
 from termvisor.model.action.outcome import Outcome
@@ -32,10 +32,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 async def test_only_plain_names_are_looked_for_and_only_a_few(program):
     calls = program("[]")
     names = ["--rewrite=x", "$(id)", "a b", "x", "one_name", "one_name", "two", "three", "four"]
-    await LiveCode().search(names, "/src", run)
+    await AstGrepSearch().search(names, "/src", run_program)
     assert [line.split()[3] for line in calls.read_text().splitlines()] == ["one_name", "two", "three"]
-    assert (await LiveCode().search(["; rm"], "/src", run)).trouble == "there is no name to look for"
-    assert (await LiveCode().search(["name"], "", run)).trouble == "the folder of the pane is not known"
+    assert (await AstGrepSearch().search(["; rm"], "/src", run_program)).trouble == "there is no name to look for"
+    assert (await AstGrepSearch().search(["name"], "", run_program)).trouble == "the folder of the pane is not known"
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ async def test_only_plain_names_are_looked_for_and_only_a_few(program):
 )
 async def test_what_goes_wrong_is_said(program, answer, status, trouble):
     program(answer, status)
-    told = await LiveCode().search(["name"], "/src", run)
+    told = await AstGrepSearch().search(["name"], "/src", run_program)
     assert (told.places, trouble in told.trouble) == ((), True)
 
 
 async def test_a_missing_program_is_no_trouble(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    told = await LiveCode().search(["name"], "/src", run)
+    told = await AstGrepSearch().search(["name"], "/src", run_program)
     assert told.trouble == "ast-grep is not installed, so no code was searched"
 
 
@@ -62,5 +62,5 @@ async def test_what_the_policy_does_not_allow_is_told(program, answer):
         return Outcome(status="suppressed", why="policy_asks", text="not here")
 
     program("[]")
-    told = await LiveCode().search(["name"], "/src", refuse)
+    told = await AstGrepSearch().search(["name"], "/src", refuse)
     assert told.trouble.startswith("ast-grep was not asked: ")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from termvisor.daemon.workflows.file_warnings import doubts
+from termvisor.daemon.workflows.file_warnings import find_unknown_names
 from termvisor.model.detection.rule import Rule
-from termvisor.model.workflow.info import Named
+from termvisor.model.workflow.info import WorkflowReference
 
 RULES = (
     Rule(
@@ -35,7 +35,7 @@ RULES = (
     ],
 )
 def test_what_is_known_is_not_doubted(kind, word):
-    assert doubts((Named(kind=kind, word=word, place="w.yaml:2"),), RULES) == ()
+    assert find_unknown_names((WorkflowReference(kind=kind, word=word, place="w.yaml:2"),), RULES) == ()
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,10 @@ def test_what_is_known_is_not_doubted(kind, word):
     ],
 )
 def test_what_is_not_known_is_told_with_its_place_and_the_nearest(kind, word, told):
-    assert doubts((Named(kind=kind, word=word, place="w.yaml:2"),), RULES) == (f"w.yaml:2: {told}",)
+    assert find_unknown_names((WorkflowReference(kind=kind, word=word, place="w.yaml:2"),), RULES) == (
+        f"w.yaml:2: {told}",
+    )
 
 
 def test_without_rules_nothing_can_be_doubted():
-    assert doubts((Named(kind="event", word="zzz", place="w.yaml:2"),), ()) == ()
+    assert find_unknown_names((WorkflowReference(kind="event", word="zzz", place="w.yaml:2"),), ()) == ()

@@ -4,36 +4,36 @@ import asyncio
 
 import pytest
 
-from termvisor.daemon.workflows.pane_observer import LiveSight
+from termvisor.daemon.workflows.pane_observer import PaneObserver
 from termvisor.errors import NotFound
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import RuntimeId
-from termvisor.testing import crew
-from termvisor.testing.world import MemoryWorld, settled, shell
+from termvisor.testing import sample_agents
+from termvisor.testing.fake_services import FakeServices, build_shell_facts, let_tasks_run
 
 
 async def test_what_is_seen_of_a_pane_with_a_shell():
-    world = MemoryWorld()
-    pane = world.pane(shell()).id
-    world.say(pane, "one", "two")
+    world = FakeServices()
+    pane = world.add_pane(build_shell_facts()).id
+    world.print_lines(pane, "one", "two")
     await world.clock.advance(3)
-    seen = await LiveSight(world, world.clock).observe(pane, 1)
+    seen = await PaneObserver(world, world.clock).observe(pane, 1)
     assert (seen.line, seen.lines, seen.quiet_for, seen.agent) == (2, ("two",), 3.0, "")
     assert (seen.state, seen.runtime, seen.command) == ("unknown", None, "bash")
 
 
 async def test_what_is_seen_of_a_pane_with_an_agent():
-    world = MemoryWorld()
-    pane = world.pane(shell()).id
-    await crew.join(world, pane)
-    seen = await LiveSight(world, world.clock).observe(pane, 0)
+    world = FakeServices()
+    pane = world.add_pane(build_shell_facts()).id
+    await sample_agents.add_sample_agents(world, pane)
+    seen = await PaneObserver(world, world.clock).observe(pane, 0)
     assert seen.agent
     assert seen.runtime is not None
 
 
 async def test_a_pane_whose_agent_has_left_still_knows_how_its_conversation_is_taken_up(monkeypatch):
-    world = MemoryWorld()
-    pane = world.pane(shell()).id
+    world = FakeServices()
+    pane = world.add_pane(build_shell_facts()).id
     held = AgentSession(
         runtime=RuntimeId(4),
         pane=pane,
@@ -47,33 +47,33 @@ async def test_a_pane_whose_agent_has_left_still_knows_how_its_conversation_is_t
     async def sessions(**_only) -> list[AgentSession]:
         return [held]
 
-    monkeypatch.setattr(world.agents, "sessions", sessions)
-    seen = await LiveSight(world, world.clock).observe(pane, 0)
+    monkeypatch.setattr(world.agents, "list_sessions", sessions)
+    seen = await PaneObserver(world, world.clock).observe(pane, 0)
     assert (seen.agent, seen.session, seen.resume) == ("", "abc", ("codex", "resume", "abc"))
 
 
 async def test_a_pane_that_is_gone_cannot_be_seen():
-    world = MemoryWorld()
-    pane = world.pane(shell()).id
-    world.end(pane)
+    world = FakeServices()
+    pane = world.add_pane(build_shell_facts()).id
+    world.remove_pane(pane)
     with pytest.raises(NotFound):
-        await LiveSight(world, world.clock).observe(pane, 0)
+        await PaneObserver(world, world.clock).observe(pane, 0)
 
 
 async def test_only_news_of_the_pane_wakes_who_waits_for_it():
-    world = MemoryWorld()
-    pane, other = world.pane(shell()).id, world.pane(shell("%2")).id
-    with LiveSight(world, world.clock).stir(pane) as stir:
+    world = FakeServices()
+    pane, other = world.add_pane(build_shell_facts()).id, world.add_pane(build_shell_facts("%2")).id
+    with PaneObserver(world, world.clock).watch_pane(pane) as stir:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(stir.next(60))
-            await settled()
-            world.say(other, "x")
-            await settled()
+            task = group.create_task(stir.wait_for_change(60))
+            await let_tasks_run()
+            world.print_lines(other, "x")
+            await let_tasks_run()
             assert not task.done()
-            world.say(pane, "x")
-            await settled()
+            world.print_lines(pane, "x")
+            await let_tasks_run()
             assert task.done()
         async with asyncio.TaskGroup() as group:
-            group.create_task(stir.next(5))
-            await settled()
+            group.create_task(stir.wait_for_change(5))
+            await let_tasks_run()
             await world.clock.advance(6)

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from termvisor.daemon.workflows.preferences import LivePreferences, said_in
+from termvisor.daemon.workflows.preferences import WorkflowPreferences, read_project_prompt
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.settings import Settings
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 
 def write(folder, text: str | bytes) -> str:
@@ -19,23 +19,23 @@ def write(folder, text: str | bytes) -> str:
 
 
 def view_in(folder):
-    view = MemoryWorld().pane(shell())
+    view = FakeServices().add_pane(build_shell_facts())
     return replace(view, facts=replace(view.facts, cwd=str(folder)))
 
 
-def preferences(**settings) -> LivePreferences:
-    return LivePreferences(SimpleNamespace(settings=Settings(**settings)))
+def preferences(**settings) -> WorkflowPreferences:
+    return WorkflowPreferences(SimpleNamespace(settings=Settings(**settings)))
 
 
 def test_a_projects_prompt_is_one_line_however_it_is_written(tmp_path):
     folder = write(tmp_path, '[compaction]\nprompt = """\nRead NOTES.md\n  again."""\n')
-    assert said_in(folder) == "Read NOTES.md again."
+    assert read_project_prompt(folder) == "Read NOTES.md again."
 
 
 def test_a_project_without_a_word_says_nothing(tmp_path):
-    assert said_in(str(tmp_path)) == ""
-    assert said_in(str(tmp_path / "nowhere")) == ""
-    assert said_in(write(tmp_path, "[other]\nx = 1\n")) == ""
+    assert read_project_prompt(str(tmp_path)) == ""
+    assert read_project_prompt(str(tmp_path / "nowhere")) == ""
+    assert read_project_prompt(write(tmp_path, "[other]\nx = 1\n")) == ""
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_project_without_a_word_says_nothing(tmp_path):
 )
 def test_a_hostile_file_is_told_and_not_followed(tmp_path, text, part):
     with pytest.raises(ConfigError) as error:
-        said_in(write(tmp_path, text))
+        read_project_prompt(write(tmp_path, text))
     assert part in error.value.message
     assert len(error.value.message) < 500
 
@@ -63,25 +63,25 @@ def test_a_link_or_a_pipe_is_not_read(tmp_path):
     (tmp_path / "real.toml").write_text('[compaction]\nprompt = "x"\n')
     (tmp_path / ".termvisor.toml").symlink_to(tmp_path / "real.toml")
     with pytest.raises(ConfigError, match="is not read"):
-        said_in(str(tmp_path))
+        read_project_prompt(str(tmp_path))
     (tmp_path / ".termvisor.toml").unlink()
     os.mkfifo(tmp_path / ".termvisor.toml")
     with pytest.raises(ConfigError, match="is not read"):
-        said_in(str(tmp_path))
+        read_project_prompt(str(tmp_path))
 
 
 async def test_the_project_comes_before_the_settings_and_a_broken_one_after(tmp_path):
     known = preferences(compaction_prompts=("codex :: from the settings",))
     view = view_in(tmp_path)
-    told = await known.of(["compaction_prompt"], "codex", view)
-    assert (told.text("compaction_prompt"), told.origins) == ("from the settings", {})
+    told = await known.read_preferences(["compaction_prompt"], "codex", view)
+    assert (told.get_text("compaction_prompt"), told.origins) == ("from the settings", {})
     write(tmp_path, '[compaction]\nprompt = "from the project"\n')
-    told = await known.of(["compaction_prompt"], "codex", view)
-    assert told.text("compaction_prompt") == "from the project"
+    told = await known.read_preferences(["compaction_prompt"], "codex", view)
+    assert told.get_text("compaction_prompt") == "from the project"
     assert told.origins == {"compaction_prompt": str(tmp_path / ".termvisor.toml")}
     write(tmp_path, "[compaction")
-    told = await known.of(["compaction_prompt"], "codex", view)
-    assert told.text("compaction_prompt") == "from the settings"
+    told = await known.read_preferences(["compaction_prompt"], "codex", view)
+    assert told.get_text("compaction_prompt") == "from the settings"
     assert ".termvisor.toml" in told.trouble
 
 
@@ -90,11 +90,13 @@ async def test_a_project_on_another_machine_is_not_read_here(tmp_path):
     view = view_in(tmp_path)
     server = replace(view.instance.server, target="far")
     far = replace(view, instance=replace(view.instance, server=server))
-    assert (await preferences().of(["compaction_prompt"], "codex", far)).text("compaction_prompt") == ""
+    assert (await preferences().read_preferences(["compaction_prompt"], "codex", far)).get_text(
+        "compaction_prompt"
+    ) == ""
 
 
 async def test_workflows_read_what_is_theirs_and_nothing_else():
-    told = await preferences(auto_resume=False).of(["auto_resume", "continue_prompt"], "codex", None)
-    assert (told.is_on("auto_resume"), told.text("continue_prompt")) == (False, "proceed.")
+    told = await preferences(auto_resume=False).read_preferences(["auto_resume", "continue_prompt"], "codex", None)
+    assert (told.is_on("auto_resume"), told.get_text("continue_prompt")) == (False, "proceed.")
     with pytest.raises(BadRequest, match="notify_command"):
-        await preferences().of(["notify_command"], "codex", None)
+        await preferences().read_preferences(["notify_command"], "codex", None)

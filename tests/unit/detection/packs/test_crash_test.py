@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from termvisor.detection.packs.crash_test import Ordeal, condemn, condemned
-from tests.unit.detection.packs.making import rule
+from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules, save_crashing_rules
+from tests.unit.detection.packs.rule_factory import build_rule
 
 FRAIL = """
 import json, os, sys
@@ -31,32 +31,32 @@ sys.exit(0)
 """Stands in for the process that tries: it does not survive `crash`, and not `cat` and `dog` together."""
 
 
-def frail(within: float = 60.0) -> Ordeal:
-    return Ordeal(command=(sys.executable, "-ISc", FRAIL), within=within)
+def frail(within: float = 60.0) -> CrashTest:
+    return CrashTest(command=(sys.executable, "-ISc", FRAIL), timeout_s=within)
 
 
 def rules(*names: str):
-    return [rule(name, name) for name in names]
+    return [build_rule(name, name) for name in names]
 
 
 def test_whoever_is_right_is_not_blamed_and_goes_on(tmp_path):
-    assert frail().each(rules("one", "two")) == {}
-    assert frail().keep(rules("one", "two"), {"two"}, str(tmp_path)) == {}
+    assert frail().find_crashing(rules("one", "two")) == {}
+    assert frail().compile_surviving(rules("one", "two"), {"two"}, str(tmp_path)) == {}
 
 
 def test_each_that_crashes_or_is_refused_is_named_and_the_rest_is_tried():
-    guilty = frail().each(rules("one", "crash", "large", "two"))
+    guilty = frail().find_crashing(rules("one", "crash", "large", "two"))
     assert list(guilty) == ["crash", "large"]
     assert "crashes on it (SIGABRT)" in guilty["crash"]
     assert guilty["large"] == "cannot be used: Hyperscan says: too much"
 
 
 def test_one_that_finds_no_end_is_named():
-    assert "no end" in frail(within=1.0).each(rules("one", "endless"))["endless"]
+    assert "no end" in frail(within=1.0).find_crashing(rules("one", "endless"))["endless"]
 
 
 def test_the_guilty_is_left_out_and_the_others_are_kept(tmp_path):
-    assert list(frail().keep(rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))) == ["crash"]
+    assert list(frail().compile_surviving(rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))) == ["crash"]
     assert (tmp_path / "asked").read_text().splitlines()[-1] == "one two"
 
 
@@ -66,23 +66,23 @@ def test_the_guilty_is_left_out_and_the_others_are_kept(tmp_path):
 )
 def test_one_that_is_harmless_alone_is_found_by_halving(tmp_path, suspects, culprit):
     all_rules = rules("one", "cat", "two", "dog", "three")
-    assert list(frail().keep(all_rules, set(suspects), str(tmp_path))) == culprit
+    assert list(frail().compile_surviving(all_rules, set(suspects), str(tmp_path))) == culprit
 
 
 def test_a_process_that_cannot_even_start_convicts_nobody(tmp_path):
-    broken = Ordeal(command=(sys.executable, "-c", "import nothing_of_that_name"))
-    assert broken.each(rules("one")) == {}
-    assert broken.keep(rules("one"), {"one"}, str(tmp_path)) == {}
-    assert Ordeal(command=("/nonexistent",)).keep(rules("one"), {"one"}, str(tmp_path)) == {}
+    broken = CrashTest(command=(sys.executable, "-c", "import nothing_of_that_name"))
+    assert broken.find_crashing(rules("one")) == {}
+    assert broken.compile_surviving(rules("one"), {"one"}, str(tmp_path)) == {}
+    assert CrashTest(command=("/nonexistent",)).compile_surviving(rules("one"), {"one"}, str(tmp_path)) == {}
 
 
 def test_who_is_condemned_stays_so_for_this_engine(tmp_path):
-    assert condemned(str(tmp_path)) == {}
-    condemn(str(tmp_path), {"a+": "it crashes"})
-    condemn(str(tmp_path), {"b+": "it crashes, too"})
-    assert condemned(str(tmp_path)) == {"a+": "it crashes", "b+": "it crashes, too"}
+    assert load_crashing_rules(str(tmp_path)) == {}
+    save_crashing_rules(str(tmp_path), {"a+": "it crashes"})
+    save_crashing_rules(str(tmp_path), {"b+": "it crashes, too"})
+    assert load_crashing_rules(str(tmp_path)) == {"a+": "it crashes", "b+": "it crashes, too"}
     (file,) = tmp_path.iterdir()
     file.write_text(file.read_text().replace('"engine":"', '"engine":"0.0.'))
-    assert condemned(str(tmp_path)) == {}
+    assert load_crashing_rules(str(tmp_path)) == {}
     file.write_text("{")
-    assert condemned(str(tmp_path)) == {}
+    assert load_crashing_rules(str(tmp_path)) == {}

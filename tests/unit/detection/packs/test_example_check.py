@@ -1,12 +1,12 @@
 import pytest
 
-from termvisor.detection.packs.example_check import complaints
-from termvisor.model.detection.rule import Hit, Miss, Rule
-from tests.unit.detection.packs.making import rule
+from termvisor.detection.packs.example_check import find_problems
+from termvisor.model.detection.rule import MatchingExample, NonMatchingExample, Rule
+from tests.unit.detection.packs.rule_factory import build_rule
 
 
 def told(one: Rule) -> str:
-    return "; ".join(f"{key}: {why}" for key, why, _ in complaints(one))
+    return "; ".join(f"{key}: {why}" for key, why, _ in find_problems(one))
 
 
 @pytest.mark.parametrize(
@@ -25,19 +25,33 @@ def told(one: Rule) -> str:
     ],
 )
 def test_what_a_rule_does_otherwise_than_it_says_is_told(pattern: str, hit: str, miss: str, why: str) -> None:
-    assert why in told(rule(pattern, hits=(Hit(text=hit),), misses=(Miss(text=miss),)))
+    assert why in told(build_rule(pattern, hits=(MatchingExample(text=hit),), misses=(NonMatchingExample(text=miss),)))
 
 
 def test_a_stream_rule_sees_four_lines() -> None:
     texts = ["a\nb\nc\nd", "a\nb\nc\nd\ne"]
-    wrong = [told(rule("a", scope="stream", hits=(Hit(text=text),), misses=(Miss(text="x"),))) for text in texts]
+    wrong = [
+        told(
+            build_rule("a", scope="stream", hits=(MatchingExample(text=text),), misses=(NonMatchingExample(text="x"),))
+        )
+        for text in texts
+    ]
     assert wrong[0] == ""
     assert "has 5 lines" in wrong[1]
 
 
 def test_a_hit_without_an_anchor_says_so() -> None:
-    assert "none of the anchors" in told(rule("a", anchors=("zz",), hits=(Hit(text="a"),)))
+    assert "none of the anchors" in told(build_rule("a", anchors=("zz",), hits=(MatchingExample(text="a"),)))
 
 
 def test_a_rule_that_does_what_it_says_has_no_complaint() -> None:
-    assert told(rule("(?P<x>a)", hits=(Hit(text="a", captures={"x": "a"}),), misses=(Miss(text="b"),))) == ""
+    assert (
+        told(
+            build_rule(
+                "(?P<x>a)",
+                hits=(MatchingExample(text="a", captures={"x": "a"}),),
+                misses=(NonMatchingExample(text="b"),),
+            )
+        )
+        == ""
+    )

@@ -1,26 +1,26 @@
 from pathlib import Path
 
-from termvisor.detection.packs.lint import lint
-from tests.unit.detection.packs.making import GOOD, pack
+from termvisor.detection.packs.lint import lint_rules
+from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
 def test_every_rule_of_ours_is_proven_by_its_own_texts() -> None:
-    linted = lint(None)
-    assert [str(trouble) for trouble in linted.troubles] == []
+    linted = lint_rules(None)
+    assert [str(trouble) for trouble in linted.problems] == []
     assert all(rule.hits and rule.misses for rule in linted.rules)
 
 
 def test_a_file_a_pack_and_a_folder_of_packs_are_looked_at(tmp_path: Path) -> None:
-    folder = pack(tmp_path, good=GOOD, bad=GOOD.replace("3 left", "x left"))
+    folder = write_pack(tmp_path, good=VALID_RULE, bad=VALID_RULE.replace("3 left", "x left"))
     place = folder / "org.local"
     paths = (folder, place, place / "good.toml", place / "bad.toml", place / "pack.toml")
-    found = [lint(str(path)) for path in paths]
+    found = [lint_rules(str(path)) for path in paths]
     assert [len(one.rules) for one in found] == [1, 1, 1, 0, 0]
-    assert [sorted({trouble.key for trouble in one.troubles}) for one in found] == [["hit"], ["hit"], [], ["hit"], []]
+    assert [sorted({trouble.key for trouble in one.problems}) for one in found] == [["hit"], ["hit"], [], ["hit"], []]
 
 
 def test_troubles_of_cards_and_files_are_told(tmp_path: Path) -> None:
-    place = pack(tmp_path, bad="id =") / "org.local"
+    place = write_pack(tmp_path, bad="id =") / "org.local"
     (place / "pack.toml").write_text("nome = 1")
-    told = [lint(str(path)).troubles for path in (place, place / "bad.toml", place / "pack.toml")]
+    told = [lint_rules(str(path)).problems for path in (place, place / "bad.toml", place / "pack.toml")]
     assert ["nome" in str(told[0][0]), "is not TOML" in str(told[1][0]), "nome" in str(told[2][0])] == [True] * 3

@@ -1,11 +1,11 @@
 from pathlib import Path
 
-from termvisor.detection.packs.loader import load
-from tests.unit.detection.packs.making import GOOD, pack
+from termvisor.detection.packs.loader import load_packs
+from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
 def test_our_own_packs_load_without_trouble() -> None:
-    packs = load()
+    packs = load_packs()
     assert packs.troubles == ()
     assert {"core.claude_code", "core.codex", "core.gemini", "core.opencode", "core.copilot"} <= {
         pack.name for pack in packs.packs
@@ -14,50 +14,55 @@ def test_our_own_packs_load_without_trouble() -> None:
 
 
 def test_a_broken_rule_is_told_and_everything_else_loads(tmp_path: Path) -> None:
-    folder = pack(tmp_path, good=GOOD, broken=GOOD.replace("line", "row"), slow=GOOD.replace(r"\d+", r"(?:\d+)+"))
+    folder = write_pack(
+        tmp_path,
+        good=VALID_RULE,
+        broken=VALID_RULE.replace("line", "row"),
+        slow=VALID_RULE.replace(r"\d+", r"(?:\d+)+"),
+    )
     (folder / "other").mkdir()
     (folder / "other" / "pack.toml").write_text("name = 3")
-    packs = load([str(folder)])
-    assert packs.rule("tool.limit.reached") is not None
+    packs = load_packs([str(folder)])
+    assert packs.find_rule("tool.limit.reached") is not None
     told = sorted(Path(trouble.file).name for trouble in packs.troubles)
     assert told == ["broken.toml", "pack.toml", "slow.toml"]
 
 
 def test_two_rules_of_one_id_in_a_pack_are_told(tmp_path: Path) -> None:
-    packs = load([str(pack(tmp_path, a=GOOD, b=GOOD))])
+    packs = load_packs([str(write_pack(tmp_path, a=VALID_RULE, b=VALID_RULE))])
     (told,) = packs.troubles
     assert str(told).endswith("b.toml:2: id: stands in a.toml, too; that one is in force")
 
 
 def test_a_later_pack_replaces_a_rule_and_the_order_is_a_setting(tmp_path: Path) -> None:
-    pack(tmp_path, "org.a", rule=GOOD.replace("stops", "halts"))
-    folder = pack(tmp_path, "org.b", rule=GOOD)
-    last = load([str(folder)])
-    assert last.rule("tool.limit.reached").pack == "org.b"  # type: ignore[union-attr]
+    write_pack(tmp_path, "org.a", rule=VALID_RULE.replace("stops", "halts"))
+    folder = write_pack(tmp_path, "org.b", rule=VALID_RULE)
+    last = load_packs([str(folder)])
+    assert last.find_rule("tool.limit.reached").pack == "org.b"  # type: ignore[union-attr]
     assert last.replaced == {"tool.limit.reached": ("org.a",)}
-    turned = load([str(folder)], order=("org.b", "org.a"))
-    assert turned.rule("tool.limit.reached").why == "The tool halts."  # type: ignore[union-attr]
+    turned = load_packs([str(folder)], order=("org.b", "org.a"))
+    assert turned.find_rule("tool.limit.reached").why == "The tool halts."  # type: ignore[union-attr]
 
 
 def test_ours_can_be_replaced_and_is_named(tmp_path: Path) -> None:
-    own = GOOD.replace("tool.limit.reached", "codex.usage.reached")
-    packs = load([str(pack(tmp_path, mine=own))])
+    own = VALID_RULE.replace("tool.limit.reached", "codex.usage.reached")
+    packs = load_packs([str(write_pack(tmp_path, mine=own))])
     assert packs.replaced == {"codex.usage.reached": ("core.codex",)}
 
 
 def test_rules_are_switched_off_by_id_by_glob_and_by_pack(tmp_path: Path) -> None:
-    packs = load(disabled=("codex.usage.reached", "shell.tests.*", "core.tmux"))
+    packs = load_packs(disabled=("codex.usage.reached", "shell.tests.*", "core.tmux"))
     left = {rule.id for rule in packs.rules}
     assert "codex.usage.reached" in packs.disabled
     assert not any(name.startswith(("shell.tests.", "tmux.")) or name == "codex.usage.reached" for name in left)
 
 
 def test_an_order_or_a_glob_that_fits_nothing_is_told() -> None:
-    packs = load(order=("org.none",), disabled=("codx.*",))
+    packs = load_packs(order=("org.none",), disabled=("codx.*",))
     assert [trouble.key for trouble in packs.troubles] == ["patterns_order", "patterns_disabled"]
 
 
 def test_a_pack_may_not_take_the_name_of_another(tmp_path: Path) -> None:
-    packs = load([str(pack(tmp_path, "core.codex", rule=GOOD))])
+    packs = load_packs([str(write_pack(tmp_path, "core.codex", rule=VALID_RULE))])
     assert [trouble.key for trouble in packs.troubles] == ["name"]
-    assert packs.rule("tool.limit.reached") is None
+    assert packs.find_rule("tool.limit.reached") is None

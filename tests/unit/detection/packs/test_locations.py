@@ -4,14 +4,20 @@ from pathlib import Path
 import pytest
 
 from termvisor.detection.packs.loader import read_pack
-from termvisor.detection.packs.locations import builtin, card, every, files, user_folder
-from termvisor.detection.packs.pack import Pack, Trouble
-from tests.unit.detection.packs.making import GOOD, pack
+from termvisor.detection.packs.locations import (
+    find_builtin_pack,
+    find_packs,
+    get_user_folder,
+    list_rule_files,
+    read_pack_file,
+)
+from termvisor.detection.packs.pack import RulePack, RuleProblem
+from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
 def test_a_pack_without_a_card_is_called_like_its_folder(tmp_path: Path) -> None:
     (tmp_path / "org.mine").mkdir()
-    assert card(str(tmp_path / "org.mine"), "user") == Pack(
+    assert read_pack_file(str(tmp_path / "org.mine"), "user") == RulePack(
         name="org.mine", origin="user", folder=str(tmp_path / "org.mine")
     )
 
@@ -27,8 +33,8 @@ def test_a_pack_without_a_card_is_called_like_its_folder(tmp_path: Path) -> None
 )
 def test_a_card_that_is_wrong_is_told(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "pack.toml").write_text(text)
-    trouble = card(str(tmp_path), "user")
-    assert isinstance(trouble, Trouble)
+    trouble = read_pack_file(str(tmp_path), "user")
+    assert isinstance(trouble, RuleProblem)
     assert why in str(trouble)
 
 
@@ -36,39 +42,41 @@ def test_an_installed_package_brings_its_packs(tmp_path: Path, monkeypatch: pyte
     place = tmp_path / "extra_rules"
     place.mkdir()
     (place / "__init__.py").write_text("")
-    (place / "one.toml").write_text(GOOD)
+    (place / "one.toml").write_text(VALID_RULE)
     info = tmp_path / "extra_rules-1.dist-info"
     info.mkdir()
     (info / "entry_points.txt").write_text(
         "[termvisor.packs]\norg.extra = extra_rules\norg.bad = extra_rules:nothing\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    every_one = list(every(()))
-    (trouble,) = [one for one in every_one if isinstance(one, Trouble)]
+    every_one = list(find_packs(()))
+    (trouble,) = [one for one in every_one if isinstance(one, RuleProblem)]
     assert str(trouble).startswith("org.bad: cannot be loaded: AttributeError")
-    found = [one for one in every_one if isinstance(one, Pack) and one.origin == "installed"]
-    assert [(one.name, [Path(file).name for file in files(one)]) for one in found] == [("org.extra", ["one.toml"])]
+    found = [one for one in every_one if isinstance(one, RulePack) and one.origin == "installed"]
+    assert [(one.name, [Path(file).name for file in list_rule_files(one)]) for one in found] == [
+        ("org.extra", ["one.toml"])
+    ]
 
 
 def test_hidden_folders_and_files_are_no_packs(tmp_path: Path) -> None:
-    folder = pack(tmp_path, good=GOOD)
+    folder = write_pack(tmp_path, good=VALID_RULE)
     (folder / ".git").mkdir()
     (folder / "README.md").write_text("")
-    assert [one.name for one in every((str(folder),)) if isinstance(one, Pack) and one.origin == "user"] == [
+    assert [one.name for one in find_packs((str(folder),)) if isinstance(one, RulePack) and one.origin == "user"] == [
         "org.local"
     ]
-    assert user_folder("/etc/x") == "/etc/x/packs"
+    assert get_user_folder("/etc/x") == "/etc/x/packs"
 
 
 def test_our_own_are_found_by_their_folder() -> None:
-    assert builtin("codex").name == "core.codex"  # type: ignore[union-attr]
-    assert builtin("nobody") is None
+    assert find_builtin_pack("codex").name == "core.codex"  # type: ignore[union-attr]
+    assert find_builtin_pack("nobody") is None
 
 
 def test_a_rule_beside_the_packs_is_told(tmp_path: Path) -> None:
-    folder = pack(tmp_path, good=GOOD)
-    (folder / "stray.toml").write_text(GOOD)
-    (trouble,) = [one for one in every((str(folder),)) if isinstance(one, Trouble)]
+    folder = write_pack(tmp_path, good=VALID_RULE)
+    (folder / "stray.toml").write_text(VALID_RULE)
+    (trouble,) = [one for one in find_packs((str(folder),)) if isinstance(one, RuleProblem)]
     assert (
         str(trouble)
         == f"{folder}/stray.toml: is in no pack: put it into a folder beside it, such as {folder}/org.local"
@@ -77,13 +85,13 @@ def test_a_rule_beside_the_packs_is_told(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "packs").write_text("a file where a folder should be")
-    (trouble,) = [one for one in every((f"{tmp_path}/packs",)) if isinstance(one, Trouble)]
+    (trouble,) = [one for one in find_packs((f"{tmp_path}/packs",)) if isinstance(one, RuleProblem)]
     assert str(trouble) == f"{tmp_path}/packs: cannot be read: Not a directory"
-    _, told = read_pack(Pack(name="a", folder=f"{tmp_path}/gone"), prove=True)
+    _, told = read_pack(RulePack(name="a", folder=f"{tmp_path}/gone"), check_examples=True)
     assert [str(one) for one in told] == [f"{tmp_path}/gone: cannot be read: No such file or directory"]
 
 
 def test_of_several_misses_the_one_that_is_found_is_named(tmp_path: Path) -> None:
-    folder = pack(tmp_path, good=GOOD + '\n[[miss]]\ntext = "tool: limit reached, 9 left"\n')
-    _, (told,) = read_pack(Pack(name="org.local", folder=f"{folder}/org.local"), prove=True)
+    folder = write_pack(tmp_path, good=VALID_RULE + '\n[[miss]]\ntext = "tool: limit reached, 9 left"\n')
+    _, (told,) = read_pack(RulePack(name="org.local", folder=f"{folder}/org.local"), check_examples=True)
     assert (told.line, told.key) == (18, "miss")

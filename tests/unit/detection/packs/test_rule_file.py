@@ -3,20 +3,20 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.detection.packs.pack import Trouble
-from termvisor.detection.packs.rule_file import LONGEST, line_of, read_rule
+from termvisor.detection.packs.pack import RuleProblem
+from termvisor.detection.packs.rule_file import MAX_FILE_BYTES, find_line, read_rule
 from termvisor.model.detection.rule import Rule
-from tests.unit.detection.packs.making import GOOD
+from tests.unit.detection.packs.rule_factory import VALID_RULE
 
 
-def read(tmp_path: Path, text: str) -> Rule | Trouble:
+def read(tmp_path: Path, text: str) -> Rule | RuleProblem:
     file = tmp_path / "rule.toml"
     file.write_text(text)
     return read_rule(str(file), "org.local")
 
 
 def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
-    rule = read(tmp_path, GOOD)
+    rule = read(tmp_path, VALID_RULE)
     assert isinstance(rule, Rule)
     assert (rule.id, rule.pack, rule.hits[0].captures) == ("tool.limit.reached", "org.local", {"left": "3"})
 
@@ -56,8 +56,8 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_with_its_place(
     tmp_path: Path, old: str, new: str, line: int | None, key: str, why: str
 ) -> None:
-    trouble = read(tmp_path, GOOD.replace(old, new, 1))
-    assert isinstance(trouble, Trouble)
+    trouble = read(tmp_path, VALID_RULE.replace(old, new, 1))
+    assert isinstance(trouble, RuleProblem)
     assert why in trouble.why
     assert (trouble.line, trouble.key) == (line, key)
     assert str(trouble).startswith(f"{tmp_path}/rule.toml")
@@ -65,33 +65,33 @@ def test_what_is_wrong_is_told_with_its_place(
 
 @pytest.mark.parametrize("name", ["hit", "miss"])
 def test_a_rule_without_proof_is_refused(tmp_path: Path, name: str) -> None:
-    head, _, rest = GOOD.partition(f"[[{name}]]")
+    head, _, rest = VALID_RULE.partition(f"[[{name}]]")
     trouble = read(tmp_path, head + rest.partition("\n\n")[2])
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, RuleProblem)
     assert (trouble.key, "is missing" in trouble.why) == (name, True)
 
 
 def test_what_is_no_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"why = '\xe9'")
-    (tmp_path / "large.toml").write_bytes(b"#" * (LONGEST + 1))
+    (tmp_path / "large.toml").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     told = [str(read_rule(str(tmp_path / f"{name}.toml"), "p")) for name in ("latin", "large", "absent")]
     assert ["UTF-8" in told[0], "larger" in told[1], "cannot be read" in told[2]] == [True, True, True]
 
 
 def test_a_table_of_tables_nested_without_end_is_told(tmp_path: Path) -> None:
-    assert isinstance(read(tmp_path, "a = " + "[" * 5000), Trouble)
+    assert isinstance(read(tmp_path, "a = " + "[" * 5000), RuleProblem)
 
 
 def test_keys_are_found_in_every_spelling() -> None:
     text = 'a = 1\n"b" = 2\n[[hit]]\n[details.x]'
-    assert [line_of(key, text) for key in ("a", "b", "hit", "details", "c")] == [1, 2, 3, 4, None]
+    assert [find_line(key, text) for key in ("a", "b", "hit", "details", "c")] == [1, 2, 3, 4, None]
 
 
 def test_of_several_tables_the_wrong_one_is_named(tmp_path: Path) -> None:
     """Which of them, not only that one is."""
-    more = GOOD + "\n[[miss]]\ntext = 3\n"
+    more = VALID_RULE + "\n[[miss]]\ntext = 3\n"
     trouble = read(tmp_path, more)
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, RuleProblem)
     assert (trouble.line, trouble.why) == (18, "`text` is a number, and must be a text in quotes")
 
 
@@ -103,4 +103,4 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_the_mark_that_some_editors_begin_with_is_no_trouble(tmp_path: Path) -> None:
-    assert isinstance(read(tmp_path, "\ufeff" + GOOD), Rule)
+    assert isinstance(read(tmp_path, "\ufeff" + VALID_RULE), Rule)

@@ -1,12 +1,12 @@
 import msgspec
 
-from termvisor.detection.packs.rule_tester import tried
+from termvisor.detection.packs.rule_tester import try_rule
 from termvisor.model.detection.match_trace import MAX_BYTES, MAX_SPANS
-from tests.unit.detection.packs.making import rule
+from tests.unit.detection.packs.rule_factory import build_rule
 
 
 def test_a_match_says_where_and_what_and_how() -> None:
-    trial = tried(rule(r"^limit (?P<at>\d+)", anchors=("limit", "none")), "first\nlimit 3 left")
+    trial = try_rule(build_rule(r"^limit (?P<at>\d+)", anchors=("limit", "none")), "first\nlimit 3 left")
     assert (trial.line, trial.captures) == (1, {"at": "3"})
     assert [(span.kind, span.start, span.end) for span in trial.trace.spans] == [
         ("anchor", 0, 5),
@@ -22,9 +22,9 @@ def test_a_match_says_where_and_what_and_how() -> None:
 
 
 def test_a_miss_ends_at_the_stage_that_ended_it() -> None:
-    about = rule("^limit", agent="codex", anchors=("limit",))
+    about = build_rule("^limit", agent="codex", anchors=("limit",))
     stages = [
-        [(look.stage, look.matched) for look in tried(about, text, agent).trace.eval_path]
+        [(look.stage, look.matched) for look in try_rule(about, text, agent).trace.eval_path]
         for text, agent in (("limit", "gemini"), ("none", "codex"), ("a limit", ""))
     ]
     assert stages == [
@@ -35,16 +35,16 @@ def test_a_miss_ends_at_the_stage_that_ended_it() -> None:
 
 
 def test_a_stream_rule_is_tried_on_windows() -> None:
-    wide = rule(r"a\n(?:.*\n)?b", scope="stream")
-    assert [tried(wide, text).line for text in ("a\nb", "x\na\nx\nb\n", "a\nx\nx\nb")] == [1, 3, None]
+    wide = build_rule(r"a\n(?:.*\n)?b", scope="stream")
+    assert [try_rule(wide, text).line for text in ("a\nb", "x\na\nx\nb\n", "a\nx\nx\nb")] == [1, 3, None]
 
 
 def test_a_trace_never_holds_the_text_and_stays_in_its_bounds() -> None:
     secret = "correct horse battery staple"
-    many = rule(f"^{secret} (?P<word>.*)", anchors=tuple(secret[:number] for number in range(4, 24)))
-    trace = tried(many, f"{secret} hunter2").trace
+    many = build_rule(f"^{secret} (?P<word>.*)", anchors=tuple(secret[:number] for number in range(4, 24)))
+    trace = try_rule(many, f"{secret} hunter2").trace
     assert b"hunter2" not in (encoded := msgspec.json.encode(trace))
     assert secret.encode() not in encoded
     assert (len(trace.spans), trace.bounds.truncated_fields) == (MAX_SPANS, ("spans",))
-    wordy = rule("".join(f"(?P<{'n' * 90}{number}>.)" for number in range(60)))
-    assert len(msgspec.json.encode(tried(wordy, "x" * 60).trace)) <= MAX_BYTES
+    wordy = build_rule("".join(f"(?P<{'n' * 90}{number}>.)" for number in range(60)))
+    assert len(msgspec.json.encode(try_rule(wordy, "x" * 60).trace)) <= MAX_BYTES

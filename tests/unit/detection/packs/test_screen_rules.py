@@ -5,27 +5,27 @@ import os
 import pytest
 
 from termvisor import agents
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.screen_classifier import Sight
-from termvisor.detection.packs import load
-from termvisor.detection.packs.example_check import complaints
-from termvisor.detection.packs.pattern_match import find
-from termvisor.detection.packs.screen_rules import in_force, screen_rules
-from termvisor.detection.packs.version_range import is_range
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier
+from termvisor.detection.packs import load_packs
+from termvisor.detection.packs.example_check import find_problems
+from termvisor.detection.packs.pattern_match import find_match
+from termvisor.detection.packs.screen_rules import list_screen_rules, load_builtin_screen_rules
+from termvisor.detection.packs.version_range import is_valid_range
 from termvisor.model.detection.rule import Rule
 from termvisor.model.event_types import is_event_type
-from tests.recordings.scene import scenes
-from tests.unit.agents.adapters.saying import NOW, screen
-from tests.unit.detection.packs.own_rule import OWN
+from tests.recordings.scene import load_scenes
+from tests.unit.agents.adapters.adapter_inputs import NOW, build_screen
+from tests.unit.detection.packs.user_rule import USER_RULE
 
-SIGHTS = {one.name: one.sight for one in agents.load() if isinstance(one, Composed)}
-LOADED = load()
+SIGHTS = {one.name: one.screen_classifier for one in agents.load_adapters() if isinstance(one, ComposedAdapter)}
+LOADED = load_packs()
 RULES = [rule for rule in LOADED.rules if rule.scope == "screen"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_does_what_its_file_says(rule: Rule) -> None:
-    assert complaints(rule) == []
+    assert find_problems(rule) == []
 
 
 def test_a_rule_is_found_where_its_name_says() -> None:
@@ -39,7 +39,7 @@ def test_a_rule_is_found_where_its_name_says() -> None:
 def test_a_rule_tells_a_state_for_versions_that_can_be_read() -> None:
     for rule in RULES:
         assert rule.state not in (None, "unknown"), rule.id
-        assert is_range(rule.versions), rule.id
+        assert is_valid_range(rule.versions), rule.id
         assert not rule.event or is_event_type(rule.event), rule.id
 
 
@@ -47,7 +47,7 @@ def test_a_rule_tells_a_state_for_versions_that_can_be_read() -> None:
 def test_parts_are_those_of_the_layout_and_no_two_rules_are_tried_at_once(agent: str) -> None:
     rules = [rule for rule in RULES if rule.agent == agent]
     named = {part for rule in rules for part in (rule.part, *(one.part for one in (*rule.also, *rule.unless)))}
-    cut = {part for scene in scenes(agent) for part in SIGHTS[agent].parts_of(scene.screen)}
+    cut = {part for scene in load_scenes(agent) for part in SIGHTS[agent].split_regions(scene.screen)}
     assert not cut or named <= cut
     assert len({rule.order for rule in rules}) == len(rules)
 
@@ -55,34 +55,41 @@ def test_parts_are_those_of_the_layout_and_no_two_rules_are_tried_at_once(agent:
 @pytest.mark.parametrize("agent", SIGHTS)
 def test_what_was_recorded_stands_in_the_recordings(agent: str) -> None:
     """A hit with a version was seen on the real program."""
-    shown = ["\n".join(rows) for scene in scenes(agent) for rows in SIGHTS[agent].parts_of(scene.screen).values()]
-    versions = {scene.version for scene in scenes(agent)}
+    shown = [
+        "\n".join(rows) for scene in load_scenes(agent) for rows in SIGHTS[agent].split_regions(scene.screen).values()
+    ]
+    versions = {scene.version for scene in load_scenes(agent)}
     hits = [hit for rule in RULES if rule.agent == agent for hit in rule.hits if hit.version in versions]
     assert [hit.text for hit in hits if not any(hit.text in text for text in shown)] == []
 
 
 def test_no_near_miss_is_taken_for_the_rule() -> None:
-    assert [(rule.id, miss.text) for rule in RULES for miss in rule.misses if find(rule, miss.text) is not None] == []
+    assert [
+        (rule.id, miss.text) for rule in RULES for miss in rule.misses if find_match(rule, miss.text) is not None
+    ] == []
 
 
 def test_they_are_kept_without_their_examples_in_the_order_in_which_they_are_tried() -> None:
-    rules = screen_rules("codex")
+    rules = load_builtin_screen_rules("codex")
     assert {(rule.hits, rule.misses) for rule in rules} == {((), ())}
     assert [rule.order for rule in rules] == sorted(rule.order for rule in rules)
-    assert screen_rules("nobody") == ()
+    assert load_builtin_screen_rules("nobody") == ()
 
 
 def test_a_persons_own_rule_counts_beside_ours_and_may_switch_one_off(tmp_path) -> None:
     folder = tmp_path / "packs" / "mine"
     folder.mkdir(parents=True)
-    (folder / "done.toml").write_text(OWN.format(name="mine.screen.done"))
-    packs = load((str(tmp_path / "packs"),), disabled=("codex.screen.menu_open",))
+    (folder / "done.toml").write_text(USER_RULE.format(name="mine.screen.done"))
+    packs = load_packs((str(tmp_path / "packs"),), disabled=("codex.screen.menu_open",))
     assert packs.troubles == ()
-    rules = in_force(packs, "codex")
+    rules = list_screen_rules(packs, "codex")
     assert rules[0].id == "mine.screen.done"
     assert "codex.screen.menu_open" not in {rule.id for rule in rules}
-    sight = SIGHTS["codex"].with_rules(lambda agent: in_force(packs, agent))
-    assert isinstance(sight, Sight)
-    shown = screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
-    assert (sight.look(shown).rule, SIGHTS["codex"].look(shown).name) == ("mine.screen.done", "text_without_an_end")
+    sight = SIGHTS["codex"].with_rules(lambda agent: list_screen_rules(packs, agent))
+    assert isinstance(sight, ScreenClassifier)
+    shown = build_screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
+    assert (sight.classify_screen(shown).rule, SIGHTS["codex"].classify_screen(shown).rule_name) == (
+        "mine.screen.done",
+        "text_without_an_end",
+    )
     assert shown.at == NOW

@@ -5,57 +5,57 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.diagnostics.checks.check import Hooks
-from termvisor.model.agent.drift import Drift
-from termvisor.model.health import Health
+from termvisor.diagnostics.checks.check import InstalledHooks
+from termvisor.model.agent.drift import AgentDrift
+from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
-from termvisor.settings import Places, Settings
-from termvisor.testing.world import MemoryWorld
+from termvisor.settings import Paths, Settings
+from termvisor.testing.fake_services import FakeServices
 
 
-class MemorySight:
+class FakeCheckContext:
     """``world`` None: no daemon runs."""
 
-    def __init__(self, places: Places, world: MemoryWorld | None):
-        self.places, self.world = places, world
+    def __init__(self, paths: Paths, world: FakeServices | None):
+        self.paths, self.world = paths, world
         self.settings = Settings()
-        self.clock = MemoryWorld().clock
-        self.newest: int | None = None
-        self.found = Hooks(())
+        self.clock = FakeServices().clock
+        self.newest_event_at: int | None = None
+        self.found = InstalledHooks(())
 
-    async def panes(self) -> Sequence[PaneView] | None:
-        return await self.world.fleet.panes() if self.world else None
+    async def list_panes(self) -> Sequence[PaneView] | None:
+        return await self.world.panes.list_panes() if self.world else None
 
-    async def health(self) -> Health | None:
-        return await self.world.upkeep.health() if self.world else None
+    async def get_health(self) -> HealthStatus | None:
+        return await self.world.maintenance.get_health() if self.world else None
 
-    async def drifts(self) -> Sequence[Drift] | None:
-        return await self.world.agents.drifts() if self.world else None
+    async def list_drifts(self) -> Sequence[AgentDrift] | None:
+        return await self.world.agents.list_drifts() if self.world else None
 
-    def hooks(self) -> Hooks:
+    def inspect_hooks(self) -> InstalledHooks:
         return self.found
 
-    async def newest_at(self) -> int | None:
-        return self.newest
+    async def read_newest_event_time(self) -> int | None:
+        return self.newest_event_at
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(*(str(tmp_path / name) for name in ("config", "data", "run")))
+def places(tmp_path: Path) -> Paths:
+    return Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
 
 
 @pytest.fixture
-def world() -> MemoryWorld:
-    return MemoryWorld()
+def world() -> FakeServices:
+    return FakeServices()
 
 
 @pytest.fixture
-def sight(places: Places, world: MemoryWorld) -> MemorySight:
+def context(places: Paths, world: FakeServices) -> FakeCheckContext:
     """With a daemon."""
-    return MemorySight(places, world)
+    return FakeCheckContext(places, world)
 
 
 @pytest.fixture
-def lonely(places: Places) -> MemorySight:
+def offline_context(places: Paths) -> FakeCheckContext:
     """Without a daemon."""
-    return MemorySight(places, None)
+    return FakeCheckContext(places, None)

@@ -1,12 +1,12 @@
 import pytest
 
-from termvisor.diagnostics.checks.agent_drift import AgentsAreKnown
-from termvisor.model.agent.drift import Drift, DriftKind
+from termvisor.diagnostics.checks.agent_drift import AgentDriftCheck
+from termvisor.model.agent.drift import AgentDrift, DriftKind
 from termvisor.model.ids import PaneId, RuntimeId
 
 
-def drift(pane: int, kind: DriftKind = "unseen_version", version: str = "2.2") -> Drift:
-    return Drift(
+def drift(pane: int, kind: DriftKind = "unseen_version", version: str = "2.2") -> AgentDrift:
+    return AgentDrift(
         agent="codex",
         kind=kind,
         pane=PaneId(pane),
@@ -17,12 +17,12 @@ def drift(pane: int, kind: DriftKind = "unseen_version", version: str = "2.2") -
     )
 
 
-async def test_agents_as_they_were_recorded_are_fine(sight) -> None:
-    assert (await AgentsAreKnown().look(sight)).status == "ok"
+async def test_agents_as_they_were_recorded_are_fine(context) -> None:
+    assert (await AgentDriftCheck().run(context)).status == "ok"
 
 
-async def test_without_a_daemon_nothing_can_be_said(lonely) -> None:
-    assert (await AgentsAreKnown().look(lonely)).status == "skip"
+async def test_without_a_daemon_nothing_can_be_said(offline_context) -> None:
+    assert (await AgentDriftCheck().run(offline_context)).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ async def test_without_a_daemon_nothing_can_be_said(lonely) -> None:
         ),
     ],
 )
-async def test_what_is_new_to_us_is_told_with_its_panes(sight, found: list[Drift], told: str) -> None:
-    sight.world.agents.drifted = found
-    finding = await AgentsAreKnown().look(sight)
+async def test_what_is_new_to_us_is_told_with_its_panes(context, found: list[AgentDrift], told: str) -> None:
+    context.world.agents.drifted = found
+    finding = await AgentDriftCheck().run(context)
     assert (finding.status, finding.message) == ("warn", told)
     assert "visor explain" in finding.hint

@@ -3,22 +3,24 @@ from pathlib import Path
 import pytest
 
 from termvisor.diagnostics import checks
-from termvisor.diagnostics.checks import BUILTIN
-from termvisor.diagnostics.checks.check import Check, Finding, Sight
+from termvisor.diagnostics.checks import BUILTIN_CHECKS
+from termvisor.diagnostics.checks.check import Check, CheckContext, CheckFinding
 
 
 def test_names_are_unique_and_every_file_is_listed() -> None:
     files = {path.stem for path in Path(checks.__file__).parent.glob("*.py")} - {"__init__", "check"}
-    assert {type(check).__module__.rpartition(".")[2] for check in BUILTIN} == files
-    assert len({check.name for check in BUILTIN}) == len(BUILTIN)
+    assert {type(check).__module__.rpartition(".")[2] for check in BUILTIN_CHECKS} == files
+    assert len({check.name for check in BUILTIN_CHECKS}) == len(BUILTIN_CHECKS)
 
 
-@pytest.mark.parametrize("check", BUILTIN, ids=lambda check: check.name)
-async def test_every_check_works_without_a_daemon_and_before_the_first_start(check: Check, lonely: Sight) -> None:
-    finding = await check.look(lonely)
+@pytest.mark.parametrize("check", BUILTIN_CHECKS, ids=lambda check: check.name)
+async def test_every_check_works_without_a_daemon_and_before_the_first_start(
+    check: Check, offline_context: CheckContext
+) -> None:
+    finding = await check.run(offline_context)
     assert (finding.name, finding.status in ("ok", "skip")) == (check.name, True)
     assert check.doc.endswith(".")
 
 
 def test_a_finding_without_a_hint_has_an_empty_one() -> None:
-    assert Finding(name="x", status="ok", message="fine").hint == ""
+    assert CheckFinding(name="x", status="ok", message="fine").hint == ""

@@ -1,30 +1,30 @@
 import os
 
-from termvisor.detection.packs.crash_test import condemn
-from termvisor.diagnostics.checks.check import Sight
-from termvisor.diagnostics.checks.config import ConfigIsValid
+from termvisor.detection.packs.crash_test import save_crashing_rules
+from termvisor.diagnostics.checks.check import CheckContext
+from termvisor.diagnostics.checks.config import ConfigCheck
 
 
-async def test_an_absent_config_is_fine(sight: Sight) -> None:
-    assert (await ConfigIsValid().look(sight)).status == "ok"
+async def test_an_absent_config_is_fine(context: CheckContext) -> None:
+    assert (await ConfigCheck().run(context)).status == "ok"
 
 
-async def test_a_wrong_setting_fails_and_is_named(sight: Sight) -> None:
-    os.makedirs(sight.places.config_dir)
-    with open(sight.places.config_file, "w") as file:
+async def test_a_wrong_setting_fails_and_is_named(context: CheckContext) -> None:
+    os.makedirs(context.paths.config_dir)
+    with open(context.paths.config_file, "w") as file:
         file.write("thin_interval = -1\n")
-    finding = await ConfigIsValid().look(sight)
+    finding = await ConfigCheck().run(context)
     assert finding.status == "fail"
     assert "thin_interval" in finding.message
     assert "visor config validate" in finding.hint
 
 
-async def test_a_pattern_for_secrets_that_hyperscan_does_not_survive_is_named(sight: Sight) -> None:
-    os.makedirs(sight.places.config_dir)
-    os.makedirs(sight.places.cache_dir, exist_ok=True)
-    with open(sight.places.config_file, "w") as file:
+async def test_a_pattern_for_secrets_that_hyperscan_does_not_survive_is_named(context: CheckContext) -> None:
+    os.makedirs(context.paths.config_dir)
+    os.makedirs(context.paths.cache_dir, exist_ok=True)
+    with open(context.paths.config_file, "w") as file:
         file.write("redact_patterns = ['ACME-[0-9]+']\n")
-    condemn(sight.places.cache_dir, {"ACME-[0-9]+": "cannot be used: it is too much"})
-    finding = await ConfigIsValid().look(sight)
+    save_crashing_rules(context.paths.cache_dir, {"ACME-[0-9]+": "cannot be used: it is too much"})
+    finding = await ConfigCheck().run(context)
     assert (finding.status, "ACME" in finding.message) == ("warn", True)
     assert "masked all the same" in finding.hint

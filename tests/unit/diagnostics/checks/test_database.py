@@ -4,43 +4,43 @@ import msgspec
 import pytest
 
 from termvisor.clock import SystemClock
-from termvisor.diagnostics.checks.check import Finding
-from termvisor.diagnostics.checks.database import DatabaseIsWhole, examined
-from termvisor.model.health import Health
+from termvisor.diagnostics.checks.check import CheckFinding
+from termvisor.diagnostics.checks.database import DatabaseCheck, check_database_file
+from termvisor.model.health import HealthStatus
 from termvisor.store import Store
-from tests.unit.diagnostics.checks.conftest import MemorySight
+from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
 @pytest.fixture
-async def path(sight: MemorySight) -> str:
-    os.makedirs(sight.places.data_dir, mode=0o700)
-    store = await Store.open(sight.places.database, SystemClock())
+async def path(context: FakeCheckContext) -> str:
+    os.makedirs(context.paths.data_dir, mode=0o700)
+    store = await Store.open(context.paths.database, SystemClock())
     await store.close()
-    return sight.places.database
+    return context.paths.database
 
 
-class ReadOnly(MemorySight):
-    async def health(self) -> Health | None:
-        health = await super().health()
+class ReadOnly(FakeCheckContext):
+    async def get_health(self) -> HealthStatus | None:
+        health = await super().get_health()
         assert health is not None
         return msgspec.structs.replace(health, db_writable=False)
 
 
-async def test_a_real_database_is_whole(sight: MemorySight, path: str) -> None:
-    assert await DatabaseIsWhole().look(sight) == Finding(name="database", status="ok", message=f"{path} is whole")
+async def test_a_real_database_is_whole(context: FakeCheckContext, path: str) -> None:
+    assert await DatabaseCheck().run(context) == CheckFinding(name="database", status="ok", message=f"{path} is whole")
 
 
-async def test_a_database_in_use_can_be_checked(sight: MemorySight, path: str) -> None:
+async def test_a_database_in_use_can_be_checked(context: FakeCheckContext, path: str) -> None:
     store = await Store.open(path, SystemClock())
-    assert (await DatabaseIsWhole().look(sight)).status == "ok"
-    assert store.writable()
+    assert (await DatabaseCheck().run(context)).status == "ok"
+    assert store.is_writable()
     await store.close()
 
 
-async def test_a_file_that_is_no_database_fails_and_is_left_alone(sight: MemorySight, path: str) -> None:
+async def test_a_file_that_is_no_database_fails_and_is_left_alone(context: FakeCheckContext, path: str) -> None:
     with open(path, "wb") as file:
         file.write(b"not a database at all" * 1000)
-    finding = await DatabaseIsWhole().look(sight)
+    finding = await DatabaseCheck().run(context)
     assert (finding.status, bool(finding.hint)) == ("fail", True)
     assert os.path.getsize(path) == 21_000
 
@@ -49,13 +49,13 @@ async def test_a_damaged_database_fails(path: str) -> None:
     with open(path, "r+b") as file:
         file.seek(4096)
         file.write(b"\xff" * 8192)
-    assert (await examined(path)).status == "fail"
+    assert (await check_database_file(path)).status == "fail"
 
 
-async def test_a_daemon_that_cannot_write_is_told(sight: MemorySight, path: str) -> None:
-    finding = await DatabaseIsWhole().look(ReadOnly(sight.places, sight.world))
+async def test_a_daemon_that_cannot_write_is_told(context: FakeCheckContext, path: str) -> None:
+    finding = await DatabaseCheck().run(ReadOnly(context.paths, context.world))
     assert (finding.status, finding.message) == ("fail", f"the daemon cannot write {path}")
 
 
-async def test_before_the_first_start_there_is_none(sight: MemorySight) -> None:
-    assert (await DatabaseIsWhole().look(sight)).status == "skip"
+async def test_before_the_first_start_there_is_none(context: FakeCheckContext) -> None:
+    assert (await DatabaseCheck().run(context)).status == "skip"

@@ -2,20 +2,20 @@ import os
 
 import pytest
 
-from termvisor.diagnostics.checks.disk import DiskHasRoom, judged
-from termvisor.settings import Places
-from tests.unit.diagnostics.checks.conftest import MemorySight
+from termvisor.diagnostics.checks.disk import DiskSpaceCheck, judge_free_space
+from termvisor.settings import Paths
+from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
-async def test_a_folder_that_can_be_written_is_fine_and_left_clean(sight: MemorySight) -> None:
-    os.makedirs(sight.places.data_dir)
-    finding = await DiskHasRoom().look(sight)
+async def test_a_folder_that_can_be_written_is_fine_and_left_clean(context: FakeCheckContext) -> None:
+    os.makedirs(context.paths.data_dir)
+    finding = await DiskSpaceCheck().run(context)
     assert "GB free" in finding.message
-    assert os.listdir(sight.places.data_dir) == []
+    assert os.listdir(context.paths.data_dir) == []
 
 
 async def test_a_folder_that_takes_no_file_fails() -> None:
-    finding = await DiskHasRoom().look(MemorySight(Places("/none", "/proc", "/none"), None))
+    finding = await DiskSpaceCheck().run(FakeCheckContext(Paths("/none", "/proc", "/none"), None))
     assert (finding.status, finding.message.startswith("/proc cannot be written")) == ("fail", True)
 
 
@@ -23,4 +23,4 @@ async def test_a_folder_that_takes_no_file_fails() -> None:
     ("free", "status"), [(5_000_000_000, "ok"), (1_000_000_000, "ok"), (999_999_999, "warn"), (99_999_999, "fail")]
 )
 def test_free_space_is_judged(free: int, status: str) -> None:
-    assert judged("/data", free).status == status
+    assert judge_free_space("/data", free).status == status

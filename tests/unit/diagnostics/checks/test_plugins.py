@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.diagnostics.checks.plugins import PluginsLoad
+from termvisor.diagnostics.checks.plugins import PluginsCheck
 
 TEXT = """\
 [termvisor.agents]
@@ -17,12 +17,14 @@ gone = json:no_such_thing
 """
 
 
-async def test_what_cannot_be_loaded_is_told_with_its_reason(sight, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (await PluginsLoad().look(sight)).status == "ok"
+async def test_what_cannot_be_loaded_is_told_with_its_reason(
+    context, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await PluginsCheck().run(context)).status == "ok"
     (tmp_path / "toy-1.0.dist-info").mkdir()
     (tmp_path / "toy-1.0.dist-info" / "entry_points.txt").write_text(TEXT)
     monkeypatch.syspath_prepend(tmp_path)
-    finding = await PluginsLoad().look(sight)
+    finding = await PluginsCheck().run(context)
     assert finding.status == "warn"
     assert [part.partition(":")[0] for part in finding.message.split("; ")] == [
         "agents odd",

@@ -1,18 +1,18 @@
-from termvisor.diagnostics.checks.recorder import RecorderIsAlive
-from termvisor.testing.world import MemoryWorld
-from tests.unit.diagnostics.checks.conftest import MemorySight
+from termvisor.diagnostics.checks.recorder import RecorderCheck
+from termvisor.testing.fake_services import FakeServices
+from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
-async def test_a_living_recorder_is_fine(sight: MemorySight) -> None:
-    assert (await RecorderIsAlive().look(sight)).message == "process 4243 records"
+async def test_a_living_recorder_is_fine(context: FakeCheckContext) -> None:
+    assert (await RecorderCheck().run(context)).message == "process 4243 records"
 
 
-async def test_a_lost_recorder_fails(sight: MemorySight, world: MemoryWorld) -> None:
-    world.upkeep.is_recording = False
-    finding = await RecorderIsAlive().look(sight)
+async def test_a_lost_recorder_fails(context: FakeCheckContext, world: FakeServices) -> None:
+    world.maintenance.is_recording = False
+    finding = await RecorderCheck().run(context)
     assert (finding.status, bool(finding.hint)) == ("fail", True)
 
 
-async def test_without_a_daemon_it_says_how_to_start_one(lonely: MemorySight) -> None:
-    finding = await RecorderIsAlive().look(lonely)
+async def test_without_a_daemon_it_says_how_to_start_one(offline_context: FakeCheckContext) -> None:
+    finding = await RecorderCheck().run(offline_context)
     assert (finding.status, finding.hint) == ("skip", "`visor up` starts it.")

@@ -1,35 +1,35 @@
 import msgspec
 
-from termvisor.diagnostics.checks.servers import ServersAnswer
-from termvisor.model.health import Health, ServerHealth
-from tests.unit.diagnostics.checks.conftest import MemorySight
+from termvisor.diagnostics.checks.servers import ServersCheck
+from termvisor.model.health import HealthStatus, ServerHealth
+from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
-class WithSilentServer(MemorySight):
-    async def health(self) -> Health | None:
-        health = await super().health()
+class WithSilentServer(FakeCheckContext):
+    async def get_health(self) -> HealthStatus | None:
+        health = await super().get_health()
         assert health is not None
         return msgspec.structs.replace(
             health, servers=(msgspec.structs.replace(health.servers[0], mux_ok=False), *health.servers)
         )
 
 
-async def test_all_answer(sight: MemorySight) -> None:
-    finding = await ServersAnswer().look(sight)
+async def test_all_answer(context: FakeCheckContext) -> None:
+    finding = await ServersCheck().run(context)
     assert (finding.status, finding.message) == ("ok", "1 watched, all answer")
 
 
-async def test_a_silent_server_is_named(sight: MemorySight) -> None:
-    finding = await ServersAnswer().look(WithSilentServer(sight.places, sight.world))
+async def test_a_silent_server_is_named(context: FakeCheckContext) -> None:
+    finding = await ServersCheck().run(WithSilentServer(context.paths, context.world))
     assert (finding.status, finding.message) == ("warn", "no answer from /run/tmux/default")
 
 
-async def test_a_server_that_was_named_and_is_not_there_is_named(sight: MemorySight) -> None:
-    class WithAbsentServer(MemorySight):
-        async def health(self) -> Health | None:
-            health = await super().health()
+async def test_a_server_that_was_named_and_is_not_there_is_named(context: FakeCheckContext) -> None:
+    class WithAbsentServer(FakeCheckContext):
+        async def get_health(self) -> HealthStatus | None:
+            health = await super().get_health()
             absent = ServerHealth(target="local", socket="/run/none", mux_ok=False, client="none", panes=0)
             return msgspec.structs.replace(health, servers=(absent,)) if health else None
 
-    finding = await ServersAnswer().look(WithAbsentServer(sight.places, sight.world))
+    finding = await ServersCheck().run(WithAbsentServer(context.paths, context.world))
     assert (finding.status, finding.message) == ("warn", "no answer from /run/none")

@@ -1,24 +1,24 @@
 import pytest
 
-from termvisor.diagnostics.checks.tmux import TmuxIsPresent, judged
+from termvisor.diagnostics.checks.tmux import TmuxVersionCheck, judge_version
 from termvisor.settings import Settings
-from tests.unit.diagnostics.checks.conftest import MemorySight
+from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
-async def test_the_real_tmux_is_found(sight: MemorySight) -> None:
-    finding = await TmuxIsPresent().look(sight)
+async def test_the_real_tmux_is_found(context: FakeCheckContext) -> None:
+    finding = await TmuxVersionCheck().run(context)
     assert (finding.status, finding.message.startswith("tmux ")) == ("ok", True)
 
 
-async def test_a_missing_tmux_fails_with_the_command_that_installs_it(sight: MemorySight) -> None:
-    sight.settings = Settings(tmux_program="/nowhere/tmux")
-    finding = await TmuxIsPresent().look(sight)
+async def test_a_missing_tmux_fails_with_the_command_that_installs_it(context: FakeCheckContext) -> None:
+    context.settings = Settings(tmux_program="/nowhere/tmux")
+    finding = await TmuxVersionCheck().run(context)
     assert (finding.status, "apt-get install tmux" in finding.hint) == ("fail", True)
 
 
-async def test_a_program_that_is_no_tmux_fails(sight: MemorySight) -> None:
-    sight.settings = Settings(tmux_program="false")
-    assert (await TmuxIsPresent().look(sight)).message == "false -V ended with status 1"
+async def test_a_program_that_is_no_tmux_fails(context: FakeCheckContext) -> None:
+    context.settings = Settings(tmux_program="false")
+    assert (await TmuxVersionCheck().run(context)).message == "false -V ended with status 1"
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ async def test_a_program_that_is_no_tmux_fails(sight: MemorySight) -> None:
     ],
 )
 def test_versions_are_judged(answer: str, status: str) -> None:
-    assert judged(answer).status == status
+    assert judge_version(answer).status == status

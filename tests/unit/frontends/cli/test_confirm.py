@@ -10,23 +10,27 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from termvisor.errors import Unconfirmed
-from termvisor.frontends.cli import confirm as consent
-from termvisor.frontends.cli import fallback
-from termvisor.frontends.cli import fast_client as courier
+from termvisor.errors import ConfirmationRequired
+from termvisor.frontends.cli import confirm, fallback, fast_client
 from termvisor.ops.system import version
-from termvisor.protocol import command_protocol as face
+from termvisor.protocol import command_protocol
 
 SHOWN = b"+ a line\nthis changes ~/.bashrc\n"
-REFUSED = face.output(b"q", SHOWN) + face.output(b"e", b"visor: this changes ~/.bashrc\n") + face.frame(b"x", 2)
-DONE = face.output(b"o", b"done\n") + face.frame(b"x", 0)
+REFUSED = (
+    command_protocol.encode_output(b"q", SHOWN)
+    + command_protocol.encode_output(b"e", b"visor: this changes ~/.bashrc\n")
+    + command_protocol.encode_frame(b"x", 2)
+)
+DONE = command_protocol.encode_output(b"o", b"done\n") + command_protocol.encode_frame(b"x", 0)
 
-KILL = face.Asked(("kill", "7"))
-SEND = face.Asked(("send", "7", "--", "make"), look=face.Look(80, True, False))
-ASKED = consent.Question(b"3: type 'make'\n", b"3", b"make")
+KILL = command_protocol.CommandRequest(("kill", "7"))
+SEND = command_protocol.CommandRequest(
+    ("send", "7", "--", "make"), terminal=command_protocol.TerminalInfo(80, True, False)
+)
+ASKED = confirm.ConfirmationRequest(b"3: type 'make'\n", b"3", b"make")
 
 
-def unheard(_aside: face.Asked) -> None:
+def unheard(_aside: command_protocol.CommandRequest) -> None:
     raise AssertionError("nothing is to be told to the inbox")
 
 
@@ -57,9 +61,9 @@ def seen(terminal: int, wanted: bytes) -> bytes:
 
 
 @contextmanager
-def daemon(folder: str, *answers: bytes) -> Iterator[tuple[str, list[face.Asked]]]:
+def daemon(folder: str, *answers: bytes) -> Iterator[tuple[str, list[command_protocol.CommandRequest]]]:
     """Answers one command line after the other, and remembers them."""
-    heard: list[face.Asked] = []
+    heard: list[command_protocol.CommandRequest] = []
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/s")
         server.listen()
@@ -69,17 +73,17 @@ def daemon(folder: str, *answers: bytes) -> Iterator[tuple[str, list[face.Asked]
         thread.join()
 
 
-def _talk(server: socket.socket, answer: bytes, heard: list[face.Asked]) -> None:
+def _talk(server: socket.socket, answer: bytes, heard: list[command_protocol.CommandRequest]) -> None:
     plug, _ = server.accept()
     with plug, plug.makefile("rb") as lines:
-        heard.append(face.decode(lines.readline()))
+        heard.append(command_protocol.decode_request(lines.readline()))
         plug.sendall(answer)
 
 
 @pytest.mark.parametrize("typed", [b"y\n", b"Yes\n", b" YES \n"])
 def test_a_yes_is_consent(typed: bytes) -> None:
     with person(typed) as terminal:
-        wanted = consent.settle(KILL, consent.Question(SHOWN), unheard)
+        wanted = confirm.ask_user(KILL, confirm.ConfirmationRequest(SHOWN), unheard)
         assert seen(terminal, b"+ a line\r\nthis changes ~/.bashrc\r\nGo on? [y/N] ")
     assert wanted is not None
     assert wanted.argv == ("kill", "7", "--yes")
@@ -88,13 +92,13 @@ def test_a_yes_is_consent(typed: bytes) -> None:
 @pytest.mark.parametrize("typed", [b"\n", b"n\n", b"yeah\n", b"\x04", b"yy\n", b"s\n", b"e\n"])
 def test_anything_else_is_none_and_says_so(typed: bytes) -> None:
     with person(typed) as terminal:
-        assert consent.settle(KILL, consent.Question(SHOWN), unheard) is None
+        assert confirm.ask_user(KILL, confirm.ConfirmationRequest(SHOWN), unheard) is None
         assert seen(terminal, b"Nothing was done.")
 
 
 def test_a_question_of_the_inbox_may_be_allowed_for_the_session() -> None:
     with person(b"s\n") as terminal:
-        wanted = consent.settle(SEND, ASKED, unheard)
+        wanted = confirm.ask_user(SEND, ASKED, unheard)
         assert seen(terminal, b"Allow it? y once, s for this session (8 hours), e edit it first, n no [y/s/e/N] ")
     assert wanted is not None
     assert wanted.argv == ("send", "7", "--yes-for-session", "--", "make")
@@ -102,30 +106,30 @@ def test_a_question_of_the_inbox_may_be_allowed_for_the_session() -> None:
 
 @pytest.mark.parametrize("typed", [b"\n", b"n\n", b"\x04"], ids=["enter", "no", "end of file"])
 def test_a_no_closes_the_question_in_the_inbox(typed: bytes) -> None:
-    told: list[face.Asked] = []
+    told: list[command_protocol.CommandRequest] = []
     with person(typed) as terminal:
-        assert consent.settle(SEND, ASKED, told.append) is None
+        assert confirm.ask_user(SEND, ASKED, told.append) is None
         assert seen(terminal, b"Nothing was done.")
     assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
-    assert told[0].look.is_terminal
+    assert told[0].terminal.is_terminal
 
 
 def test_ctrl_c_closes_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_descriptor: int, _size: int) -> bytes:
         raise KeyboardInterrupt
 
-    told: list[face.Asked] = []
+    told: list[command_protocol.CommandRequest] = []
     with person(b""), pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch:
         patch.setattr(os, "read", interrupted)
-        consent.settle(SEND, ASKED, told.append)
+        confirm.ask_user(SEND, ASKED, told.append)
     assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
 
 
 def test_an_edited_text_closes_the_question_and_is_carried_as_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "sed -i s/make/true/")
-    told: list[face.Asked] = []
+    told: list[command_protocol.CommandRequest] = []
     with person(b"e\n"):
-        wanted = consent.settle(SEND, ASKED, told.append)
+        wanted = confirm.ask_user(SEND, ASKED, told.append)
     assert [aside.argv for aside in told] == [("deny", "--edited", "3")]
     assert wanted is not None and wanted.given is not None
     assert (wanted.argv, wanted.given.data) == (SEND.argv, b"true")
@@ -133,9 +137,9 @@ def test_an_edited_text_closes_the_question_and_is_carried_as_a_new_one(monkeypa
 
 def test_a_text_that_was_not_changed_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "true")
-    told: list[face.Asked] = []
+    told: list[command_protocol.CommandRequest] = []
     with person(b"e\nn\n") as terminal:
-        assert consent.settle(SEND, ASKED, told.append) is None
+        assert confirm.ask_user(SEND, ASKED, told.append) is None
         assert seen(terminal, b"Nothing was done.").count(b"Allow it?") == 2
     assert [aside.argv for aside in told] == [("deny", "--quiet", "3")]
 
@@ -143,14 +147,18 @@ def test_a_text_that_was_not_changed_is_asked_about_again(monkeypatch: pytest.Mo
 def test_where_there_is_only_a_text_it_is_edited_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "sed -i s/make/true/")
     with person(b""):
-        wanted = consent.settle(face.Asked(("approve", "3", "--edit")), consent.Question(b"", b"", b"make"), unheard)
+        wanted = confirm.ask_user(
+            command_protocol.CommandRequest(("approve", "3", "--edit")),
+            confirm.ConfirmationRequest(b"", b"", b"make"),
+            unheard,
+        )
     assert wanted is not None and wanted.given is not None
     assert wanted.given.data == b"true"
 
 
 def test_a_confirmed_command_line_is_carried_again_with_yes(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
     with person(b"y\n"), daemon(folder, REFUSED, DONE) as (path, heard):
-        assert courier.carry(path, face.Asked(("db", "restore", "--", "-old"))) == 0
+        assert fast_client.send_command(path, command_protocol.CommandRequest(("db", "restore", "--", "-old"))) == 0
     assert [asked.argv for asked in heard] == [
         ("db", "restore", "--", "-old"),
         ("db", "restore", "--yes", "--", "-old"),
@@ -160,14 +168,14 @@ def test_a_confirmed_command_line_is_carried_again_with_yes(folder: str, capfd: 
 
 def test_a_declined_one_is_not_carried_again(folder: str) -> None:
     with person(b"n\n") as terminal, daemon(folder, REFUSED) as (path, heard):
-        assert courier.carry(path, face.Asked(("db", "restore"))) == 2
+        assert fast_client.send_command(path, command_protocol.CommandRequest(("db", "restore"))) == 2
         assert b"visor:" not in seen(terminal, b"Nothing was done.")
     assert len(heard) == 1
 
 
 def test_where_nobody_can_be_asked_the_refusal_is_the_answer(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
     with daemon(folder, REFUSED) as (path, _):
-        assert courier.carry(path, face.Asked(("db", "restore"))) == 2
+        assert fast_client.send_command(path, command_protocol.CommandRequest(("db", "restore"))) == 2
     assert capfd.readouterr() == ("", "visor: this changes ~/.bashrc\n")
 
 
@@ -175,19 +183,19 @@ class Careful(Struct, frozen=True, kw_only=True):
     yes: bool = False
 
 
-async def _careful(_world: object, wanted: Careful) -> version.Version:
+async def _careful(_world: object, wanted: Careful) -> version.VersionResult:
     if not wanted.yes:
-        raise Unconfirmed("this changes ~/.bashrc", shown="+ a line\x1b[2J")
-    return version.Version(version="done", schema_version=1, python="3", platform="x")
+        raise ConfirmationRequired("this changes ~/.bashrc", shown="+ a line\x1b[2J")
+    return version.VersionResult(version="done", schema_version=1, python="3", platform="x")
 
 
 def test_what_runs_without_a_daemon_is_asked_in_the_same_way(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(version, "OP", msgspec.structs.replace(version.OP, Input=Careful, run=_careful))
+    monkeypatch.setattr(version, "OP", msgspec.structs.replace(version.OP, args_type=Careful, run=_careful))
     with person(b"y\n") as terminal:
-        assert fallback.run(face.Asked(("version",)), courier.YOURSELF) == 0
+        assert fallback.run_without_daemon(command_protocol.CommandRequest(("version",)), fast_client.RUN_LOCALLY) == 0
         assert seen(terminal, b"+ a line\r\nthis changes ~/.bashrc\r\nGo on?")
     assert "done" in capfd.readouterr().out
-    assert fallback.run(face.Asked(("version",)), courier.YOURSELF) == 2
-    assert capfd.readouterr().err == f"+ a line\nvisor: this changes ~/.bashrc\nhint: {Unconfirmed.hint}\n"
+    assert fallback.run_without_daemon(command_protocol.CommandRequest(("version",)), fast_client.RUN_LOCALLY) == 2
+    assert capfd.readouterr().err == f"+ a line\nvisor: this changes ~/.bashrc\nhint: {ConfirmationRequired.hint}\n"

@@ -19,9 +19,9 @@ def named(monkeypatch: pytest.MonkeyPatch):
 
 def test_visual_goes_before_editor_and_may_have_words(named) -> None:
     named(VISUAL="sed -i s/old/new/", EDITOR="false")
-    assert editor.edited(b"old text\nof two lines") == b"new text\nof two lines"
+    assert editor.edit_text(b"old text\nof two lines") == b"new text\nof two lines"
     named(EDITOR="sed -i s/old/newer/")
-    assert editor.edited(b"old") == b"newer"
+    assert editor.edit_text(b"old") == b"newer"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_visual_goes_before_editor_and_may_have_words(named) -> None:
 )
 def test_no_new_text_is_told_with_its_reason(named, capfd: pytest.CaptureFixture[str], program: str, why: str) -> None:
     named(EDITOR=program)
-    assert editor.edited(b"make") is None
+    assert editor.edit_text(b"make") is None
     assert why in capfd.readouterr().err
 
 
@@ -45,12 +45,12 @@ def test_the_text_is_in_a_private_file_that_does_not_stay(named, tmp_path: Path)
     script.write_text(f'#!/bin/sh\nstat -c "%a %n" "$1" > {tmp_path}/seen; echo more >> "$1"\n')
     script.chmod(0o700)
     named(EDITOR=str(script))
-    assert editor.edited(b"make") == b"make\nmore"
+    assert editor.edit_text(b"make") == b"make\nmore"
     mode, path = (tmp_path / "seen").read_text().split()
     assert (mode, os.path.exists(path)) == ("600", False)
 
 
 def test_several_lines_need_an_editor(named, capfd: pytest.CaptureFixture[str]) -> None:
     named()
-    assert editor.edited(b"one\ntwo") is None
+    assert editor.edit_text(b"one\ntwo") is None
     assert "set VISUAL or EDITOR" in capfd.readouterr().err

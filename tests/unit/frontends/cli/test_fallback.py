@@ -7,41 +7,40 @@ import pytest
 
 from termvisor.client.daemon_process import is_running
 from termvisor.errors import NewerDatabase
-from termvisor.frontends.cli import fallback
-from termvisor.frontends.cli import fast_client as courier
-from termvisor.protocol.command_protocol import Asked
-from tests.compiled import lend
-from tests.unit.memory import private_places, visor
+from termvisor.frontends.cli import fallback, fast_client
+from termvisor.protocol.command_protocol import CommandRequest
+from tests.pattern_cache import install_pattern_cache
+from tests.unit.fake_daemon import make_private_paths, run_visor
 
 
 @pytest.mark.parametrize("words", [("version",), ("help",), (), ("robot",), ("robot", "quick-start"), ("--version",)])
 def test_what_needs_no_daemon_is_answered_without_starting_one(folder: str, words: tuple[str, ...]) -> None:
-    places = private_places(folder)
-    status, out, errors = visor(places, *words)
+    places = make_private_paths(folder)
+    status, out, errors = run_visor(places, *words)
     assert (status, errors) == (0, "")
     assert out
     assert not is_running(places)
 
 
 def test_an_unknown_command_starts_nothing_and_names_the_nearest(folder: str) -> None:
-    places = private_places(folder)
-    status, out, errors = visor(places, "serach", "x")
+    places = make_private_paths(folder)
+    status, out, errors = run_visor(places, "serach", "x")
     assert (status, out) == (2, "")
     assert "search" in errors
     assert not os.path.exists(places.runtime_dir)
 
 
 def test_a_command_that_needs_a_daemon_starts_it_and_goes_on(folder: str) -> None:
-    places = private_places(folder)
-    lend(places)
+    places = make_private_paths(folder)
+    install_pattern_cache(places)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
     try:
-        status, out, errors = visor(places, "robot", "state", **nowhere)
+        status, out, errors = run_visor(places, "robot", "state", **nowhere)
         assert (status, errors) == (0, "")
         assert msgspec.json.decode(out)["ok"]
         assert is_running(places)
     finally:
-        visor(places, "down", **nowhere)
+        run_visor(places, "down", **nowhere)
 
 
 def test_a_daemon_that_cannot_start_is_told_in_the_words_of_the_face(
@@ -51,13 +50,13 @@ def test_a_daemon_that_cannot_start_is_told_in_the_words_of_the_face(
         raise NewerDatabase("the database is newer")
 
     monkeypatch.setattr(fallback, "ensure_running", refuse)
-    assert fallback.run(Asked(("state",), is_robot=True), courier.NOBODY) == 74
+    assert fallback.run_without_daemon(CommandRequest(("state",), is_robot=True), fast_client.NO_DAEMON) == 74
     envelope = msgspec.json.decode(capfd.readouterr().out)
     assert (envelope["ok"], envelope["error"]["code"]) == (False, "newer_database")
-    assert fallback.run(Asked(("list-panes",)), courier.NOBODY) == 74
+    assert fallback.run_without_daemon(CommandRequest(("list-panes",)), fast_client.NO_DAEMON) == 74
     assert capfd.readouterr().err.startswith("visor: the database is newer\n")
 
 
 def test_an_answer_that_broke_off_is_told(capfd: pytest.CaptureFixture[str]) -> None:
-    assert fallback.run(Asked(("state",), is_robot=True), courier.LOST) == 69
+    assert fallback.run_without_daemon(CommandRequest(("state",), is_robot=True), fast_client.CONNECTION_LOST) == 69
     assert msgspec.json.decode(capfd.readouterr().out)["error"]["code"] == "unavailable"

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from termvisor.frontends.cli import fast_client as courier
-from termvisor.protocol import command_protocol as face
-from termvisor.settings import Places, places
+from termvisor.frontends.cli import fast_client
+from termvisor.protocol import command_protocol
+from termvisor.settings import Paths, resolve_paths
 
 ENVIRONMENTS: list[Mapping[str, str]] = [
     {},
@@ -24,8 +24,8 @@ ENVIRONMENTS: list[Mapping[str, str]] = [
 
 @pytest.mark.parametrize("environ", ENVIRONMENTS, ids=range(len(ENVIRONMENTS)))
 def test_it_knows_the_same_places_as_the_settings(environ: Mapping[str, str]) -> None:
-    assert courier.socket_path(environ) == places(environ).daemon_socket
-    assert courier.config_path(environ) == places(environ).config_file
+    assert fast_client.get_socket_path(environ) == resolve_paths(environ).daemon_socket
+    assert fast_client.get_config_path(environ) == resolve_paths(environ).config_file
 
 
 @contextmanager
@@ -51,48 +51,59 @@ def _talk(server: socket.socket, answer: bytes) -> None:
 def test_output_goes_to_stdout_errors_to_stderr_and_the_status_comes_back(
     folder: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    answer = face.frame(b"a", 1) + face.output(b"o", b"out\n") + face.output(b"e", b"err\n") + face.frame(b"x", 4)
+    answer = (
+        command_protocol.encode_frame(b"a", 1)
+        + command_protocol.encode_output(b"o", b"out\n")
+        + command_protocol.encode_output(b"e", b"err\n")
+        + command_protocol.encode_frame(b"x", 4)
+    )
     with stranger(folder, answer) as path:
-        assert courier.carry(path, face.Asked(("get-text", "9"))) == 4
+        assert fast_client.send_command(path, command_protocol.CommandRequest(("get-text", "9"))) == 4
     assert capfd.readouterr() == ("out\n", "err\n")
 
 
-def test_a_real_daemon_answers(daemon: Places, capfd: pytest.CaptureFixture[str]) -> None:
-    assert courier.carry(daemon.daemon_socket, face.Asked(("get-text", "2"))) == 0
+def test_a_real_daemon_answers(daemon: Paths, capfd: pytest.CaptureFixture[str]) -> None:
+    assert fast_client.send_command(daemon.daemon_socket, command_protocol.CommandRequest(("get-text", "2"))) == 0
     assert capfd.readouterr().out == "hello from 2\n"
 
 
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [
-        (face.frame(b"a", 1) + face.frame(b"l", 0), courier.YOURSELF),
-        (face.frame(b"a", 1) + face.output(b"o", b"half an ans"), courier.LOST),
-        (b"", courier.NOBODY),
-        (b"HTTP/1.1 400 Bad Request with a long line", courier.LOST),
+        (command_protocol.encode_frame(b"a", 1) + command_protocol.encode_frame(b"l", 0), fast_client.RUN_LOCALLY),
+        (
+            command_protocol.encode_frame(b"a", 1) + command_protocol.encode_output(b"o", b"half an ans"),
+            fast_client.CONNECTION_LOST,
+        ),
+        (b"", fast_client.NO_DAEMON),
+        (b"HTTP/1.1 400 Bad Request with a long line", fast_client.CONNECTION_LOST),
     ],
 )
 def test_what_is_no_answer_has_a_name(folder: str, answer: bytes, outcome: int) -> None:
     with stranger(folder, answer) as path:
-        assert courier.collect(path, face.Asked(("x",)), lambda _kind, _data: None) == outcome
+        assert fast_client.exchange(path, command_protocol.CommandRequest(("x",)), lambda _kind, _data: None) == outcome
 
 
 def test_nobody_listens(folder: str) -> None:
-    assert courier.carry(f"{folder}/s", face.Asked(("x",))) == courier.NOBODY
+    assert fast_client.send_command(f"{folder}/s", command_protocol.CommandRequest(("x",))) == fast_client.NO_DAEMON
 
 
 def test_a_daemon_that_does_not_even_acknowledge_is_given_up(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courier, "_HEARD_WITHIN", 0.05)
+    monkeypatch.setattr(fast_client, "_ACKNOWLEDGE_TIMEOUT_S", 0.05)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/s")
         server.listen()
-        assert courier.carry(f"{folder}/s", face.Asked(("x",))) == courier.LOST
+        assert (
+            fast_client.send_command(f"{folder}/s", command_protocol.CommandRequest(("x",)))
+            == fast_client.CONNECTION_LOST
+        )
 
 
 def test_everything_is_written_also_where_writing_does_not_block() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     data = os.urandom(1_000_000)
-    thread = threading.Thread(target=lambda: (courier.write(writer, data), os.close(writer)))
+    thread = threading.Thread(target=lambda: (fast_client.write_all(writer, data), os.close(writer)))
     thread.start()
     with os.fdopen(reader, "rb") as file:
         assert file.read() == data
@@ -103,15 +114,19 @@ def test_a_reader_that_left_is_told_to_the_caller() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with pytest.raises(BrokenPipeError):
-        courier.write(writer, b"x")
+        fast_client.write_all(writer, b"x")
     os.close(writer)
 
 
 def test_an_answer_can_go_to_a_private_file(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
     path = f"{folder}/out"
-    answer = face.output(b"f", path.encode()) + face.output(b"o", b"to the file") + face.frame(b"x", 0)
+    answer = (
+        command_protocol.encode_output(b"f", path.encode())
+        + command_protocol.encode_output(b"o", b"to the file")
+        + command_protocol.encode_frame(b"x", 0)
+    )
     with stranger(folder, answer) as daemon:
-        assert courier.carry(daemon, face.Asked(("export",))) == 0
+        assert fast_client.send_command(daemon, command_protocol.CommandRequest(("export",))) == 0
     with open(path, encoding="ascii") as file:
         assert file.read() == "to the file"
     assert os.stat(path).st_mode & 0o777 == 0o600
@@ -119,7 +134,14 @@ def test_an_answer_can_go_to_a_private_file(folder: str, capfd: pytest.CaptureFi
 
 
 def test_a_file_that_cannot_be_opened_is_said(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
-    answer = face.output(b"f", f"{folder}/no/such/out".encode()) + face.output(b"o", b"x") + face.frame(b"x", 0)
+    answer = (
+        command_protocol.encode_output(b"f", f"{folder}/no/such/out".encode())
+        + command_protocol.encode_output(b"o", b"x")
+        + command_protocol.encode_frame(b"x", 0)
+    )
     with stranger(folder, answer) as daemon:
-        assert courier.carry(daemon, face.Asked(("export",))) == courier.CANNOT_WRITE
+        assert (
+            fast_client.send_command(daemon, command_protocol.CommandRequest(("export",)))
+            == fast_client.CANNOT_WRITE_STATUS
+        )
     assert "cannot be written: No such file" in capfd.readouterr().err

@@ -2,22 +2,22 @@
 
 import pytest
 
-from termvisor.__main__ import OWN
-from termvisor.frontends.cli import local_commands as own
+from termvisor.__main__ import LOCAL_COMMANDS
+from termvisor.frontends.cli import local_commands
 
 
 def test_the_entry_knows_them_all() -> None:
-    assert set(OWN) == set(own.COMMANDS)
+    assert set(LOCAL_COMMANDS) == set(local_commands.LOCAL_COMMANDS)
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", LOCAL_COMMANDS)
 def test_each_explains_itself(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert own.run([name, "--help"]) == 0
+    assert local_commands.run_local_command([name, "--help"]) == 0
     text = capfd.readouterr().out
     assert text.startswith(f"visor {name}")
-    assert own.COMMANDS[name].doc in text
+    assert local_commands.LOCAL_COMMANDS[name].doc in text
 
 
 def test_a_wrong_option_is_told_with_the_right_one(capfd: pytest.CaptureFixture[str]) -> None:
-    assert own.run(["up", "--intervall", "1"]) == 2
+    assert local_commands.run_local_command(["up", "--intervall", "1"]) == 2
     assert "--interval" in capfd.readouterr().err

@@ -6,29 +6,29 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.frontends.cli.read_input import MOST, read
-from termvisor.settings import Places
-from termvisor.system.subprocesses import ask
-from tests.unit.memory import env, visor
+from termvisor.frontends.cli.read_input import MAX_INPUT_BYTES, read_input
+from termvisor.settings import Paths
+from termvisor.system.subprocesses import run_and_capture
+from tests.unit.fake_daemon import build_environment, run_visor
 from tests.unit.test_main import HEAVY
 
 
 def test_a_file_is_read_to_the_byte(tmp_path: Path) -> None:
     data = bytes(range(256)) * 3
     (tmp_path / "f").write_bytes(data)
-    assert read(os.fsencode(tmp_path / "f")).data == data
+    assert read_input(os.fsencode(tmp_path / "f")).data == data
 
 
 def test_of_an_endless_file_only_so_much_is_read_that_it_is_too_long() -> None:
-    assert len(read(b"/dev/zero").data) == MOST
+    assert len(read_input(b"/dev/zero").data) == MAX_INPUT_BYTES
 
 
 @pytest.mark.parametrize(("name", "why"), [("none", "No such file"), (".", "Is a directory")])
 def test_what_cannot_be_read_is_told(tmp_path: Path, name: str, why: str) -> None:
-    assert why in read(os.fsencode(tmp_path / name)).trouble
+    assert why in read_input(os.fsencode(tmp_path / name)).trouble
 
 
-def test_the_command_takes_a_text_from_stdin_and_imports_nothing_for_it(daemon: Places) -> None:
+def test_the_command_takes_a_text_from_stdin_and_imports_nothing_for_it(daemon: Paths) -> None:
     script = (
         "import sys; from termvisor.__main__ import main\n"
         "sys.argv = ['visor', 'robot', 'send', '1', '-']\n"
@@ -36,16 +36,18 @@ def test_the_command_takes_a_text_from_stdin_and_imports_nothing_for_it(daemon: 
         "sys.stderr.write(' '.join(sys.modules))\n"
         "sys.exit(status)"
     )
-    status, out, imported = ask([sys.executable, "-c", script], stdin=b"make test\n", env=env(daemon))
+    status, out, imported = run_and_capture(
+        [sys.executable, "-c", script], stdin=b"make test\n", env=build_environment(daemon)
+    )
     assert (status, HEAVY & set(imported.decode().split())) == (0, set())
     assert b'"status":"done"' in out
 
 
-def test_a_wrong_file_is_told_in_the_words_of_the_face(daemon: Places, tmp_path: Path) -> None:
+def test_a_wrong_file_is_told_in_the_words_of_the_face(daemon: Paths, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"ab\xff")
-    assert visor(daemon, "send", "1", "--file", str(tmp_path / "f"))[2].startswith(
+    assert run_visor(daemon, "send", "1", "--file", str(tmp_path / "f"))[2].startswith(
         f"visor: {tmp_path}/f is not UTF-8 at byte 2\n"
     )
-    status, out, _ = visor(daemon, "robot", "send", "1", "--file", str(tmp_path / "none"))
+    status, out, _ = run_visor(daemon, "robot", "send", "1", "--file", str(tmp_path / "none"))
     assert status == 2
     assert "cannot be read: No such file" in out

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.frontends.cli.terminal_info import colour_wish, look
+from termvisor.frontends.cli.terminal_info import choose_colour_mode, detect_terminal
 
 
 @pytest.fixture
@@ -27,20 +27,20 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_terminal_has_its_width_and_colours(terminal: int, home: dict[str, str]) -> None:
-    seen = look(home, terminal)
+    seen = detect_terminal(home, terminal)
     assert (seen.width, seen.is_terminal, seen.colour) == (132, True, True)
 
 
 def test_columns_in_the_environment_win(terminal: int, home: dict[str, str]) -> None:
-    assert look(home | {"COLUMNS": "60"}, terminal).width == 60
-    assert look(home | {"COLUMNS": "wide"}, terminal).width == 132
+    assert detect_terminal(home | {"COLUMNS": "60"}, terminal).width == 60
+    assert detect_terminal(home | {"COLUMNS": "wide"}, terminal).width == 132
 
 
 def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -> None:
     reader, writer = os.pipe()
-    seen = look(home | {"COLUMNS": "60"}, writer)
+    seen = detect_terminal(home | {"COLUMNS": "60"}, writer)
     assert (seen.width, seen.is_terminal, seen.colour) == (0, False, False)
-    assert look(home | {"VISOR_COLOUR": "always"}, writer).colour
+    assert detect_terminal(home | {"VISOR_COLOUR": "always"}, writer).colour
     os.close(reader)
     os.close(writer)
 
@@ -55,11 +55,11 @@ def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -
     ],
 )
 def test_the_environment_says_what_is_wished(environ: dict[str, str], home: dict[str, str], wish: str) -> None:
-    assert colour_wish(home | environ) == wish
+    assert choose_colour_mode(home | environ) == wish
 
 
 def test_else_the_config_file_says_it(tmp_path: Path, home: dict[str, str]) -> None:
     (tmp_path / "config.toml").write_text('colour = "never"\n')
-    assert colour_wish(home) == "never"
+    assert choose_colour_mode(home) == "never"
     (tmp_path / "config.toml").write_text("nonsense")
-    assert colour_wish(home) == "auto"
+    assert choose_colour_mode(home) == "auto"

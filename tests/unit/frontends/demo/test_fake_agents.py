@@ -5,9 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from termvisor.agents.adapters import claude_code
-from termvisor.agents.adapters import codex as real_codex
-from termvisor.frontends.demo.fake_agents import AGENTS, Beat, Play, claude, codex, keys_of
+from termvisor.agents.adapters import claude_code, codex
+from termvisor.frontends.demo.fake_agents import (
+    DEMO_AGENTS,
+    AgentScript,
+    ScreenBeat,
+    play_claude,
+    play_codex,
+    split_keys,
+)
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 
@@ -18,9 +24,9 @@ _SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class House:
     """Sits before a play, types, and reads the screen."""
 
-    def __init__(self, play: Callable[[Callable[[], tuple[int, int]]], Play]):
+    def __init__(self, play: Callable[[Callable[[], tuple[int, int]]], AgentScript]):
         self._play = play(lambda: (WIDTH, HEIGHT))
-        self._beat: Beat = next(self._play)
+        self._beat: ScreenBeat = next(self._play)
         self.marks = self._screen = ""
         self.keep()
 
@@ -51,11 +57,11 @@ class House:
 
 
 def seen(house: House) -> str | None:
-    return claude_code.ADAPTER.look(house.screen).state
+    return claude_code.ADAPTER.classify_screen(house.screen).state
 
 
 def test_claude_works_asks_waits_for_an_answer_and_is_done() -> None:
-    house = House(claude)
+    house = House(play_claude)
     house.until("Pondering")
     assert seen(house) == "running"
     house.until("Do you want to proceed?")
@@ -68,7 +74,7 @@ def test_claude_works_asks_waits_for_an_answer_and_is_done() -> None:
 
 @pytest.mark.parametrize("keys", [b"\x1b", b"3", b"\x1b[B\x1b[B\r", b"\x1b[B\x1b[B\x1b[B\x1b[A\x1b[B\r"])
 def test_claude_takes_a_no(keys: bytes) -> None:
-    house = House(claude)
+    house = House(play_claude)
     house.until("Do you want to proceed?")
     house.type(keys)
     house.until("User rejected the command")
@@ -77,23 +83,25 @@ def test_claude_takes_a_no(keys: bytes) -> None:
 
 @pytest.mark.parametrize("keys", [b"\r", b"1", b"\x1b[B\r", b"x9\r"])
 def test_claude_takes_a_yes(keys: bytes) -> None:
-    house = House(claude)
+    house = House(play_claude)
     house.until("Do you want to proceed?")
     house.type(keys)
     house.until("Ran 1 shell command")
 
 
 def test_codex_works_and_says_so_to_the_terminal() -> None:
-    house = House(codex)
+    house = House(play_codex)
     house.until("Working (3s")
-    assert real_codex.ADAPTER.look(house.screen).state == "running"
+    assert codex.ADAPTER.classify_screen(house.screen).state == "running"
     assert "state=working:app=codex" in house.marks
     house.until("Worked for 25s")
-    assert real_codex.ADAPTER.look(house.screen).state == "completed"
+    assert codex.ADAPTER.classify_screen(house.screen).state == "completed"
     assert house.marks.index("state=working") < house.marks.index("state=done")
 
 
-@pytest.mark.parametrize(("play", "work", "told"), [(claude, "Pondering", "Interrupted"), (codex, "Working", "■")])
+@pytest.mark.parametrize(
+    ("play", "work", "told"), [(play_claude, "Pondering", "Interrupted"), (play_codex, "Working", "■")]
+)
 def test_escape_interrupts_work(play, work: str, told: str) -> None:
     house = House(play)
     house.until(work)
@@ -102,7 +110,7 @@ def test_escape_interrupts_work(play, work: str, told: str) -> None:
 
 
 def test_what_is_typed_stands_in_the_composer_and_enter_makes_it_the_next_task() -> None:
-    house = House(codex)
+    house = House(play_codex)
     house.until("Worked for 25s")
     for key in (b"write \xc3\xa4", b"x", b"\x7f", b" test"):
         house.type(key)
@@ -127,7 +135,7 @@ def test_what_is_typed_stands_in_the_composer_and_enter_makes_it_the_next_task()
     ],
 )
 def test_it_leaves_when_it_is_told_to(name: str, keys: list[bytes]) -> None:
-    house = House(AGENTS[name])
+    house = House(DEMO_AGENTS[name])
     house.until("Pondering" if name == "claude" else "Working")
     house.type(b"\x1b")
     house.until("nterrupted")
@@ -138,5 +146,5 @@ def test_it_leaves_when_it_is_told_to(name: str, keys: list[bytes]) -> None:
 
 
 def test_keys_are_told_apart_however_they_come() -> None:
-    assert keys_of(b"ab\x1b[A\x1b\r\x1bOPc") == [b"ab", b"\x1b[A", b"\x1b", b"\r", b"\x1bOP", b"c"]
-    assert keys_of(b"") == []
+    assert split_keys(b"ab\x1b[A\x1b\r\x1bOPc") == [b"ab", b"\x1b[A", b"\x1b", b"\r", b"\x1bOP", b"c"]
+    assert split_keys(b"") == []

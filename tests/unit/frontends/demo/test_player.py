@@ -2,12 +2,12 @@
 
 import pytest
 
-from termvisor.frontends.demo.player import act, play
+from termvisor.frontends.demo.player import play_agent, play_scene
 
 
 def test_text_is_printed_beat_by_beat_with_rests_between(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     rests: list[float] = []
-    play(iter([("a⠋\r\n", 0.5), ("b", 2.0)]), rests.append)
+    play_scene(iter([("a⠋\r\n", 0.5), ("b", 2.0)]), rests.append)
     assert capfdbinary.readouterr().out == "a⠋\r\nb".encode()
     assert rests == [0.5, 2.0]
 
@@ -24,6 +24,6 @@ def test_an_agent_is_told_the_keys_that_came_and_ends_by_itself(capfdbinary: pyt
         rests.append(seconds)
         return f"{len(rests)}".encode()
 
-    act(agent(), listen)
+    play_agent(agent(), listen)
     assert capfdbinary.readouterr().out == b"ab"
     assert (heard, rests) == ([b"1", b"2"], [1.0, None])

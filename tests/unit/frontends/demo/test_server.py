@@ -7,41 +7,41 @@ import pytest
 
 from termvisor.errors import MuxError
 from termvisor.frontends.demo import server
-from termvisor.settings import Places, Settings
-from termvisor.system.polling import until
-from termvisor.testing.tmux import PrivateTmux
-from tests.unit.memory import private_places
+from termvisor.settings import Paths, Settings
+from termvisor.system.polling import wait_until
+from termvisor.testing.private_tmux import PrivateTmux
+from tests.unit.fake_daemon import make_private_paths
 
 
 @pytest.fixture
-def places(folder: str) -> Iterator[Places]:
-    where = private_places(folder)
+def places(folder: str) -> Iterator[Paths]:
+    where = make_private_paths(folder)
     yield where
-    server.stop(where, Settings())
+    server.stop_demo(where, Settings())
 
 
-def test_each_window_plays_its_scene(places: Places) -> None:
-    assert server.start(places, Settings())
+def test_each_window_plays_its_scene(places: Paths) -> None:
+    assert server.start_demo(places, Settings())
     tmux = PrivateTmux(places.demo_socket)
     listed = tmux(
         "list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_width}x#{pane_height} #{history_limit}"
     )
     assert listed.split("\n") == [f"demo {name} 110x30 50000" for name in server.WINDOWS]
-    assert until(lambda: "kingfisher" in tmux("capture-pane", "-p", "-t", "demo:build"), 20.0)
-    assert until(lambda: "Do you want to proceed?" in tmux("capture-pane", "-p", "-t", "demo:claude"), 20.0)
-    assert until(lambda: "indexer" in tmux("capture-pane", "-p", "-t", "demo:top"), 20.0)
+    assert wait_until(lambda: "kingfisher" in tmux("capture-pane", "-p", "-t", "demo:build"), 20.0)
+    assert wait_until(lambda: "Do you want to proceed?" in tmux("capture-pane", "-p", "-t", "demo:claude"), 20.0)
+    assert wait_until(lambda: "indexer" in tmux("capture-pane", "-p", "-t", "demo:top"), 20.0)
 
 
-def test_it_starts_once_and_stops_without_a_trace(places: Places) -> None:
-    assert server.start(places, Settings())
+def test_it_starts_once_and_stops_without_a_trace(places: Paths) -> None:
+    assert server.start_demo(places, Settings())
     assert server.is_running(places)
-    assert not server.start(places, Settings())
-    assert server.stop(places, Settings())
+    assert not server.start_demo(places, Settings())
+    assert server.stop_demo(places, Settings())
     assert not server.is_running(places)
     assert not os.path.exists(places.demo_socket)
-    assert not server.stop(places, Settings())
+    assert not server.stop_demo(places, Settings())
 
 
-def test_what_tmux_says_against_it_is_told(places: Places) -> None:
+def test_what_tmux_says_against_it_is_told(places: Paths) -> None:
     with pytest.raises(MuxError, match="the demo's tmux server"):
-        server.start(places, Settings(tmux_program="false"))
+        server.start_demo(places, Settings(tmux_program="false"))

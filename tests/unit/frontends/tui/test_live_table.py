@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from termvisor.client import daemon_process as start
-from termvisor.settings import Places
-from termvisor.system.polling import until
-from termvisor.testing.tmux import PrivateTmux, private_tmux
-from tests.unit.memory import command, env, memory_daemon, reap
+from termvisor.client import daemon_process
+from termvisor.settings import Paths
+from termvisor.system.polling import wait_until
+from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
+from tests.unit.fake_daemon import build_daemon_command, build_environment, reap_daemons, run_fake_daemon
 
 
 class Reader:
@@ -25,36 +25,38 @@ class Reader:
         self.tmux("send-keys", "-t", self.pane, *keys)
 
     def sees(self, check: Callable[[list[str]], bool]) -> None:
-        assert until(lambda: check(self.screen()), 20.0, every=0.05), "\n".join(self.screen())
+        assert wait_until(lambda: check(self.screen()), 20.0, interval_s=0.05), "\n".join(self.screen())
 
     def sees_text(self, text: str) -> None:
         self.sees(lambda rows: text in "\n".join(rows))
 
 
 @contextmanager
-def reader(folder: str, places: Places, *, width: int = 120, height: int = 24) -> Iterator[Reader]:
-    names = [f"{name}={value}" for name, value in env(places).items() if name.startswith(("VISOR_", "PATH"))]
+def reader(folder: str, places: Paths, *, width: int = 120, height: int = 24) -> Iterator[Reader]:
+    names = [
+        f"{name}={value}" for name, value in build_environment(places).items() if name.startswith(("VISOR_", "PATH"))
+    ]
     words = ["env", *names, sys.executable, "-m", "termvisor", "up", "--interval", "0.2"]
-    with private_tmux(folder) as tmux:
-        pane = tmux.start(command=f"{shlex.join(words)}; echo left with $?; cat", width=width, height=height)
+    with run_private_tmux(folder) as tmux:
+        pane = tmux.start_session(command=f"{shlex.join(words)}; echo left with $?; cat", width=width, height=height)
         yield Reader(tmux, pane)
 
 
 def test_it_shows_the_panes_and_our_cost_and_leaves_the_terminal_as_it_was(folder: str) -> None:
-    with memory_daemon(folder) as places, reader(folder, places) as one:
+    with run_fake_daemon(folder) as places, reader(folder, places) as one:
         one.sees_text("3:window-3")
         rows = one.screen()
         assert rows[0].startswith("daemon 41.0 MB")
         assert rows[2].split()[:2] == ["ID", "SESSION"]
-        assert one.tmux.ask(one.pane, "#{alternate_on}#{cursor_flag}") == "10"
+        assert one.tmux.read_format(one.pane, "#{alternate_on}#{cursor_flag}") == "10"
         one.press("q")
         one.sees_text("left with 0")
         assert one.screen()[0].startswith("Still running: daemon (pid ")
-        assert one.tmux.ask(one.pane, "#{alternate_on}#{cursor_flag}") == "01"
+        assert one.tmux.read_format(one.pane, "#{alternate_on}#{cursor_flag}") == "01"
 
 
 def test_ctrl_c_leaves_without_a_traceback(folder: str) -> None:
-    with memory_daemon(folder) as places, reader(folder, places) as one:
+    with run_fake_daemon(folder) as places, reader(folder, places) as one:
         one.sees_text("window-3")
         one.press("C-c")
         one.sees_text("left with 0")
@@ -62,7 +64,7 @@ def test_ctrl_c_leaves_without_a_traceback(folder: str) -> None:
 
 
 def test_hundreds_of_panes_are_scrolled(folder: str) -> None:
-    with memory_daemon(folder, panes=300) as places, reader(folder, places) as one:
+    with run_fake_daemon(folder, panes=300) as places, reader(folder, places) as one:
         one.sees_text("1-20 of 300 panes")
         one.press("NPage")
         one.sees_text("21-40 of 300 panes")
@@ -75,7 +77,7 @@ def test_hundreds_of_panes_are_scrolled(folder: str) -> None:
 
 
 def test_it_follows_the_size_of_the_terminal(folder: str) -> None:
-    with memory_daemon(folder) as places, reader(folder, places) as one:
+    with run_fake_daemon(folder) as places, reader(folder, places) as one:
         one.sees_text("window-3")
         one.tmux("resize-window", "-t", one.pane, "-x", "50", "-y", "5")
         one.sees(lambda rows: len(rows) <= 5 and rows[0].startswith("ID") and "work" in rows[1])
@@ -84,12 +86,12 @@ def test_it_follows_the_size_of_the_terminal(folder: str) -> None:
 
 
 def test_it_outlives_the_daemon_and_takes_it_up_again(folder: str) -> None:
-    with memory_daemon(folder) as places, reader(folder, places) as one:
+    with run_fake_daemon(folder) as places, reader(folder, places) as one:
         one.sees_text("window-3")
-        start.stop(places)
-        reap()
+        daemon_process.stop_daemon(places)
+        reap_daemons()
         one.sees_text("waiting for the daemon")
         assert "window-3" in "\n".join(one.screen())
-        start.ensure_running(places, command=command(panes=4))
+        daemon_process.ensure_running(places, command=build_daemon_command(panes=4))
         one.sees_text("window-4")
         one.sees(lambda rows: rows[0].startswith("daemon 41.0 MB"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from termvisor.frontends.tui.raw_terminal import Terminal
+from termvisor.frontends.tui.raw_terminal import RawTerminal
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def pty() -> Iterator[tuple[int, int]]:
 def test_mode_screen_and_signals_are_as_before_also_after_an_error(pty: tuple[int, int]) -> None:
     main, side = pty
     before, handler = termios.tcgetattr(side), signal.getsignal(signal.SIGTERM)
-    with pytest.raises(ZeroDivisionError), Terminal(side, side):
+    with pytest.raises(ZeroDivisionError), RawTerminal(side, side):
         assert not termios.tcgetattr(side)[3] & (termios.ECHO | termios.ICANON)
         raise ZeroDivisionError
     assert termios.tcgetattr(side) == before
@@ -34,10 +34,10 @@ def test_mode_screen_and_signals_are_as_before_also_after_an_error(pty: tuple[in
 
 def test_keys_are_heard_as_they_are_pressed(pty: tuple[int, int]) -> None:
     main, side = pty
-    with Terminal(side, side) as terminal:
+    with RawTerminal(side, side) as terminal:
         os.write(main, b"j")
-        assert terminal.wait(60.0) == b"j"
-        assert terminal.wait(0.0) is None
+        assert terminal.wait_for_keys(60.0) == b"j"
+        assert terminal.wait_for_keys(0.0) is None
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_keys_are_heard_as_they_are_pressed(pty: tuple[int, int]) -> None:
 )
 def test_a_signal_ends_the_wait(pty: tuple[int, int], number: int, is_over: bool) -> None:
     _, side = pty
-    with Terminal(side, side) as terminal:
+    with RawTerminal(side, side) as terminal:
         os.kill(os.getpid(), number)
-        assert terminal.wait(60.0) is None
-        assert terminal.is_over == is_over
+        assert terminal.wait_for_keys(60.0) is None
+        assert terminal.is_closed == is_over

@@ -3,7 +3,7 @@ from typing import get_args
 import pytest
 
 from termvisor.model.action.action import (
-    RISKS,
+    RISK_BY_ACTION_KIND,
     Action,
     Activate,
     Attach,
@@ -12,10 +12,10 @@ from termvisor.model.action.action import (
     SendKeys,
     SendText,
     Spawn,
-    acts_on,
-    kind_of,
-    pane_of,
-    risk_of,
+    assess_risk,
+    find_action_pane,
+    find_checked_pane,
+    get_action_kind,
 )
 from termvisor.model.ids import PaneId
 
@@ -24,7 +24,7 @@ PANE = PaneId(7)
 
 def test_every_kind_has_a_risk() -> None:
     kinds = {str(cls.__struct_config__.tag) for cls in get_args(Action)}
-    assert kinds <= set(RISKS)
+    assert kinds <= set(RISK_BY_ACTION_KIND)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,19 @@ def test_every_kind_has_a_risk() -> None:
     ],
 )
 def test_an_action_has_a_kind_and_a_risk(action: Action, kind: str, risk: str) -> None:
-    assert (kind_of(action), risk_of(action)) == (kind, risk)
+    assert (get_action_kind(action), assess_risk(action)) == (kind, risk)
 
 
 def test_the_pane_that_is_acted_on_is_known() -> None:
-    assert pane_of(SendText(pane=PANE, text="x")) == PANE
-    assert pane_of(Spawn(where="pane", beside=PANE)) == PANE
-    assert pane_of(Notify(title="", text="")) is None
+    assert find_action_pane(SendText(pane=PANE, text="x")) == PANE
+    assert find_action_pane(Spawn(where="pane", beside=PANE)) == PANE
+    assert find_action_pane(Notify(title="", text="")) is None
 
 
 def test_a_notification_speaks_of_a_pane_and_does_not_act_on_it() -> None:
     notice = Notify(title="", text="", pane=PANE)
-    assert (pane_of(notice), acts_on(notice), acts_on(Kill(pane=PANE))) == (PANE, None, PANE)
+    assert (find_action_pane(notice), find_checked_pane(notice), find_checked_pane(Kill(pane=PANE))) == (
+        PANE,
+        None,
+        PANE,
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.model.action.outcome import Outcome, untold
+from termvisor.model.action.outcome import Outcome, explain_missing_output
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from termvisor.model.action.outcome import Outcome, untold
     ],
 )
 def test_what_was_left_out_is_told_apart_from_what_failed(outcome: Outcome, told: str) -> None:
-    assert untold(outcome, "cass") == told
+    assert explain_missing_output(outcome, "cass") == told

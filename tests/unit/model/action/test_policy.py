@@ -2,11 +2,17 @@ import tomllib
 
 import msgspec
 
-from termvisor.model.action.action import RISKS
-from termvisor.model.action.policy import COMMAND_CLASSES, EXAMPLE, UNASKED, Policy, keys
-from termvisor.model.action.verdict import STRICTNESS
+from termvisor.model.action.action import RISK_BY_ACTION_KIND
+from termvisor.model.action.policy import (
+    COMMAND_CLASSES,
+    DEFAULT_ALLOWED_RISKS,
+    EXAMPLE_POLICY,
+    Policy,
+    list_policy_keys,
+)
+from termvisor.model.action.verdict import ANSWER_STRICTNESS
 
-KEYS = {key.path: key for key in keys()}
+KEYS = {key.path: key for key in list_policy_keys()}
 
 
 def test_every_key_is_listed_with_type_default_and_meaning() -> None:
@@ -26,10 +32,14 @@ def test_tables_stand_before_what_they_hold() -> None:
 
 
 def test_the_example_is_one() -> None:
-    assert msgspec.convert(tomllib.loads(EXAMPLE), Policy).rates.actors == {"robot": 120}
+    assert msgspec.convert(tomllib.loads(EXAMPLE_POLICY), Policy).rates.actors == {"robot": 120}
 
 
 def test_nobody_else_has_a_milder_answer_than_a_person() -> None:
-    wrong = [one.name for one in COMMAND_CLASSES.values() if STRICTNESS[one.others] < STRICTNESS[one.human]]
+    wrong = [
+        one.name for one in COMMAND_CLASSES.values() if ANSWER_STRICTNESS[one.others] < ANSWER_STRICTNESS[one.human]
+    ]
     assert wrong == []
-    assert set(UNASKED["others"]) < set(UNASKED["human"]) < set(RISKS.values())
+    assert (
+        set(DEFAULT_ALLOWED_RISKS["others"]) < set(DEFAULT_ALLOWED_RISKS["human"]) < set(RISK_BY_ACTION_KIND.values())
+    )

@@ -2,27 +2,34 @@
 
 import pytest
 
-from termvisor.model.action.readonly_program import CODE, FOLDER, HISTORY_BY_FOLDER, HISTORY_BY_ID, USAGE, lookup_of
+from termvisor.model.action.readonly_program import (
+    ACCOUNT_USAGE,
+    CODE_SEARCH,
+    READONLY_CWD,
+    SESSION_BY_ID,
+    SESSIONS_BY_FOLDER,
+    find_readonly_program,
+)
 
 FITTING = {
-    CODE: ("ast-grep", "run", "--json=compact", "--pattern", "parse_rule", "--", "/src/a b"),
-    HISTORY_BY_ID: ("cass", "query", "--session-id", "5e55", "--format", "json"),
-    HISTORY_BY_FOLDER: ("cass", "search", "--path", "/home/me", "--agent", "claude_code", "--format", "json"),
-    USAGE: ("/opt/bin/caut", "refresh", "--service", "openai", "--format", "json"),
+    CODE_SEARCH: ("ast-grep", "run", "--json=compact", "--pattern", "parse_rule", "--", "/src/a b"),
+    SESSION_BY_ID: ("cass", "query", "--session-id", "5e55", "--format", "json"),
+    SESSIONS_BY_FOLDER: ("cass", "search", "--path", "/home/me", "--agent", "claude_code", "--format", "json"),
+    ACCOUNT_USAGE: ("/opt/bin/caut", "refresh", "--service", "openai", "--format", "json"),
 }
 
 
-@pytest.mark.parametrize("known", FITTING, ids=lambda one: " ".join(one.words[:2]))
+@pytest.mark.parametrize("known", FITTING, ids=lambda one: " ".join(one.argv_patterns[:2]))
 def test_only_the_whole_shape_in_the_root_folder_is_a_lookup(known):
     argv = FITTING[known]
-    assert lookup_of(argv, FOLDER) is known
-    assert lookup_of(argv, "/home/me") is None
-    assert lookup_of((*argv, "--more"), FOLDER) is None
-    assert lookup_of(argv[:-1], FOLDER) is None
+    assert find_readonly_program(argv, READONLY_CWD) is known
+    assert find_readonly_program(argv, "/home/me") is None
+    assert find_readonly_program((*argv, "--more"), READONLY_CWD) is None
+    assert find_readonly_program(argv[:-1], READONLY_CWD) is None
     changed = [(*argv[:at], "--evil", *argv[at + 1 :]) for at in range(len(argv))]
-    assert {lookup_of(one, FOLDER) for one in changed} == {None}
+    assert {find_readonly_program(one, READONLY_CWD) for one in changed} == {None}
 
 
 def test_the_reference_shows_words_and_no_patterns():
-    assert CODE.form == "ast-grep run --json=compact --pattern <name> -- <folder>"
-    assert USAGE.form == "caut usage|refresh --service <service> --format json"
+    assert CODE_SEARCH.usage == "ast-grep run --json=compact --pattern <name> -- <folder>"
+    assert ACCOUNT_USAGE.usage == "caut usage|refresh --service <service> --format json"

@@ -1,10 +1,10 @@
 import pytest
 
-from termvisor.model.action.verdict import Reason, Verdict, strictest
+from termvisor.model.action.verdict import Verdict, VerdictReason, combine_reasons
 
-ALLOW = Reason(source="default", id="human.input", answer="allow")
-ASK = Reason(source="rule", id="two", answer="ask", text="Two pairs of eyes.", two_person=True)
-DENY = Reason(source="deny_list", id="never_written", answer="deny")
+ALLOW = VerdictReason(source="default", id="human.input", answer="allow")
+ASK = VerdictReason(source="rule", id="two", answer="ask", text="Two pairs of eyes.", two_person=True)
+DENY = VerdictReason(source="deny_list", id="never_written", answer="deny")
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,11 @@ DENY = Reason(source="deny_list", id="never_written", answer="deny")
         ((DENY, ASK, ALLOW), "deny", "never_written"),
     ],
 )
-def test_the_strictest_reason_wins_and_all_are_kept(reasons: tuple[Reason, ...], answer: str, why: str) -> None:
-    verdict = strictest(reasons, 5)
+def test_the_strictest_reason_wins_and_all_are_kept(reasons: tuple[VerdictReason, ...], answer: str, why: str) -> None:
+    verdict = combine_reasons(reasons, 5)
     assert (verdict.answer, verdict.why, verdict.reasons, verdict.retry_at) == (answer, why, reasons, 5)
 
 
 def test_two_people_are_needed_when_one_reason_says_so() -> None:
-    assert strictest((ALLOW, ASK)).needs_two
+    assert combine_reasons((ALLOW, ASK)).needs_two
     assert not Verdict(answer="ask", reasons=(ALLOW,)).needs_two

@@ -4,8 +4,8 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import ConfigError
-from termvisor.model.agent.account import Account, Allowance, Standing, find
-from termvisor.settings import check
+from termvisor.model.agent.account import Account, AccountStatus, Allowance, find_account
+from termvisor.settings import validate_settings
 
 NOW = 1_000_000 * NS
 HOUR = 3600 * NS
@@ -18,7 +18,7 @@ def allowance(span: str = "5h", left: float | None = 50.0, **more) -> Allowance:
 
 
 def left(*allowances: Allowance) -> float | None:
-    return Standing(account=WORK, allowances=allowances).remaining(NOW)
+    return AccountStatus(account=WORK, allowances=allowances).compute_remaining_percent(NOW)
 
 
 def test_the_scarcest_limit_counts():
@@ -45,21 +45,21 @@ def test_windows_told_after_a_limit_of_which_nobody_said_what_it_was_of_count_in
 
 
 def test_it_is_told_when_the_scarcest_is_whole_again():
-    standing = Standing(account=WORK, allowances=(allowance(left=80), allowance("weekly", 20, resets_at=NOW + 9)))
-    assert standing.resets_at(NOW) == NOW + 9
-    assert Standing(account=WORK).resets_at(NOW) is None
+    standing = AccountStatus(account=WORK, allowances=(allowance(left=80), allowance("weekly", 20, resets_at=NOW + 9)))
+    assert standing.find_reset_time(NOW) == NOW + 9
+    assert AccountStatus(account=WORK).find_reset_time(NOW) is None
 
 
 def test_an_account_is_found_by_its_name_where_that_is_unique():
     other = Account(service="google", name="work")
-    assert find([WORK, other], "openai/work") == WORK
-    assert find([WORK, other], "work") is None
-    assert find([WORK], "work") == WORK
-    assert find([WORK], "play") is None
+    assert find_account([WORK, other], "openai/work") == WORK
+    assert find_account([WORK, other], "work") is None
+    assert find_account([WORK], "work") == WORK
+    assert find_account([WORK], "play") is None
 
 
 def declared(*accounts: dict, **more) -> None:
-    check({"accounts": list(accounts), **more}, "config.toml")
+    validate_settings({"accounts": list(accounts), **more}, "config.toml")
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_names_are_unique_within_a_service_only():
 
 def test_one_bracket_is_one_too_few():
     with pytest.raises(ConfigError, match="with two brackets"):
-        check({"accounts": {"service": "openai", "name": "a"}}, "config.toml")
+        validate_settings({"accounts": {"service": "openai", "name": "a"}}, "config.toml")

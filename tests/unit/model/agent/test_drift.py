@@ -1,11 +1,11 @@
 import pytest
 
-from termvisor.model.agent.drift import Drift, DriftKind
+from termvisor.model.agent.drift import AgentDrift, DriftKind
 from termvisor.model.ids import PaneId, RuntimeId
 
 
-def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> Drift:
-    return Drift(
+def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> AgentDrift:
+    return AgentDrift(
         agent="codex",
         kind=kind,
         pane=PaneId(pane),
@@ -26,7 +26,7 @@ def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> Drift:
     ],
 )
 def test_each_kind_is_told_in_words(kind: DriftKind, what: str) -> None:
-    assert drift(kind).what == what
+    assert drift(kind).description == what
 
 
 def test_it_is_the_same_news_in_every_pane_but_not_for_every_version() -> None:

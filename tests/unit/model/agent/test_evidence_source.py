@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.model.agent.evidence_source import STRANGERS
-from tests.declared import SOURCES as DECLARED
+from termvisor.model.agent.evidence_source import DEFAULT_SOURCES
+from tests.builtin_thresholds import SOURCES_BY_AGENT as DECLARED
 
 ORDER = {
     "claude_code": "osc=registry hook transcript subagents screen title process",
@@ -16,7 +16,7 @@ ORDER = {
 }
 
 
-SOURCES = {"": STRANGERS, **DECLARED}
+SOURCES = {"": DEFAULT_SOURCES, **DECLARED}
 
 
 def order(agent: str) -> str:

@@ -2,15 +2,15 @@
 
 import pytest
 
-from termvisor.model.agent.program_rule import ProgramRule, complaint, rule_of
+from termvisor.model.agent.program_rule import ProgramRule, find_program_rule_problem, parse_program_rule
 
 
 def test_a_rule_has_three_parts():
-    rule = rule_of(r"\baider\b :: waiting_input :: ^> :: $")
+    rule = parse_program_rule(r"\baider\b :: waiting_input :: ^> :: $")
     assert rule == ProgramRule(program=r"\baider\b", state="waiting_input", row="^> :: $")
-    assert rule.is_of(("python", "-m", "aider"))
-    assert not rule.is_of(())
-    assert rule.fits("> :: x") is False
+    assert rule.is_for_program(("python", "-m", "aider"))
+    assert not rule.is_for_program(())
+    assert rule.is_row_match("> :: x") is False
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ def test_a_rule_has_three_parts():
     ],
 )
 def test_what_is_wrong_is_said(text, why):
-    assert why in complaint(text)
+    assert why in find_program_rule_problem(text)
 
 
 def test_a_good_rule_has_no_complaint():
-    assert complaint("aider :: running :: esc to stop") == ""
+    assert find_program_rule_problem("aider :: running :: esc to stop") == ""
 
 
 def test_what_a_program_prints_does_not_keep_us_busy():
-    assert rule_of("x :: running :: END$").fits("a" * 10_000 + "END") is False
+    assert parse_program_rule("x :: running :: END$").is_row_match("a" * 10_000 + "END") is False

@@ -4,12 +4,12 @@ from typing import get_args
 
 import pytest
 
-from termvisor.model.agent.state import PRECEDENCE, StateName, precedence, top
+from termvisor.model.agent.state import PRECEDENCE, StateName, get_precedence, select_top_state
 
 
 def test_every_state_has_its_place() -> None:
     assert set(PRECEDENCE) == set(get_args(StateName))
-    assert [precedence(name) for name in PRECEDENCE] == list(range(len(PRECEDENCE)))
+    assert [get_precedence(name) for name in PRECEDENCE] == list(range(len(PRECEDENCE)))
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_every_state_has_its_place() -> None:
     ],
 )
 def test_what_matters_most_speaks_for_all(states: list[StateName], expected: StateName) -> None:
-    assert top(states) == expected
+    assert select_top_state(states) == expected

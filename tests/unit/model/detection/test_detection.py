@@ -7,13 +7,13 @@ def seen(**others) -> Detection:
 
 
 def test_what_nobody_proved_may_start_nothing():
-    assert seen().may_start
-    assert seen(evidence={"proven": True}).may_start
-    assert not seen(evidence={"proven": False}).may_start
+    assert seen().can_start_workflow
+    assert seen(evidence={"proven": True}).can_start_workflow
+    assert not seen(evidence={"proven": False}).can_start_workflow
 
 
 def test_its_event_tells_what_was_captured():
-    told = seen(agent="codex", severity="error", captures={"rule": "no", "left": "5"}).told
+    told = seen(agent="codex", severity="error", captures={"rule": "no", "left": "5"}).event_data
     assert told == {
         "rule": "a.b",
         "agent": "codex",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.model.detection.reset_time import Here, over_at, reset_time
+from termvisor.model.detection.reset_time import ResetTimeContext, parse_reset_time, round_up_to_minute
 
 NS = 10**9
 ZONES = {name: ZoneInfo(name) for name in ("Europe/Berlin", "America/New_York", "Asia/Kolkata")}
@@ -17,8 +17,8 @@ def instant(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * NS
 
 
-def here(now: str, zone: tzinfo = UTC) -> Here:
-    return Here(instant(now), zone, ZONES.get)
+def here(now: str, zone: tzinfo = UTC) -> ResetTimeContext:
+    return ResetTimeContext(instant(now), zone, ZONES.get)
 
 
 NOON = "2026-11-15T12:00:00"
@@ -50,7 +50,7 @@ WORDS: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("words", "now", "expected"), WORDS, ids=[one[0] for one in WORDS])
 def test_words_name_an_instant(words: str, now: str, expected: str) -> None:
-    assert reset_time(words, here(now)) == instant(expected)
+    assert parse_reset_time(words, here(now)) == instant(expected)
 
 
 @pytest.mark.parametrize(
@@ -69,28 +69,28 @@ def test_words_name_an_instant(words: str, now: str, expected: str) -> None:
     ],
 )
 def test_words_that_name_no_instant_are_not_guessed_at(words: str) -> None:
-    assert reset_time(words, here(NOON)) is None
+    assert parse_reset_time(words, here(NOON)) is None
 
 
 def test_words_without_a_zone_are_in_that_of_the_machine() -> None:
     there = timezone(timedelta(hours=-8))
-    assert reset_time("resets 3pm", here(NOON, there)) == instant("2026-11-15T23:00")
+    assert parse_reset_time("resets 3pm", here(NOON, there)) == instant("2026-11-15T23:00")
 
 
 @given(st.text(alphabet="0123456789:apm ()+-/UTCinhresetNovFb,.", max_size=40))
 def test_any_words_at_all_have_an_answer(words: str) -> None:
-    found = reset_time(words, here(NOON))
+    found = parse_reset_time(words, here(NOON))
     assert found is None or isinstance(found, int)
 
 
 @given(st.integers(0, 23), st.integers(0, 59), st.sampled_from(sorted(ZONES)), st.integers(0, 10**9))
 def test_a_time_of_day_is_at_most_a_day_ahead_and_never_long_ago(hour: int, minute: int, zone: str, now: int) -> None:
-    found = reset_time(f"resets {hour}:{minute:02d} ({zone})", Here(now * NS, UTC, ZONES.get))
+    found = parse_reset_time(f"resets {hour}:{minute:02d} ({zone})", ResetTimeContext(now * NS, UTC, ZONES.get))
     assert found is not None
     assert -600 - 3600 <= found // NS - now <= 25 * 3600
 
 
 def test_of_an_end_without_seconds_the_whole_minute_must_pass():
     minute = 60 * 10**9
-    assert over_at(7 * minute) == 8 * minute
-    assert over_at(7 * minute + 1) == 7 * minute + 1
+    assert round_up_to_minute(7 * minute) == 8 * minute
+    assert round_up_to_minute(7 * minute + 1) == 7 * minute + 1

@@ -1,13 +1,13 @@
 import pytest
 
-from termvisor.model.settings.agents import complaint, resume_command
+from termvisor.model.settings.agents import build_resume_command, find_resume_line_problem
 from termvisor.settings import Settings
 
 
 def test_the_command_is_a_setting():
     settings = Settings(agent_resume=("codex :: my-codex --from {session}",))
-    assert resume_command(settings, "codex", "0196") == ("my-codex", "--from", "0196")
-    assert resume_command(settings, "gemini", "0196") == resume_command(settings, "codex", "") == ()
+    assert build_resume_command(settings, "codex", "0196") == ("my-codex", "--from", "0196")
+    assert build_resume_command(settings, "gemini", "0196") == build_resume_command(settings, "codex", "") == ()
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ def test_the_command_is_a_setting():
     ],
 )
 def test_a_line_that_cannot_be_used_is_said(line, is_wrong):
-    assert bool(complaint(line)) is is_wrong
+    assert bool(find_resume_line_problem(line)) is is_wrong

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.pane import Activity, PaneFacts, PaneInstance, PaneView, ServerInstance
+from termvisor.model.terminal.pane import PaneActivity, PaneFacts, PaneInstance, PaneView, ServerInstance
 from termvisor.model.terminal.target import LOCAL
 
 SERVER = ServerInstance(LOCAL.name, "/run/tmux/default", pid=10, started=500)
@@ -32,5 +32,5 @@ def test_a_pane_of_which_nothing_was_heard_is_unknown_and_unproven() -> None:
     view = PaneView(
         id=PaneId(7), instance=PaneInstance(SERVER, MuxPaneId("%1")), facts=PaneFacts(mux_id=MuxPaneId("%1"), pid=5)
     )
-    assert (view.activity, view.heard_by, view.last_output_at) == (Activity(kind="unknown"), "none", None)
+    assert (view.activity, view.heard_by, view.last_output_at) == (PaneActivity(kind="unknown"), "none", None)
     assert not view.activity.is_proven

@@ -1,9 +1,9 @@
 from termvisor.model.agent.account import Account
-from termvisor.ops.accounts._account_item import credentials
+from termvisor.ops.accounts._account_item import describe_credentials
 
 
 def test_of_credentials_only_the_place_is_told() -> None:
     command = Account(service="openai", name="a", command=("pass", "show", "hush"))
-    assert credentials(command) == "command pass"
-    assert credentials(Account(service="openai", name="a")) == "the agent's own login"
-    assert credentials(Account(service="openai", name="a", env_file="/e")) == "env_file /e"
+    assert describe_credentials(command) == "command pass"
+    assert describe_credentials(Account(service="openai", name="a")) == "the agent's own login"
+    assert describe_credentials(Account(service="openai", name="a", env_file="/e")) == "env_file /e"

@@ -1,10 +1,10 @@
 """Accounts as people and programs see them."""
 
-from termvisor.testing.asking import ask, lively
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_accounts_are_listed_with_what_is_left_and_where_credentials_are() -> None:
-    data = (await ask(await lively(), "robot", "accounts", "list")).envelope["data"]
+    data = (await run_command(await build_sample_services(), "robot", "accounts", "list")).envelope["data"]
     assert [(one["service"], one["name"], one["percent_remaining"], one["credentials"]) for one in data["items"]] == [
         ("openai", "work", 80.0, "env_file ~/work.env"),
         ("anthropic", "second", None, "config_dir ~/.claude-2"),
@@ -13,17 +13,20 @@ async def test_accounts_are_listed_with_what_is_left_and_where_credentials_are()
 
 
 async def test_those_of_one_service() -> None:
-    shown = (await ask(await lively(), "accounts", "--service", "anthropic")).out
+    shown = (await run_command(await build_sample_services(), "accounts", "--service", "anthropic")).out
     assert "second" in shown
     assert "unknown" in shown
     assert "work" not in shown
 
 
 async def test_without_any_that_is_said() -> None:
-    world = await lively()
-    world.accounts.known.clear()
-    assert "There are no accounts." in (await ask(world, "accounts", "list")).out
+    world = await build_sample_services()
+    world.accounts.statuses.clear()
+    assert "There are no accounts." in (await run_command(world, "accounts", "list")).out
 
 
 async def test_none_of_one_service_is_not_none_at_all() -> None:
-    assert "There are no accounts of google." in (await ask(await lively(), "accounts", "--service", "google")).out
+    assert (
+        "There are no accounts of google."
+        in (await run_command(await build_sample_services(), "accounts", "--service", "google")).out
+    )

@@ -1,17 +1,20 @@
-from termvisor.testing.asking import ask, lively
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_every_limit_is_told() -> None:
-    shown = (await ask(await lively(), "accounts", "show", "work")).out
+    shown = (await run_command(await build_sample_services(), "accounts", "show", "work")).out
     assert "openai/work" in shown
     assert "5h" in shown
     assert "80 %" in shown
 
 
 async def test_an_account_without_limits_says_so() -> None:
-    assert "Nothing was heard" in (await ask(await lively(), "accounts", "show", "anthropic/second")).out
+    assert (
+        "Nothing was heard"
+        in (await run_command(await build_sample_services(), "accounts", "show", "anthropic/second")).out
+    )
 
 
 async def test_one_that_is_not_there_is_told() -> None:
-    answer = await ask(await lively(), "robot", "accounts", "show", "none")
+    answer = await run_command(await build_sample_services(), "robot", "accounts", "show", "none")
     assert answer.envelope["error"]["code"] == "not_found" or "no account" in answer.envelope["error"]["message"]

@@ -1,9 +1,11 @@
-from termvisor.testing.asking import ask, lively
-from termvisor.testing.world import MemoryWorld
+from termvisor.testing.fake_services import FakeServices
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_every_program_is_listed_with_what_can_be_done_and_where_it_lives() -> None:
-    data = (await ask(await lively(op="agents_list"), "robot", "agents", "list")).envelope["data"]
+    data = (await run_command(await build_sample_services(op="agents_list"), "robot", "agents", "list")).envelope[
+        "data"
+    ]
     claude, copilot = data["items"]
     assert (claude["name"], claude["version"], claude["is_enabled"], claude["panes"]) == (
         "claude_code",
@@ -16,5 +18,7 @@ async def test_every_program_is_listed_with_what_can_be_done_and_where_it_lives(
 
 
 async def test_one_word_is_enough() -> None:
-    assert (await ask(await lively(op="agents_list"), "agents")).out.endswith("1 of 2 agents enabled, 4 alive\n")
-    assert (await ask(MemoryWorld(), "agents", "-q")).out == ""
+    assert (await run_command(await build_sample_services(op="agents_list"), "agents")).out.endswith(
+        "1 of 2 agents enabled, 4 alive\n"
+    )
+    assert (await run_command(FakeServices(), "agents", "-q")).out == ""

@@ -4,10 +4,10 @@ from contextlib import aclosing
 from typing import Any
 
 from termvisor.ops.agents.watch import WatchItem
-from termvisor.ops.api.dispatch import Caller, answer, stream
-from termvisor.testing.asking import ask, lively
-from termvisor.testing.crew import ASKING, WORKING
-from termvisor.testing.world import MemoryWorld, settled
+from termvisor.ops.api.dispatch import CommandContext, dispatch_command_line, stream_operation
+from termvisor.testing.fake_services import FakeServices, let_tasks_run
+from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.sample_agents import ASKING_PANE, WORKING_PANE
 
 
 async def _some(items: AsyncIterator[Any], count: int) -> list[WatchItem]:
@@ -15,7 +15,7 @@ async def _some(items: AsyncIterator[Any], count: int) -> list[WatchItem]:
 
 
 async def test_it_begins_with_how_it_is_now() -> None:
-    items = (await ask(await lively(op="watch"), "robot", "watch", "--once")).items
+    items = (await run_command(await build_sample_services(op="watch"), "robot", "watch", "--once")).items
     assert [(item["kind"], item["pane"], item["after"]) for item in items] == [
         ("state", 2, "waiting_approval"),
         ("state", 4, "running"),
@@ -27,13 +27,13 @@ async def test_it_begins_with_how_it_is_now() -> None:
 
 
 async def test_a_change_is_pushed_with_before_and_after_and_then_the_sum() -> None:
-    world = await lively(op="watch")
-    async with asyncio.TaskGroup() as group, aclosing(stream(world, "watch", {})) as items:
+    world = await build_sample_services(op="watch")
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch", {})) as items:
         await _some(items, 5)
         pushed = group.create_task(_some(items, 2))
-        await settled()
+        await let_tasks_run()
         assert not pushed.done()
-        world.agents.become(ASKING, "running")
+        world.agents.set_state(ASKING_PANE, "running")
         change, total = await pushed
     assert (change.kind, change.before, change.after) == ("state_changed", "waiting_approval", "running")
     assert change.agent is not None
@@ -43,12 +43,12 @@ async def test_a_change_is_pushed_with_before_and_after_and_then_the_sum() -> No
 
 
 async def test_no_change_is_lost_however_fast_they_come_and_a_break_is_gone_over() -> None:
-    world = await lively(op="watch")
-    async with aclosing(stream(world, "watch", {})) as items:
+    world = await build_sample_services(op="watch")
+    async with aclosing(stream_operation(world, "watch", {})) as items:
         cursor = (await _some(items, 5))[-1].cursor
     for state in ("running", "waiting_input", "running"):
-        world.agents.become(ASKING, state)
-    async with aclosing(stream(world, "watch", {"since_cursor": cursor, "once": True})) as items:
+        world.agents.set_state(ASKING_PANE, state)
+    async with aclosing(stream_operation(world, "watch", {"since_cursor": cursor, "once": True})) as items:
         told = [item async for item in items]
     assert [(item.before, item.after) for item in told[:-1]] == [
         ("waiting_approval", "running"),
@@ -59,77 +59,77 @@ async def test_no_change_is_lost_however_fast_they_come_and_a_break_is_gone_over
 
 
 async def test_agents_that_come_and_go_are_told() -> None:
-    world = await lively(op="watch")
-    before = str(len(world.history.happened))
-    world.agents.leave(WORKING)
-    world.agents.begin(WORKING, "cursor")
-    items = (await ask(world, "robot", "watch", "--since", before, "--once")).items
+    world = await build_sample_services(op="watch")
+    before = str(len(world.history.stored_events))
+    world.agents.end_agent(WORKING_PANE)
+    world.agents.start_agent(WORKING_PANE, "cursor")
+    items = (await run_command(world, "robot", "watch", "--since", before, "--once")).items
     told = [(item["kind"], item["pane"], item["name"]) for item in items]
     assert told[:2] == [("agent_ended", 4, "codex"), ("agent_began", 4, "cursor")]
-    lines = (await ask(world, "watch", "--since", before, "--once")).out.splitlines()
+    lines = (await run_command(world, "watch", "--since", before, "--once")).out.splitlines()
     assert [line[16:] for line in lines[:2]] == ["codex ended", "cursor began  cursor"]
 
 
 async def test_windows_and_sessions_are_told_only_where_their_sums_change() -> None:
-    world = await lively(op="watch")
-    async with asyncio.TaskGroup() as group, aclosing(stream(world, "watch", {"scope": "sessions"})) as items:
+    world = await build_sample_services(op="watch")
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch", {"scope": "sessions"})) as items:
         first = await _some(items, 3)
         pushed = group.create_task(_some(items, 2))
-        await settled()
-        world.agents.become(ASKING, "running")
+        await let_tasks_run()
+        world.agents.set_state(ASKING_PANE, "running")
         told = await pushed
     assert [item.place for item in first] == ["", "local/agents", "local/work"]
     assert [item.place for item in told] == ["", "local/agents"]
-    windows = (await ask(world, "robot", "watch", "--scope", "windows", "--once")).items
+    windows = (await run_command(world, "robot", "watch", "--scope", "windows", "--once")).items
     assert len(windows) == 5
 
 
 async def test_what_was_not_asked_for_is_not_told() -> None:
-    world = await lively(op="watch")
-    before = str(len(world.history.happened))
-    world.agents.become(ASKING, "running")
-    world.agents.become(WORKING, "waiting_input")
+    world = await build_sample_services(op="watch")
+    before = str(len(world.history.stored_events))
+    world.agents.set_state(ASKING_PANE, "running")
+    world.agents.set_state(WORKING_PANE, "waiting_input")
     for words, panes in (
         (("--agent", "codex"), [4]),
         (("--state", "running"), [2]),
         (("--needs-action",), [4]),
         (("--session", "work"), []),
     ):
-        items = (await ask(world, "robot", "watch", "--since", before, "--once", *words)).items
+        items = (await run_command(world, "robot", "watch", "--since", before, "--once", *words)).items
         assert [item["pane"] for item in items if item["kind"] == "state_changed"] == panes
 
 
 async def test_people_read_a_line_a_change_at_once() -> None:
-    world = await lively(op="watch")
-    before = str(len(world.history.happened))
-    world.agents.become(ASKING, "running")
-    caller = Caller(argv=("watch", "--since", before), is_robot=False)
-    async with aclosing(answer(world, caller)) as pieces:
+    world = await build_sample_services(op="watch")
+    before = str(len(world.history.stored_events))
+    world.agents.set_state(ASKING_PANE, "running")
+    caller = CommandContext(argv=("watch", "--since", before), is_robot=False)
+    async with aclosing(dispatch_command_line(world, caller)) as pieces:
         line = await anext(pieces)
     assert line == "12:02:15     2  claude_code  waiting approval → running  fix the tests\n".encode()
 
 
 async def test_the_interval_holds_up_but_leaves_nothing_out() -> None:
-    world = await lively(op="watch")
-    async with asyncio.TaskGroup() as group, aclosing(stream(world, "watch", {"interval": 5.0})) as items:
+    world = await build_sample_services(op="watch")
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch", {"interval": 5.0})) as items:
         await _some(items, 5)
         pushed = group.create_task(_some(items, 4))
-        await settled()
-        world.agents.become(ASKING, "running")
-        await settled()
-        world.agents.become(ASKING, "waiting_input")
-        await settled()
+        await let_tasks_run()
+        world.agents.set_state(ASKING_PANE, "running")
+        await let_tasks_run()
+        world.agents.set_state(ASKING_PANE, "waiting_input")
+        await let_tasks_run()
         assert not pushed.done()
         await world.clock.advance(5)
         assert [item.after for item in await pushed] == ["running", None, "waiting_input", None]
 
 
 async def test_the_forms_have_the_names_that_streams_have_elsewhere() -> None:
-    world = MemoryWorld()
-    assert (await ask(world, "watch", "--once", "--format", "jsonl")).items[0]["kind"] == "summary_changed"
-    assert (await ask(world, "watch", "--once", "--format", "table")).out == "12:00:00  0 agents: -\n"
+    world = FakeServices()
+    assert (await run_command(world, "watch", "--once", "--format", "jsonl")).items[0]["kind"] == "summary_changed"
+    assert (await run_command(world, "watch", "--once", "--format", "table")).out == "12:00:00  0 agents: -\n"
 
 
 async def test_an_invalid_cursor_is_an_error() -> None:
-    answered = await ask(MemoryWorld(), "robot", "watch", "--since", "yesterday")
+    answered = await run_command(FakeServices(), "robot", "watch", "--since", "yesterday")
     assert (answered.items[0]["error"]["code"], answered.status) == ("invalid_cursor", 2)

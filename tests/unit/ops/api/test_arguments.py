@@ -4,9 +4,17 @@ import pytest
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.model.did_you_mean import nearest
-from termvisor.ops.api.arguments import arguments, convert, explained, located, parse, render, usage
-from termvisor.ops.history.export import Export
+from termvisor.model.did_you_mean import find_close_matches
+from termvisor.ops.api.arguments import (
+    convert_arguments,
+    describe_arguments,
+    list_arguments,
+    make_paths_absolute,
+    parse_arguments,
+    render_arguments,
+    render_usage,
+)
+from termvisor.ops.history.export import ExportArgs
 
 
 class Dish(Struct, frozen=True, kw_only=True):
@@ -39,7 +47,7 @@ class Dish(Struct, frozen=True, kw_only=True):
     ],
 )
 def test_words_become_the_input_they_mean(words: list[str], dish: Dish) -> None:
-    assert parse(Dish, words) == dish
+    assert parse_arguments(Dish, words) == dish
 
 
 @pytest.mark.parametrize(
@@ -59,13 +67,13 @@ def test_words_become_the_input_they_mean(words: list[str], dish: Dish) -> None:
 )
 def test_wrong_words_are_refused_and_named(words: list[str], message: str) -> None:
     with pytest.raises(BadRequest) as caught:
-        parse(Dish, words)
+        parse_arguments(Dish, words)
     assert caught.value.message.startswith(message)
 
 
 def test_a_misspelled_option_is_answered_with_the_closest() -> None:
     with pytest.raises(BadRequest) as caught:
-        parse(Dish, ["soup", "--portoins", "3"])
+        parse_arguments(Dish, ["soup", "--portoins", "3"])
     assert caught.value.hint == "Did you mean --portions?"
     assert "--to-go" in caught.value.details["options"]
 
@@ -75,9 +83,9 @@ def test_an_option_that_may_be_a_word_of_the_text_is_answered_with_how_to_say_so
         text: Annotated[str, Meta(description="All words.", extra={"positional": "rest"})]
 
     with pytest.raises(BadRequest) as caught:
-        parse(Said, ["ls", "-la"])
+        parse_arguments(Said, ["ls", "-la"])
     assert caught.value.hint.startswith("If -la belongs to the text, put -- before the text.")
-    assert parse(Said, ["--", "ls", "-la"]) == Said(text="ls -la")
+    assert parse_arguments(Said, ["--", "ls", "-la"]) == Said(text="ls -la")
 
 
 def test_words_that_no_positional_takes_are_refused() -> None:
@@ -85,24 +93,24 @@ def test_words_that_no_positional_takes_are_refused() -> None:
         name: Annotated[str, Meta(description="One word.", extra={"positional": "one"})]
 
     with pytest.raises(BadRequest, match="unexpected word 'b'"):
-        parse(One, ["a", "b", "c"])
+        parse_arguments(One, ["a", "b", "c"])
 
 
 def test_an_input_is_spelled_with_what_differs_from_the_defaults() -> None:
     dish = Dish(name="-soup", portions=3, spice=("a b", ""), to_go=True)
-    assert render(dish) == ["--portions=3", "--spice=a b", "--spice=", "--to-go", "--", "-soup"]
+    assert render_arguments(dish) == ["--portions=3", "--spice=a b", "--spice=", "--to-go", "--", "-soup"]
 
 
 def test_unknown_parameters_of_a_call_are_refused() -> None:
     with pytest.raises(BadRequest, match="unknown parameter 'colour'"):
-        convert(Dish, {"name": "soup", "colour": "red"})
+        convert_arguments(Dish, {"name": "soup", "colour": "red"})
     with pytest.raises(BadRequest, match="missing required field `name`"):
-        convert(Dish, {})
+        convert_arguments(Dish, {})
 
 
 def test_help_says_how_each_argument_is_written() -> None:
-    assert usage("cook", Dish) == "cook <name> [note] [options]"
-    rows = dict(explained(Dish))
+    assert render_usage("cook", Dish) == "cook <name> [note] [options]"
+    rows = dict(describe_arguments(Dish))
     assert rows["-p, --portions <portions>"] == "How many. (default 2)"
     assert rows["--heat <mild|hot>"] == "How hot. (default mild)"
     assert rows["--to-go"] == "In a box."
@@ -110,14 +118,14 @@ def test_help_says_how_each_argument_is_written() -> None:
 
 
 def test_a_beginning_is_nearer_than_a_likeness() -> None:
-    assert nearest("sess", ["--session", "sessions", "mess"])[0] == "sessions"
-    assert nearest("zzz", ["sessions"]) == []
+    assert find_close_matches("sess", ["--session", "sessions", "mess"])[0] == "sessions"
+    assert find_close_matches("zzz", ["sessions"]) == []
 
 
 def test_paths_are_meant_from_the_callers_folder() -> None:
-    assert located(Export(output="a/b"), "/home/me").output == "/home/me/a/b"
-    assert located(Export(output="/a"), "/home/me").output == "/a"
-    assert located(Export(), "/home/me") == Export()
+    assert make_paths_absolute(ExportArgs(output="a/b"), "/home/me").output == "/home/me/a/b"
+    assert make_paths_absolute(ExportArgs(output="/a"), "/home/me").output == "/a"
+    assert make_paths_absolute(ExportArgs(), "/home/me") == ExportArgs()
 
 
 def test_what_a_value_names_is_known_for_completion() -> None:
@@ -127,4 +135,4 @@ def test_what_a_value_names_is_known_for_completion() -> None:
         kind: Annotated[str, Meta(extra={"names": "event"})]
         other: str
 
-    assert [argument.names for argument in arguments(Call)] == ["pane", "path", "event", ""]
+    assert [argument.value_kind for argument in list_arguments(Call)] == ["pane", "path", "event", ""]

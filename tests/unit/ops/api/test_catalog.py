@@ -5,32 +5,40 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import UnknownCommand
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api.catalog import ALIASES, NAMES, ROBOT, STREAMS, every, find, named
+from termvisor.ops.api import catalog
+from termvisor.ops.api.catalog import (
+    COMMAND_ALIASES,
+    OPERATION_NAMES,
+    OPERATIONS_BY_ROBOT_NAME,
+    STREAM_OPERATIONS,
+    find_operation,
+    load_all_operations,
+    load_by_any_name,
+)
 
-FOLDER = Path(catalogue.__file__).parents[1]
+FOLDER = Path(catalog.__file__).parents[1]
 
 
 def test_the_tables_say_what_the_op_files_declare() -> None:
-    ops = every()
-    assert [op.name for op in ops] == list(NAMES)
-    assert {alias: op.name for op in ops for alias in op.aliases} == ALIASES
-    assert {op.robot: op.name for op in ops if op.robot} == ROBOT
-    assert tuple(op.name for op in ops if op.is_stream) == STREAMS
+    ops = load_all_operations()
+    assert [op.name for op in ops] == list(OPERATION_NAMES)
+    assert {alias: op.name for op in ops for alias in op.aliases} == COMMAND_ALIASES
+    assert {op.robot_name: op.name for op in ops if op.robot_name} == OPERATIONS_BY_ROBOT_NAME
+    assert tuple(op.name for op in ops if op.is_stream) == STREAM_OPERATIONS
 
 
 def test_every_file_that_declares_an_op_is_in_the_table() -> None:
     declaring = {path.stem for path in FOLDER.glob("*/*.py") if "\nOP = Op(" in path.read_text()}
-    assert declaring == set(NAMES)
+    assert declaring == set(OPERATION_NAMES)
 
 
 def test_finding_one_op_loads_no_other() -> None:
     code = (
-        "import sys; from termvisor.ops.api.catalog import find; find(['gaps'], False);"
+        "import sys; from termvisor.ops.api.catalog import find_operation; find_operation(['gaps'], False);"
         "print(*sorted(name for name in sys.modules if name.startswith('termvisor.ops.')))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {name.rpartition(".")[2] for name in loaded} & set(NAMES) == {"list_gaps"}
+    assert {name.rpartition(".")[2] for name in loaded} & set(OPERATION_NAMES) == {"list_gaps"}
 
 
 @pytest.mark.parametrize(
@@ -53,28 +61,28 @@ def test_finding_one_op_loads_no_other() -> None:
     ],
 )
 def test_an_op_is_found_by_all_its_names(argv: list[str], is_robot: bool, name: str, rest: list[str]) -> None:
-    op, words = find(argv, is_robot)
+    op, words = find_operation(argv, is_robot)
     assert (op.name, words) == (name, rest)
 
 
 def test_the_short_robot_names_are_for_robots() -> None:
     with pytest.raises(UnknownCommand):
-        find(["state"], is_robot=False)
+        find_operation(["state"], is_robot=False)
 
 
 @pytest.mark.parametrize(("word", "hint"), [("pnaes", "panes"), ("list-pane", "list-panes"), ("serach", "search")])
 def test_a_misspelled_command_is_answered_with_the_nearest(word: str, hint: str) -> None:
     with pytest.raises(UnknownCommand) as caught:
-        find([word], is_robot=False)
+        find_operation([word], is_robot=False)
     assert hint in caught.value.hint
 
 
 def test_half_a_command_says_what_is_missing() -> None:
     with pytest.raises(UnknownCommand, match="needs one more word: init, show, set, unset, reload, validate, path"):
-        find(["config"], is_robot=False)
+        find_operation(["config"], is_robot=False)
 
 
 def test_calls_know_long_and_short_names() -> None:
-    assert named("state").name == named("list_panes").name == "list_panes"
+    assert load_by_any_name("state").name == load_by_any_name("list_panes").name == "list_panes"
     with pytest.raises(UnknownCommand, match="'nope'"):
-        named("nope")
+        load_by_any_name("nope")

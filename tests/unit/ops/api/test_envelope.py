@@ -5,15 +5,24 @@ import pytest
 
 from termvisor import __version__
 from termvisor.errors import NotFound
-from termvisor.ops.api.envelope import Envelope, encode, failure, seconds_between, success, told
+from termvisor.ops.api.envelope import (
+    Envelope,
+    build_failure,
+    build_success,
+    compute_seconds_between,
+    convert_exception,
+    encode_json_line,
+)
 from termvisor.ops.panes._listing import SessionIdentity
-from termvisor.testing.world import StillClock
+from termvisor.testing.fake_services import FakeClock
 
 
 async def test_a_success_says_when_how_long_and_which_version() -> None:
-    clock = StillClock()
+    clock = FakeClock()
     await clock.advance(0.25)
-    answer = msgspec.json.decode(encode(success(SessionIdentity(target="local", session_name="a"), clock, 0.0)))
+    answer = msgspec.json.decode(
+        encode_json_line(build_success(SessionIdentity(target="local", session_name="a"), clock, 0.0))
+    )
     assert answer == {
         "ok": True,
         "data": {"target": "local", "session_name": "a"},
@@ -28,7 +37,7 @@ async def test_a_success_says_when_how_long_and_which_version() -> None:
 
 def test_a_failure_carries_code_details_and_hint() -> None:
     error = NotFound("no such pane", hint="Look.", details={"candidates": ["1"]})
-    answer = failure(error, StillClock(), 0.0)
+    answer = build_failure(error, FakeClock(), 0.0)
     assert not answer.ok
     assert answer.error is not None
     assert (answer.error.code, answer.error.details, answer.hint) == ("pane_not_found", {"candidates": ["1"]}, "Look.")
@@ -36,13 +45,13 @@ def test_a_failure_carries_code_details_and_hint() -> None:
 
 def test_text_that_is_no_unicode_is_replaced_and_never_breaks_the_answer() -> None:
     data = {"names": ["a\ud800b"], "\udc00": 1}
-    line = encode(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
+    line = encode_json_line(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
     assert msgspec.json.decode(line)["data"] == {"names": ["a?b"], "?": 1}
 
 
 def test_what_a_terminal_would_obey_is_escaped_and_means_the_same() -> None:
     data = {"text": "\x1b[2J\x7f\x9b31m\u202e\u2066\u061c\ufeff é日 \u2028"}
-    line = encode(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
+    line = encode_json_line(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
     assert msgspec.json.decode(line)["data"] == data
     shown = line.decode()
     assert [char for char in "\x1b\x7f\x9b\u202e\u2066\u061c\ufeff\u2028" if char in shown] == []
@@ -51,16 +60,16 @@ def test_what_a_terminal_would_obey_is_escaped_and_means_the_same() -> None:
 
 def test_our_own_errors_are_told_as_they_are() -> None:
     error = NotFound("x")
-    assert told(error) is error
+    assert convert_exception(error) is error
 
 
 def test_an_unexpected_error_is_internal_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        error = told(KeyError("boom"))
+        error = convert_exception(KeyError("boom"))
     assert (error.code, error.exit_status) == ("internal", 70)
     assert "KeyError" in error.message
     assert "unexpected KeyError" in caplog.text
 
 
 def test_time_between_instants_is_told_to_the_millisecond() -> None:
-    assert seconds_between(0, 1_234_567_890) == 1.235
+    assert compute_seconds_between(0, 1_234_567_890) == 1.235

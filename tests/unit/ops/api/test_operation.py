@@ -2,12 +2,12 @@ import shlex
 
 import pytest
 
-from termvisor.ops.api.arguments import arguments, parse
-from termvisor.ops.api.catalog import every, find
-from termvisor.ops.api.global_options import split
-from termvisor.ops.api.operation import Op
+from termvisor.ops.api.arguments import list_arguments, parse_arguments
+from termvisor.ops.api.catalog import find_operation, load_all_operations
+from termvisor.ops.api.global_options import split_global_options
+from termvisor.ops.api.operation import Operation
 
-OPS = every()
+OPS = load_all_operations()
 
 
 def test_every_op_is_fully_declared() -> None:
@@ -16,23 +16,23 @@ def test_every_op_is_fully_declared() -> None:
         assert len(op.summary) <= 80, op.name
         assert op.doc, op.name
         assert op.examples, op.name
-        assert op.Input.__doc__, op.name
-        assert find(op.command.split(), is_robot=False)[0] is op
+        assert op.args_type.__doc__, op.name
+        assert find_operation(op.command.split(), is_robot=False)[0] is op
 
 
 def test_every_example_is_a_call_of_its_op() -> None:
     for op, example in [(one, example) for one in OPS for example in one.examples]:
-        words = shlex.split(example.line.partition(" > ")[0])
+        words = shlex.split(example.command_line.partition(" > ")[0])
         is_robot = words[:1] == ["robot"]
-        _, rest = split(words[is_robot:])
-        found, rest = find(rest, is_robot)
-        assert found is op, example.line
-        assert isinstance(parse(op.Input, rest), op.Input), example.line
+        _, rest = split_global_options(words[is_robot:])
+        found, rest = find_operation(rest, is_robot)
+        assert found is op, example.command_line
+        assert isinstance(parse_arguments(op.args_type, rest), op.args_type), example.command_line
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_the_arguments_of_an_op_can_be_told_apart(op: Op) -> None:
-    known = arguments(op.Input)
+def test_the_arguments_of_an_op_can_be_told_apart(op: Operation) -> None:
+    known = list_arguments(op.args_type)
     flags = [flag for argument in known if not argument.is_positional for flag in argument.flags]
     assert len(flags) == len(set(flags))
     assert not {"-q", "--quiet", "-h", "--help", "--json", "--format"} & set(flags)

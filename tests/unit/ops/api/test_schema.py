@@ -2,48 +2,47 @@ import jsonschema
 import msgspec
 import pytest
 
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api import schema
-from termvisor.ops.api.operation import Op
-from termvisor.settings import Places
-from termvisor.testing.asking import CALLS, ask, lively
+from termvisor.ops.api import catalog, schema
+from termvisor.ops.api.operation import Operation
+from termvisor.settings import Paths
+from termvisor.testing.operation_calls import OPERATION_CALLS, build_sample_services, run_command
 
-OPS = catalogue.every()
+OPS = catalog.load_all_operations()
 Draft = jsonschema.Draft202012Validator
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_schemas_are_valid_and_have_their_own_id(op: Op) -> None:
-    for document, end in ((schema.input_schema(op), "input"), (schema.output_schema(op), "output")):
+def test_schemas_are_valid_and_have_their_own_id(op: Operation) -> None:
+    for document, end in ((schema.build_input_schema(op), "input"), (schema.build_output_schema(op), "output")):
         Draft.check_schema(document)
         assert document["$schema"] == Draft.META_SCHEMA["$id"]
         assert document["$id"] == f"urn:termvisor:schema:1:{op.name}.{end}"
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-async def test_real_answers_are_what_the_schemas_say(op: Op, tmp_path_factory: pytest.TempPathFactory) -> None:
-    places = Places(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
-    answered = await ask(await lively(places, op.name), "robot", *CALLS[op.name])
+async def test_real_answers_are_what_the_schemas_say(op: Operation, tmp_path_factory: pytest.TempPathFactory) -> None:
+    places = Paths(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
+    answered = await run_command(await build_sample_services(places, op.name), "robot", *OPERATION_CALLS[op.name])
     whole = [msgspec.json.decode(line) for line in answered.out.splitlines()]
     items = whole if op.is_stream else [whole[0]["data"]]
     envelopes = [] if op.is_stream else whole
     assert items
     for item in items:
-        Draft(schema.output_schema(op)).validate(item)
+        Draft(schema.build_output_schema(op)).validate(item)
     for envelope in envelopes:
-        Draft(schema.envelope_schema()).validate(envelope)
+        Draft(schema.build_envelope_schema()).validate(envelope)
 
 
 async def test_an_error_is_what_the_envelope_schema_says() -> None:
-    answered = await ask(await lively(), "robot", "get-text", "nowhere")
-    Draft.check_schema(schema.envelope_schema())
-    Draft(schema.envelope_schema()).validate(answered.envelope)
+    answered = await run_command(await build_sample_services(), "robot", "get-text", "nowhere")
+    Draft.check_schema(schema.build_envelope_schema())
+    Draft(schema.build_envelope_schema()).validate(answered.envelope)
 
 
 def test_every_op_has_a_call_that_stands_for_it() -> None:
-    assert list(CALLS) == list(catalogue.NAMES)
+    assert list(OPERATION_CALLS) == list(catalog.OPERATION_NAMES)
 
 
 def test_an_answer_without_its_fields_is_not_valid() -> None:
     with pytest.raises(jsonschema.ValidationError):
-        Draft(schema.output_schema(catalogue.op("list_panes"))).validate({"items": []})
+        Draft(schema.build_output_schema(catalog.load_operation("list_panes"))).validate({"items": []})

@@ -4,13 +4,20 @@ import inspect
 
 import pytest
 
-from termvisor.daemon.services.maintenance import LiveUpkeep
-from termvisor.daemon.services.raw_recording import LiveRecording
-from termvisor.daemon.services.services import LiveFleet, LiveHistory, LiveNews
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.api.services import Fleet, History, News, Recording, Upkeep, World
-from termvisor.testing.upkeep import MemoryUpkeep
-from termvisor.testing.world import MemoryFleet, MemoryHistory, MemoryNews, MemoryRecording, MemoryWorld
+from termvisor.daemon.services.history import DaemonRecording
+from termvisor.daemon.services.maintenance import DaemonMaintenance
+from termvisor.daemon.services.services import DaemonHistory, DaemonPanes, DaemonUpdates
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import (
+    HistoryService,
+    LiveUpdates,
+    MaintenanceService,
+    PaneService,
+    RecordingService,
+    Services,
+)
+from termvisor.testing.fake_maintenance import FakeMaintenance
+from termvisor.testing.fake_services import FakeHistory, FakePanes, FakeRecording, FakeServices, FakeUpdates
 
 
 def _parts(cls: type) -> set[str]:
@@ -28,16 +35,16 @@ def _shape(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
 @pytest.mark.parametrize(
     ("protocol", "made"),
     [
-        (Fleet, MemoryFleet),
-        (Fleet, LiveFleet),
-        (History, MemoryHistory),
-        (History, LiveHistory),
-        (News, MemoryNews),
-        (News, LiveNews),
-        (Upkeep, MemoryUpkeep),
-        (Upkeep, LiveUpkeep),
-        (Recording, MemoryRecording),
-        (Recording, LiveRecording),
+        (PaneService, FakePanes),
+        (PaneService, DaemonPanes),
+        (HistoryService, FakeHistory),
+        (HistoryService, DaemonHistory),
+        (LiveUpdates, FakeUpdates),
+        (LiveUpdates, DaemonUpdates),
+        (MaintenanceService, FakeMaintenance),
+        (MaintenanceService, DaemonMaintenance),
+        (RecordingService, FakeRecording),
+        (RecordingService, DaemonRecording),
     ],
 )
 def test_a_world_keeps_the_protocol(protocol: type, made: type) -> None:
@@ -46,6 +53,6 @@ def test_a_world_keeps_the_protocol(protocol: type, made: type) -> None:
     assert {name: kept.get(name) for name in promised} == promised
 
 
-@pytest.mark.parametrize("world", [MemoryWorld(), LocalWorld()])
+@pytest.mark.parametrize("world", [FakeServices(), LocalServices()])
 def test_a_world_has_every_part(world: object) -> None:
-    assert _parts(World) <= {name for name in dir(world) if not name.startswith("_")}
+    assert _parts(Services) <= {name for name in dir(world) if not name.startswith("_")}

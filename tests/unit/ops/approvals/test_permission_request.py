@@ -5,7 +5,7 @@ import pytest
 
 from termvisor.errors import BadRequest, Unsupported
 from termvisor.model.ids import PaneId
-from termvisor.ops.approvals._permission_request import action, understood
+from termvisor.ops.approvals._permission_request import build_answer_action, parse_permission_payload
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "recordings" / "claude_code"
 
@@ -15,7 +15,9 @@ def asked(tool: str, given: dict, **more: str) -> str:
 
 
 def test_a_command_is_read_with_what_belongs_to_it() -> None:
-    wish = action("claude_code", understood(asked("Bash", {"command": "make", "description": "Build"})), PaneId(3))
+    wish = build_answer_action(
+        "claude_code", parse_permission_payload(asked("Bash", {"command": "make", "description": "Build"})), PaneId(3)
+    )
     assert (wish.agent, wish.tool, wish.command, wish.cwd, wish.session) == (
         "claude_code",
         "Bash",
@@ -27,13 +29,23 @@ def test_a_command_is_read_with_what_belongs_to_it() -> None:
 
 
 def test_a_command_of_words_is_read_as_a_shell_would() -> None:
-    assert action("codex", understood(asked("shell", {"command": ["ls", "a b"]})), None).command == "ls 'a b'"
+    assert (
+        build_answer_action("codex", parse_permission_payload(asked("shell", {"command": ["ls", "a b"]})), None).command
+        == "ls 'a b'"
+    )
 
 
 def test_a_file_that_would_be_written_is_known() -> None:
-    wish = action("claude_code", understood(asked("Edit", {"file_path": "/src/a", "new_string": "x"})), None)
+    wish = build_answer_action(
+        "claude_code", parse_permission_payload(asked("Edit", {"file_path": "/src/a", "new_string": "x"})), None
+    )
     assert (wish.writes, wish.command) == (("/src/a",), "")
-    assert action("claude_code", understood(asked("Read", {"file_path": "/src/a"})), None).writes == ()
+    assert (
+        build_answer_action(
+            "claude_code", parse_permission_payload(asked("Read", {"file_path": "/src/a"})), None
+        ).writes
+        == ()
+    )
 
 
 def test_claude_code_does_not_say_which_use_of_a_tool_it_asks_about() -> None:
@@ -46,17 +58,17 @@ def test_claude_code_does_not_say_which_use_of_a_tool_it_asks_about() -> None:
 
 
 def test_no_request_is_the_same_as_another() -> None:
-    plea = understood(asked("Bash", {"command": "make"}))
-    assert action("claude_code", plea, None) != action("claude_code", plea, None)
+    plea = parse_permission_payload(asked("Bash", {"command": "make"}))
+    assert build_answer_action("claude_code", plea, None) != build_answer_action("claude_code", plea, None)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "{", '{"tool_name": 1}', '{"tool_name": "Bash", "tool_input": []}'])
 def test_what_is_no_request_is_refused(text: str) -> None:
     with pytest.raises(BadRequest, match="no permission request"):
-        understood(text)
+        parse_permission_payload(text)
 
 
 @pytest.mark.parametrize("tool", ["AskUserQuestion", "ExitPlanMode"])
 def test_a_question_of_its_own_is_left_to_the_dialog(tool: str) -> None:
     with pytest.raises(Unsupported):
-        understood(asked(tool, {}))
+        parse_permission_payload(asked(tool, {}))

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ops.api.envelope import encode
-from termvisor.ops.audit._chain_check import Proof, proven
+from termvisor.ops.api.envelope import encode_json_line
+from termvisor.ops.audit._chain_check import ChainProof, verify_lines
 from termvisor.ops.audit.audit_export import AuditLine
 from tests.unit.model.action.test_hash_chain import links
 
@@ -12,24 +12,27 @@ from tests.unit.model.action.test_hash_chain import links
 def exported(*texts: str) -> list[bytes]:
     chain = links(list(texts))
     lines = [AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=link.entry) for link in chain]
-    return [*map(encode, lines), encode(AuditLine(entries=len(chain), hash=chain[-1].hash if chain else ""))]
+    return [
+        *map(encode_json_line, lines),
+        encode_json_line(AuditLine(entries=len(chain), hash=chain[-1].hash if chain else "")),
+    ]
 
 
 def broken(lines: list[bytes], kept: str = "") -> tuple[int, str] | None:
-    found = proven(lines, kept).broken
+    found = verify_lines(lines, kept).broken
     return None if found is None else (found.id, found.what)
 
 
 def test_a_whole_file_says_how_much_it_proves() -> None:
     chain = links(["a", "b", "c"])
-    assert proven(exported("a", "b", "c")) == Proof(entries=3, hash=chain[-1].hash)
-    assert proven(exported()) == Proof(entries=0, hash="")
+    assert verify_lines(exported("a", "b", "c")) == ChainProof(entries=3, hash=chain[-1].hash)
+    assert verify_lines(exported()) == ChainProof(entries=0, hash="")
 
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=5), st.data())
 def test_no_line_can_be_taken_out_and_no_byte_of_an_entry_changed(texts: list[str], data: st.DataObject) -> None:
     lines = exported(*texts)
-    assert proven(lines).broken is None
+    assert verify_lines(lines).broken is None
     at = data.draw(st.integers(0, len(lines) - 1))
     assert broken([*lines[:at], *lines[at + 1 :]]) is not None
     changed = exported(*texts[:at], "another text", *texts[at + 1 :])
@@ -60,8 +63,8 @@ def test_a_file_whose_hashes_were_computed_anew_lacks_the_hash_that_was_kept() -
 def test_masked_entries_are_counted_and_their_place_is_proven() -> None:
     chain = links(["a", "b"])
     lines = [
-        encode(AuditLine(id=1, hash=chain[0].hash, entry="***", is_masked=True)),
-        encode(AuditLine(id=2, previous=chain[0].hash, hash=chain[1].hash, entry="b")),
-        encode(AuditLine(entries=2, hash=chain[1].hash)),
+        encode_json_line(AuditLine(id=1, hash=chain[0].hash, entry="***", is_masked=True)),
+        encode_json_line(AuditLine(id=2, previous=chain[0].hash, hash=chain[1].hash, entry="b")),
+        encode_json_line(AuditLine(entries=2, hash=chain[1].hash)),
     ]
-    assert proven(lines) == Proof(entries=2, hash=chain[1].hash, masked=(1,))
+    assert verify_lines(lines) == ChainProof(entries=2, hash=chain[1].hash, masked=(1,))

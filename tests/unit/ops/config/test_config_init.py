@@ -2,30 +2,30 @@ import stat
 import tomllib
 from pathlib import Path
 
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.config.config_init import template
-from termvisor.settings import Places, load, rows
-from termvisor.testing.asking import ask
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.config.config_init import build_template
+from termvisor.settings import Paths, list_settings, load_settings
+from termvisor.testing.operation_calls import run_command
 
 
-def _world(tmp_path: Path) -> LocalWorld:
-    return LocalWorld(Places(*(str(tmp_path / name) for name in ("config", "data", "run"))))
+def _world(tmp_path: Path) -> LocalServices:
+    return LocalServices(Paths(*(str(tmp_path / name) for name in ("config", "data", "run"))))
 
 
 async def test_a_private_file_with_every_setting_is_written(tmp_path: Path) -> None:
-    answered = await ask(_world(tmp_path), "config", "init")
+    answered = await run_command(_world(tmp_path), "config", "init")
     path = tmp_path / "config" / "config.toml"
     assert answered.out == f"{path} written\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert all(f"# {row.name} = " in path.read_text() for row in rows())
-    assert load(_world(tmp_path).configuration[0], {}) == load(Places("/none", "/none", "/none"), {})
+    assert all(f"# {row.name} = " in path.read_text() for row in list_settings())
+    assert load_settings(_world(tmp_path).configuration[0], {}) == load_settings(Paths("/none", "/none", "/none"), {})
 
 
 async def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "config" / "config.toml"
     path.parent.mkdir()
     path.write_text("colour = 'never'\n")
-    answered = await ask(_world(tmp_path), "robot", "config", "init")
+    answered = await run_command(_world(tmp_path), "robot", "config", "init")
     assert (answered.status, answered.envelope["error"]["code"]) == (75, "reserved")
     assert path.read_text() == "colour = 'never'\n"
 
@@ -34,21 +34,21 @@ async def test_a_replaced_file_is_kept_beside(tmp_path: Path) -> None:
     path = tmp_path / "config" / "config.toml"
     path.parent.mkdir()
     path.write_text("colour = 'never'\n")
-    data = (await ask(_world(tmp_path), "robot", "config", "init", "--force")).envelope["data"]
+    data = (await run_command(_world(tmp_path), "robot", "config", "init", "--force")).envelope["data"]
     assert Path(data["kept"]).read_text() == "colour = 'never'\n"
-    assert path.read_text() == template()
+    assert path.read_text() == build_template()
 
 
 async def test_a_folder_that_cannot_be_made_is_an_error_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
-    answered = await ask(_world(tmp_path), "config", "init")
+    answered = await run_command(_world(tmp_path), "config", "init")
     assert (answered.status, answered.out) == (69, "")
     assert "hint: " in answered.err
 
 
 def test_the_commented_lines_are_what_they_say() -> None:
-    lines = [line.removeprefix("# ") for line in template().splitlines() if " = " in line and "…" not in line]
+    lines = [line.removeprefix("# ") for line in build_template().splitlines() if " = " in line and "…" not in line]
     values = tomllib.loads("\n".join(lines))
-    assert {row.name: values[row.name] for row in rows() if isinstance(row.default, (str, int, float))} == {
-        row.name: row.default for row in rows() if isinstance(row.default, (str, int, float))
+    assert {row.name: values[row.name] for row in list_settings() if isinstance(row.default, (str, int, float))} == {
+        row.name: row.default for row in list_settings() if isinstance(row.default, (str, int, float))
     }

@@ -2,36 +2,36 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.settings import Places, rows
-from termvisor.testing.asking import ask
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.settings import Paths, list_settings
+from termvisor.testing.operation_calls import run_command
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalWorld:
-    for row in rows():
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalServices:
+    for row in list_settings():
         monkeypatch.delenv(row.env, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    return LocalWorld(Places(*(str(tmp_path) for _ in range(3))))
+    return LocalServices(Paths(*(str(tmp_path) for _ in range(3))))
 
 
-async def test_at_first_nothing_is_set(world: LocalWorld) -> None:
-    assert "Every setting is at its default" in (await ask(world, "config", "show")).out
+async def test_at_first_nothing_is_set(world: LocalServices) -> None:
+    assert "Every setting is at its default" in (await run_command(world, "config", "show")).out
 
 
 async def test_each_setting_says_where_it_comes_from(
-    world: LocalWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: LocalServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "config.toml").write_text("thin_interval = 2.0\ncolour = 'never'\n")
     monkeypatch.setenv("VISOR_COLOUR", "always")
-    found = (await ask(world, "robot", "config", "show")).envelope["data"]["settings"]
+    found = (await run_command(world, "robot", "config", "show")).envelope["data"]["settings"]
     assert [(item["name"], item["value"], item["origin"]) for item in found] == [
         ("thin_interval", "2.0", "file"),
         ("colour", '"always"', "environment"),
     ]
 
 
-async def test_effective_shows_everything(world: LocalWorld) -> None:
-    found = (await ask(world, "robot", "config", "show", "--effective")).envelope["data"]["settings"]
-    assert [item["name"] for item in found] == [row.name for row in rows()]
+async def test_effective_shows_everything(world: LocalServices) -> None:
+    found = (await run_command(world, "robot", "config", "show", "--effective")).envelope["data"]["settings"]
+    assert [item["name"] for item in found] == [row.name for row in list_settings()]
     assert {item["origin"] for item in found} == {"default"}

@@ -2,44 +2,48 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.config.config_validate import doubts
-from termvisor.settings import Places, Settings
-from termvisor.testing.asking import ask
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.config.config_validate import find_config_warnings
+from termvisor.settings import Paths, Settings
+from termvisor.testing.operation_calls import run_command
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> LocalWorld:
-    return LocalWorld(Places(*(str(tmp_path) for _ in range(3))))
+def world(tmp_path: Path) -> LocalServices:
+    return LocalServices(Paths(*(str(tmp_path) for _ in range(3))))
 
 
-async def test_an_absent_file_is_fine(world: LocalWorld) -> None:
-    answered = await ask(world, "config", "validate")
+async def test_an_absent_file_is_fine(world: LocalServices) -> None:
+    answered = await run_command(world, "config", "validate")
     assert (answered.status, "does not exist; every default holds" in answered.out) == (0, True)
 
 
-async def test_a_good_file_is_fine(world: LocalWorld, tmp_path: Path) -> None:
+async def test_a_good_file_is_fine(world: LocalServices, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("baseline_lines = 10\n")
-    data = (await ask(world, "robot", "config", "validate")).envelope["data"]
+    data = (await run_command(world, "robot", "config", "validate")).envelope["data"]
     assert (data["exists"], data["settings_in_file"], data["warnings"]) == (True, ["baseline_lines"], [])
 
 
 @pytest.mark.parametrize(
     "text", ["baseline_lines = -1", "unheard_of = 1", "colour = 'loud'", "= x", "redact_patterns = ['(']"]
 )
-async def test_a_wrong_file_is_a_config_error(world: LocalWorld, tmp_path: Path, text: str) -> None:
+async def test_a_wrong_file_is_a_config_error(world: LocalServices, tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text)
-    answered = await ask(world, "robot", "config", "validate")
+    answered = await run_command(world, "robot", "config", "validate")
     assert (answered.status, answered.envelope["error"]["code"]) == (78, "config_error")
 
 
 def test_what_is_hardly_meant_is_doubted() -> None:
     odd = Settings(thin_interval=20.0, segment_bytes=1 << 20, recorder_cap_bytes=1 << 16, tmux_program="no-such-tmux")
-    assert [text.split()[0] for text in doubts(odd)] == ["thin_interval", "recorder_cap_bytes", "tmux_program:"]
-    assert list(doubts(Settings())) == []
+    assert [text.split()[0] for text in find_config_warnings(odd)] == [
+        "thin_interval",
+        "recorder_cap_bytes",
+        "tmux_program:",
+    ]
+    assert list(find_config_warnings(Settings())) == []
 
 
 def test_a_way_to_notify_that_cannot_work_is_doubted() -> None:
-    assert list(doubts(Settings(notify_ways=("terminal", "webhook", "command"), notify_command=("beep",)))) == [
-        "notify_ways names webhook, but notify_webhook_url is not set"
-    ]
+    assert list(
+        find_config_warnings(Settings(notify_ways=("terminal", "webhook", "command"), notify_command=("beep",)))
+    ) == ["notify_ways names webhook, but notify_webhook_url is not set"]

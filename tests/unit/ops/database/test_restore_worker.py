@@ -4,37 +4,37 @@ import pytest
 
 from termvisor.clock import SystemClock
 from termvisor.errors import BadRequest, Conflict
-from termvisor.ops.database._restore_worker import exchanged, no_daemon
-from termvisor.settings import Places, prepare
+from termvisor.ops.database._restore_worker import exchange_database, hold_daemon_lock
+from termvisor.settings import Paths, make_instance_folders
 from termvisor.store import Store
-from termvisor.system import lock_file as lock
+from termvisor.system import lock_file
 
 
 @pytest.fixture
-def places(tmp_path) -> Places:
-    where = Places(*(str(tmp_path / name) for name in ("config", "data", "run")))
-    prepare(where)
+def places(tmp_path) -> Paths:
+    where = Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
+    make_instance_folders(where)
     return where
 
 
-async def test_a_copy_is_weighed_and_put_in_place_by_another_process(places: Places, tmp_path) -> None:
+async def test_a_copy_is_weighed_and_put_in_place_by_another_process(places: Paths, tmp_path) -> None:
     store = await Store.open(places.database, SystemClock())
-    await store.keeping.copy(str(tmp_path / "copy.db"))
+    await store.maintenance.write_backup(str(tmp_path / "copy.db"))
     await store.close()
-    weighed = await exchanged(places, str(tmp_path / "copy.db"), is_dry_run=True)
+    weighed = await exchange_database(places, str(tmp_path / "copy.db"), is_dry_run=True)
     assert (weighed.kept, weighed.present) == (None, weighed.backup)
-    done = await exchanged(places, str(tmp_path / "copy.db"))
+    done = await exchange_database(places, str(tmp_path / "copy.db"))
     assert os.path.exists(done.kept or "")
 
 
-async def test_its_complaint_is_ours(places: Places) -> None:
+async def test_its_complaint_is_ours(places: Paths) -> None:
     with pytest.raises(BadRequest, match="there is no copy"):
-        await exchanged(places, "/nowhere/copy.db")
+        await exchange_database(places, "/nowhere/copy.db")
 
 
-def test_no_daemon_starts_meanwhile_and_none_may_run(places: Places) -> None:
-    with no_daemon(places):
-        assert lock.take(places.daemon_lock) is None
-        with pytest.raises(Conflict, match=f"pid {os.getpid()}"), no_daemon(places):
+def test_no_daemon_starts_meanwhile_and_none_may_run(places: Paths) -> None:
+    with hold_daemon_lock(places):
+        assert lock_file.acquire_lock(places.daemon_lock) is None
+        with pytest.raises(Conflict, match=f"pid {os.getpid()}"), hold_daemon_lock(places):
             pass
-    assert lock.holder(places.daemon_lock) is None
+    assert lock_file.read_lock_holder(places.daemon_lock) is None

@@ -2,36 +2,36 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.diagnostics.checks import BUILTIN
-from termvisor.errors import all_errors
-from termvisor.model.action.action import RISKS
+from termvisor.diagnostics.checks import BUILTIN_CHECKS
+from termvisor.errors import list_error_classes
+from termvisor.model.action.action import RISK_BY_ACTION_KIND
 from termvisor.model.action.policy import COMMAND_CLASSES
-from termvisor.model.action.policy import keys as policy_keys
+from termvisor.model.action.policy import list_policy_keys as policy_keys
 from termvisor.model.event import EVENT_KINDS
 from termvisor.model.terminal.output import GAP_CAUSES
-from termvisor.ops.api.catalog import NAMES
-from termvisor.ops.docs.reference_pages import main, pages, stale, write
-from termvisor.redaction import kinds
-from termvisor.settings import rows
+from termvisor.ops.api.catalog import OPERATION_NAMES
+from termvisor.ops.docs.reference_pages import build_pages, find_stale_pages, main, write_pages
+from termvisor.redaction import list_kinds
+from termvisor.settings import list_settings
 
 ROOT = Path(__file__).parents[4]
-PAGES = pages()
+PAGES = build_pages()
 
 
 def test_the_committed_pages_are_not_stale() -> None:
-    assert stale(str(ROOT)) == [], "run `make docs`"
+    assert find_stale_pages(str(ROOT)) == [], "run `make docs`"
 
 
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("settings", [row.name for row in rows()] + [row.env for row in rows()]),
-        ("errors", [error.code for error in all_errors()]),
+        ("settings", [row.name for row in list_settings()] + [row.env for row in list_settings()]),
+        ("errors", [error.code for error in list_error_classes()]),
         ("events", list(EVENT_KINDS)),
         ("gaps", list(GAP_CAUSES)),
-        ("checks", [check.name for check in BUILTIN]),
-        ("secrets", [kind.name for kind in kinds()]),
-        ("policy", [key.path for key in policy_keys()] + list(COMMAND_CLASSES) + list(RISKS)),
+        ("checks", [check.name for check in BUILTIN_CHECKS]),
+        ("secrets", [kind.name for kind in list_kinds()]),
+        ("policy", [key.path for key in policy_keys()] + list(COMMAND_CLASSES) + list(RISK_BY_ACTION_KIND)),
     ],
 )
 def test_everything_that_has_a_name_is_documented(page: str, names: list[str]) -> None:
@@ -40,9 +40,11 @@ def test_everything_that_has_a_name_is_documented(page: str, names: list[str]) -
 
 
 def test_every_op_has_its_page_and_its_schemas() -> None:
-    assert all(f"docs/reference/ops/{name}.md" in PAGES for name in NAMES)
-    assert all(f"docs/json-schema/{name}.{end}.json" in PAGES for name in NAMES for end in ("input", "output"))
-    assert all(f"(ops/{name}.md)" in PAGES["docs/reference/ops.md"] for name in NAMES)
+    assert all(f"docs/reference/ops/{name}.md" in PAGES for name in OPERATION_NAMES)
+    assert all(
+        f"docs/json-schema/{name}.{end}.json" in PAGES for name in OPERATION_NAMES for end in ("input", "output")
+    )
+    assert all(f"(ops/{name}.md)" in PAGES["docs/reference/ops.md"] for name in OPERATION_NAMES)
 
 
 def test_a_code_is_explained_once() -> None:
@@ -56,8 +58,8 @@ def test_writing_brings_a_tree_up_to_date(tmp_path: Path, capsys: pytest.Capture
     assert main([root]) == 0
     (tmp_path / "docs/reference/errors.md").write_text("old")
     (tmp_path / "docs/reference/ops/removed.md").write_text("old")
-    assert stale(root) == ["docs/reference/errors.md", "docs/reference/ops/removed.md"]
+    assert find_stale_pages(root) == ["docs/reference/errors.md", "docs/reference/ops/removed.md"]
     assert main(["--check", root]) == 1
     assert "stale: docs/reference/ops/removed.md" in capsys.readouterr().err
-    write(root)
+    write_pages(root)
     assert main(["--check", root]) == 0

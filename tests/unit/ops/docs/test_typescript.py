@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from termvisor.ops.api.catalog import every
-from termvisor.ops.docs.typescript import spelled, types
+from termvisor.ops.api.catalog import load_all_operations
+from termvisor.ops.docs.typescript import render_type, render_types
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from termvisor.ops.docs.typescript import spelled, types
     ],
 )
 def test_schemas_are_spelled_as_types(part: dict[str, object], text: str) -> None:
-    assert spelled(part) == text
+    assert render_type(part) == text
 
 
 def test_every_named_type_is_declared_once() -> None:
-    text = types(every())
+    text = render_types(load_all_operations())
     declared = re.findall(r"^export interface (\w+)", text, re.MULTILINE)
     used = set(re.findall(r"\b([A-Z]\w+)\b", re.sub(r'/\*\*[\s\S]*?\*/|//.*|"[^"]*"', "", text)))
     assert len(declared) == len(set(declared))
@@ -31,6 +31,6 @@ def test_every_named_type_is_declared_once() -> None:
 
 
 def test_every_op_is_joined_with_its_types() -> None:
-    text = types(every())
+    text = render_types(load_all_operations())
     assert "  list_panes: { input: ListPanes; output: PaneListing };" in text
     assert "  watch_events: { input: WatchEvents; items: EventItem };" in text

@@ -3,15 +3,15 @@
 import pytest
 
 from termvisor.model.workflow.info import WorkflowInfo
-from termvisor.model.workflow.run import Mode
-from termvisor.testing.asking import ask, lively
+from termvisor.model.workflow.run import WorkflowMode
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 OP = "events_ack"
 
 
 async def found(*words: str) -> list[dict]:
-    world = await lively(op=OP)
-    return (await ask(world, "robot", "events", *words)).envelope["data"]["items"]
+    world = await build_sample_services(op=OP)
+    return (await run_command(world, "robot", "events", *words)).envelope["data"]["items"]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,10 @@ async def test_an_event_that_a_rule_found_says_all_that_is_known_of_it() -> None
 
 
 @pytest.mark.parametrize(("mode", "would"), [("ask", "handle_usage_limits"), ("off", None)])
-async def test_who_would_handle_it_is_chosen_among_the_workflows_in_force(mode: Mode, would: str | None) -> None:
-    world = await lively(op=OP)
+async def test_who_would_handle_it_is_chosen_among_the_workflows_in_force(
+    mode: WorkflowMode, would: str | None
+) -> None:
+    world = await build_sample_services(op=OP)
     limits = WorkflowInfo(
         name="handle_usage_limits",
         version=1,
@@ -57,8 +59,8 @@ async def test_who_would_handle_it_is_chosen_among_the_workflows_in_force(mode: 
         fresh_for=600.0,
         timeout=60.0,
     )
-    world.runs.known.append(limits)
-    told = await ask(world, "robot", "events", "--agent", "claude_code", "--would-handle", "--dry-run")
+    world.workflows.workflow_infos.append(limits)
+    told = await run_command(world, "robot", "events", "--agent", "claude_code", "--would-handle", "--dry-run")
     assert [one["detection"]["remedy"] for one in told.envelope["data"]["items"]] == [would]
 
 
@@ -77,37 +79,37 @@ async def test_in_the_whole_list_other_events_have_no_detection() -> None:
     ],
 )
 async def test_what_makes_no_sense_is_refused(words: tuple[str, ...], hint: str) -> None:
-    answered = await ask(await lively(op=OP), "events", *words)
+    answered = await run_command(await build_sample_services(op=OP), "events", *words)
     assert answered.status == 2
     assert hint in answered.err
 
 
 async def test_watching_passes_only_what_was_asked_for() -> None:
-    world = await lively(op=OP)
-    told = await ask(world, "watch-events", "--once", "--severity", "error")
+    world = await build_sample_services(op=OP)
+    told = await run_command(world, "watch-events", "--once", "--severity", "error")
     assert [line.split()[0] for line in told.out.splitlines()] == ["5"]
-    everything = await ask(world, "watch-events", "--once")
+    everything = await run_command(world, "watch-events", "--once")
     assert len(everything.out.splitlines()) == 6
 
 
 async def test_saying_it_twice_changes_nothing() -> None:
-    world = await lively(op=OP)
-    first = (await ask(world, "robot", "events", "ack", "6", "--note", "fixed")).envelope["data"]["items"]
-    again = (await ask(world, "robot", "events", "ack", "6")).envelope["data"]["items"]
+    world = await build_sample_services(op=OP)
+    first = (await run_command(world, "robot", "events", "ack", "6", "--note", "fixed")).envelope["data"]["items"]
+    again = (await run_command(world, "robot", "events", "ack", "6")).envelope["data"]["items"]
     assert [first[0]["status"], again[0]["status"]] == ["handled", "already"]
     assert again[0]["detection"]["handled"]["action"] == "fixed"
-    assert (await ask(world, "robot", "events", "--unhandled")).envelope["data"]["items"] == []
+    assert (await run_command(world, "robot", "events", "--unhandled")).envelope["data"]["items"] == []
 
 
 async def test_a_dry_run_marks_nothing() -> None:
-    world = await lively(op=OP)
-    told = (await ask(world, "events", "ack", "6", "--dry-run")).out
+    world = await build_sample_services(op=OP)
+    told = (await run_command(world, "events", "ack", "6", "--dry-run")).out
     assert told == "event 6 (test.failed) would be handled\n"
-    assert len((await ask(world, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1
+    assert len((await run_command(world, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1
 
 
 async def test_of_several_none_is_marked_where_one_does_not_exist() -> None:
-    world = await lively(op=OP)
-    answered = await ask(world, "robot", "events", "ack", "6", "1")
+    world = await build_sample_services(op=OP)
+    answered = await run_command(world, "robot", "events", "ack", "6", "1")
     assert (answered.status, answered.envelope["error"]["code"]) == (4, "event_not_found")
-    assert len((await ask(world, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1
+    assert len((await run_command(world, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1

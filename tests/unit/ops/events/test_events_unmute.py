@@ -1,7 +1,7 @@
-from termvisor.testing.asking import ask, lively
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_a_mute_ends_once() -> None:
-    world = await lively(op="events_unmute")
-    assert (await ask(world, "robot", "events", "unmute", "1")).envelope["data"] == {"mute_id": 1}
-    assert (await ask(world, "robot", "events", "unmute", "1")).envelope["error"]["code"] == "event_not_found"
+    world = await build_sample_services(op="events_unmute")
+    assert (await run_command(world, "robot", "events", "unmute", "1")).envelope["data"] == {"mute_id": 1}
+    assert (await run_command(world, "robot", "events", "unmute", "1")).envelope["error"]["code"] == "event_not_found"

@@ -8,12 +8,18 @@ from msgspec.structs import replace
 from termvisor.clock import NS
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.command import Command
-from termvisor.model.terminal.frame import Frame
-from termvisor.ops.history._asciicast import Cast, Marker, exit_status, markers, repaint
+from termvisor.model.terminal.command import ShellCommand
+from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.ops.history._asciicast import (
+    AsciicastWriter,
+    CastMarker,
+    build_markers,
+    find_exit_status,
+    render_repaint,
+)
 
 PANE = PaneId(1)
-ONE = Frame(pane=PANE, at=10 * NS, width=10, height=3, rows=("a", "b", "c"), cursor_x=1, cursor_y=2)
+ONE = ReplayFrame(pane=PANE, at=10 * NS, width=10, height=3, rows=("a", "b", "c"), cursor_x=1, cursor_y=2)
 
 
 def events(*lines: str) -> list[list[object]]:
@@ -21,7 +27,7 @@ def events(*lines: str) -> list[list[object]]:
 
 
 def test_the_header_tells_version_size_and_time():
-    header = msgspec.json.decode(Cast().header(ONE, "pane 1: \x1b]0;bash"))
+    header = msgspec.json.decode(AsciicastWriter().write_header(ONE, "pane 1: \x1b]0;bash"))
     assert header == {
         "version": 3,
         "term": {"cols": 10, "rows": 3, "type": "xterm-256color"},
@@ -32,55 +38,55 @@ def test_the_header_tells_version_size_and_time():
 
 
 def test_the_first_frame_is_painted_whole_and_then_only_what_changed():
-    assert repaint(None, ONE).count("\x1b[2K") == 3
+    assert render_repaint(None, ONE).count("\x1b[2K") == 3
     second = replace(ONE, rows=("a", "B", "c"))
-    assert repaint(ONE, second) == "\x1b[2;1H\x1b[2KB\x1b[3;2H\x1b[?25h"
-    assert repaint(ONE, replace(ONE, cursor_x=2)) == "\x1b[3;3H\x1b[?25h"
-    assert repaint(ONE, replace(ONE, is_cursor_shown=False)).endswith("\x1b[?25l")
-    assert repaint(ONE, replace(ONE, at=99 * NS)) == ""
+    assert render_repaint(ONE, second) == "\x1b[2;1H\x1b[2KB\x1b[3;2H\x1b[?25h"
+    assert render_repaint(ONE, replace(ONE, cursor_x=2)) == "\x1b[3;3H\x1b[?25h"
+    assert render_repaint(ONE, replace(ONE, is_cursor_shown=False)).endswith("\x1b[?25l")
+    assert render_repaint(ONE, replace(ONE, at=99 * NS)) == ""
 
 
 def test_a_row_that_became_empty_is_wiped():
-    assert "\x1b[2;1H\x1b[2K\x1b[3;2H" in repaint(ONE, replace(ONE, rows=("a", "", "c")))
+    assert "\x1b[2;1H\x1b[2K\x1b[3;2H" in render_repaint(ONE, replace(ONE, rows=("a", "", "c")))
 
 
 def test_times_are_seconds_since_the_event_before_and_do_not_drift():
-    cast = Cast()
-    cast.header(ONE, "")
+    cast = AsciicastWriter()
+    cast.write_header(ONE, "")
     lines = []
     for number in range(1, 31):
         frame = replace(ONE, at=10 * NS + number * NS // 30, rows=(str(number), "", ""))
-        lines += cast.frame(frame)
+        lines += cast.write_frame(frame)
     found = events(*lines)
     assert abs(sum(interval for interval, _, _ in found) - 1.0) < 0.0005
     assert all(interval in (0.033, 0.034) for interval, _, _ in found)
 
 
 def test_time_never_runs_backwards():
-    cast = Cast()
-    cast.header(ONE, "")
-    ((interval, code, text),) = events(cast.marker(Marker(9 * NS, "early")))
+    cast = AsciicastWriter()
+    cast.write_header(ONE, "")
+    ((interval, code, text),) = events(cast.write_marker(CastMarker(9 * NS, "early")))
     assert (interval, code, text) == (0.0, "m", "early")
 
 
 def test_a_new_size_is_told_and_painted_anew():
-    cast = Cast()
-    cast.header(ONE, "")
-    list(cast.frame(ONE))
-    resized, painted = events(*cast.frame(replace(ONE, at=11 * NS, width=20, rows=("a", "b", "c"))))
+    cast = AsciicastWriter()
+    cast.write_header(ONE, "")
+    list(cast.write_frame(ONE))
+    resized, painted = events(*cast.write_frame(replace(ONE, at=11 * NS, width=20, rows=("a", "b", "c"))))
     assert resized == [1.0, "r", "20x3"]
     assert "\x1b[2J" in painted[2]
 
 
 def test_a_gap_is_a_marker():
-    cast = Cast()
-    cast.header(ONE, "")
-    *_, gap = events(*cast.frame(replace(ONE, note="gap: pipe_stolen")))
+    cast = AsciicastWriter()
+    cast.write_header(ONE, "")
+    *_, gap = events(*cast.write_frame(replace(ONE, note="gap: pipe_stolen")))
     assert gap == [0.0, "m", "gap: pipe_stolen"]
 
 
 def test_rows_say_nothing_to_the_terminal_but_text_and_colours():
-    painted = repaint(None, replace(ONE, rows=("\x1b[31mred\x1b]0;t\x07\x1b[2Jx\x9bm", "\u202eb", "")))
+    painted = render_repaint(None, replace(ONE, rows=("\x1b[31mred\x1b]0;t\x07\x1b[2Jx\x9bm", "\u202eb", "")))
     assert "\x1b[31mredx" in painted
     assert set(re.findall(r"\x1b\[[0-9;?]*([A-Za-z])", painted)) <= set("lhmJHK")
     assert "\x1b]" not in painted
@@ -88,21 +94,21 @@ def test_rows_say_nothing_to_the_terminal_but_text_and_colours():
 
 
 def test_markers_are_commands_and_events_in_order_without_what_frames_tell():
-    command = Command(pane=PANE, epoch=EpochId(1), line="make", started_at=5, start=0, first_line=1)
+    command = ShellCommand(pane=PANE, epoch=EpochId(1), line="make", started_at=5, start=0, first_line=1)
     happened = [
         Event(at=2, kind="pane_moved", data={"session": "work", "window": ""}),
         Event(at=3, kind="gap_recorded"),
         Event(at=4, kind="pane_resized"),
     ]
-    assert markers([command], happened) == [Marker(2, "pane_moved session=work"), Marker(5, "$ make")]
+    assert build_markers([command], happened) == [CastMarker(2, "pane_moved session=work"), CastMarker(5, "$ make")]
 
 
 def test_a_secret_in_a_marker_is_masked():
     key = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    assert key not in Cast().marker(Marker(0, f"$ curl -H {key}"))
+    assert key not in AsciicastWriter().write_marker(CastMarker(0, f"$ curl -H {key}"))
 
 
 def test_the_exit_status_is_that_of_the_program_or_of_its_signal():
-    assert exit_status([Event(at=1, kind="pane_gone")]) is None
-    assert exit_status([Event(at=7, kind="pane_died", data={"status": 3, "signal": None})]) == (7, 3)
-    assert exit_status([Event(at=7, kind="pane_died", data={"status": None, "signal": 9})]) == (7, 137)
+    assert find_exit_status([Event(at=1, kind="pane_gone")]) is None
+    assert find_exit_status([Event(at=7, kind="pane_died", data={"status": 3, "signal": None})]) == (7, 3)
+    assert find_exit_status([Event(at=7, kind="pane_died", data={"status": None, "signal": 9})]) == (7, 137)

@@ -1,18 +1,18 @@
 import pytest
 
 from termvisor.clock import NS
-from termvisor.errors import BadRequest, NoSuchCommand
+from termvisor.errors import BadRequest, CommandNotFound
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.command import Command
-from termvisor.ops.history._command_item import chosen, duration, ending, facts
-from termvisor.testing.world import NOON, MemoryWorld, shell
+from termvisor.model.terminal.command import ShellCommand
+from termvisor.ops.history._command_item import build_command_facts, format_duration, format_exit_code, resolve_command
+from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
 
 PANE = PaneId(1)
 
 
-def ran(**changes) -> Command:
+def ran(**changes) -> ShellCommand:
     known = {"pane": PANE, "epoch": EpochId(1), "started_at": NOON, "start": 5, "first_line": 2}
-    return Command(**(known | changes))
+    return ShellCommand(**(known | changes))
 
 
 @pytest.mark.parametrize(
@@ -25,14 +25,14 @@ def ran(**changes) -> Command:
         (ran(status="finished", ended_at=NOON - NS, exit_code=0), 0.0, "0"),
     ],
 )
-def test_how_long_it_ran_and_how_it_ended(command: Command, seconds: float | None, shown: str) -> None:
-    told = facts(command, NOON + 60 * NS)
-    assert (told.seconds, ending(told)) == (seconds, shown)
+def test_how_long_it_ran_and_how_it_ended(command: ShellCommand, seconds: float | None, shown: str) -> None:
+    told = build_command_facts(command, NOON + 60 * NS)
+    assert (told.seconds, format_exit_code(told)) == (seconds, shown)
 
 
 def test_secrets_are_taken_out_once_more() -> None:
     key = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
-    told = facts(ran(line=f"login {key}", cwd=f"/{key}"), NOON)
+    told = build_command_facts(ran(line=f"login {key}", cwd=f"/{key}"), NOON)
     assert key not in str(told)
 
 
@@ -40,23 +40,23 @@ def test_secrets_are_taken_out_once_more() -> None:
     ("seconds", "shown"), [(0.04, "0.0s"), (9.96, "10.0s"), (10.0, "10s"), (120, "2m"), (None, "-")]
 )
 def test_short_times_have_tenths(seconds: float | None, shown: str) -> None:
-    assert duration(seconds) == shown
+    assert format_duration(seconds) == shown
 
 
 async def test_a_command_is_named_by_its_number_or_as_the_last() -> None:
-    world = MemoryWorld()
-    world.pane(shell())
-    first, second = world.start(PANE, "a"), world.start(PANE, "b")
-    assert [await chosen(world, PANE, which) for which in ("1", "2", "last")] == [first, second, second]
+    world = FakeServices()
+    world.add_pane(build_shell_facts())
+    first, second = world.start_command(PANE, "a"), world.start_command(PANE, "b")
+    assert [await resolve_command(world, PANE, which) for which in ("1", "2", "last")] == [first, second, second]
 
 
 @pytest.mark.parametrize("which", ["3", "0", "9" * 30])
 async def test_a_command_that_is_not_known_is_not_found(which: str) -> None:
-    with pytest.raises(NoSuchCommand):
-        await chosen(MemoryWorld(), PANE, which)
+    with pytest.raises(CommandNotFound):
+        await resolve_command(FakeServices(), PANE, which)
 
 
 @pytest.mark.parametrize("which", ["", "first", "-1", "1.5", "²"])
 async def test_what_names_no_command_is_refused(which: str) -> None:
     with pytest.raises(BadRequest):
-        await chosen(MemoryWorld(), PANE, which)
+        await resolve_command(FakeServices(), PANE, which)

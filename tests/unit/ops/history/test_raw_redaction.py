@@ -1,12 +1,12 @@
 import pytest
 
-from termvisor.ops.history._raw_redaction import Masking
+from termvisor.ops.history._raw_redaction import RawOutputRedactor
 
 KEY = b"ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 def _whole(data: bytes, step: int = 1 << 20) -> bytes:
-    masking = Masking()
+    masking = RawOutputRedactor()
     pieces = [masking.feed(data[start : start + step]) for start in range(0, len(data), step)]
     return b"".join([*pieces, masking.finish()])
 
@@ -57,7 +57,7 @@ def test_a_private_key_is_followed_over_its_lines() -> None:
 
 
 def test_an_endless_line_is_not_held_for_ever() -> None:
-    masking = Masking()
+    masking = RawOutputRedactor()
     assert masking.feed(b"word " * 100_000) != b""
 
 

@@ -3,31 +3,31 @@
 from termvisor.clock import NS
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.command import Command
+from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap
-from termvisor.ops.history._report import Material, Range, report
-from termvisor.testing.world import NOON, MemoryWorld, shell
+from termvisor.ops.history._report import ReportData, ReportPeriod, render_report
+from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
 
 KEY = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 PANE = PaneId(1)
-HOUR = Range(since=NOON, until=NOON + 3600 * NS)
+HOUR = ReportPeriod(since=NOON, until=NOON + 3600 * NS)
 
 
-def command(line: str, at: int = NOON, code: int | None = 0) -> Command:
-    return Command(
+def command(line: str, at: int = NOON, code: int | None = 0) -> ShellCommand:
+    return ShellCommand(
         pane=PANE, epoch=EpochId(1), line=line, started_at=at, ended_at=at + NS, exit_code=code, start=0, first_line=1
     )
 
 
 def written(**material: object) -> str:
     known = {"panes": [], "commands": [], "events": [], "gaps": []}
-    return report(Material(**(known | material)), HOUR)
+    return render_report(ReportData(**(known | material)), HOUR)
 
 
 def test_every_kind_of_thing_has_its_table():
-    world = MemoryWorld()
+    world = FakeServices()
     text = written(
-        panes=[world.pane(shell(command="vim"))],
+        panes=[world.add_pane(build_shell_facts(command="vim"))],
         commands=[command("make test", code=2)],
         events=[Event(at=NOON, kind="pane_appeared", pane=PANE, data={"session": "work"})],
         gaps=[Gap(pane=PANE, cause="link_down", start_at=NOON, detail="ssh")],

@@ -2,13 +2,13 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.model.ids import PaneId
-from termvisor.ops.history.search_history import snippet
-from termvisor.testing.asking import ask, lively
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.ops.history.search_history import cut_snippet
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_hits_say_where_when_and_what() -> None:
-    data = (await ask(await lively(), "robot", "search", "error", "failed")).envelope["data"]
+    data = (await run_command(await build_sample_services(), "robot", "search", "error", "failed")).envelope["data"]
     hit = data["items"][0]
     assert (hit["identity"]["session_name"], hit["number"], hit["text"]) == ("work", 2, "error: 1 test failed")
     assert hit["spans"] == [[0, 5], [14, 20]]
@@ -16,10 +16,10 @@ async def test_hits_say_where_when_and_what() -> None:
 
 
 async def test_the_question_reaches_the_history_whole() -> None:
-    world = await lively()
+    world = await build_sample_services()
     words = ("error", "--pane", "work", "--since", "10s", "--until", "now", "--rank", "relevance", "-C", "3", "-n", "7")
-    await ask(world, "search", *words)
-    question = world.history.question
+    await run_command(world, "search", *words)
+    question = world.history.last_query
     assert question is not None
     assert (question.text, question.pane, question.rank, question.context, question.limit) == (
         "error",
@@ -32,64 +32,67 @@ async def test_the_question_reaches_the_history_whole() -> None:
 
 
 async def test_nothing_found_is_no_error_and_an_incomplete_search_says_so() -> None:
-    world = await lively()
+    world = await build_sample_services()
     world.history.is_complete = False
-    answered = await ask(world, "search", "nowhere")
+    answered = await run_command(world, "search", "nowhere")
     assert answered.out == "Nothing found; there may be more, narrow the question.\n"
     assert answered.status == 0
 
 
 async def test_matches_are_marked_for_eyes_only() -> None:
-    assert "\x1b[33merror\x1b[0m: none" in (await ask(await lively(), "search", "error", "-n", "1", colour=True)).out
-    assert "\x1b" not in (await ask(await lively(), "search", "error")).out
+    assert (
+        "\x1b[33merror\x1b[0m: none"
+        in (await run_command(await build_sample_services(), "search", "error", "-n", "1", colour=True)).out
+    )
+    assert "\x1b" not in (await run_command(await build_sample_services(), "search", "error")).out
 
 
 async def test_a_secret_in_a_hit_is_not_told() -> None:
-    world = MemoryWorld()
+    world = FakeServices()
     token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    world.say(world.pane(shell()).id, f"token {token}")
-    answered = await ask(world, "robot", "search", "token")
+    world.print_lines(world.add_pane(build_shell_facts()).id, f"token {token}")
+    answered = await run_command(world, "robot", "search", "token")
     assert token not in answered.out
     assert answered.envelope["data"]["items"][0]["spans"] == []
 
 
 async def test_a_hit_in_a_forgotten_pane_keeps_its_number() -> None:
-    world = await lively()
-    world.fleet.views.clear()
-    hit = (await ask(world, "robot", "search", "passed")).envelope["data"]["items"][0]
+    world = await build_sample_services()
+    world.panes.views.clear()
+    hit = (await run_command(world, "robot", "search", "passed")).envelope["data"]["items"][0]
     assert hit["identity"] == {"target": "", "session_name": "", "window_id": "", "pane_id": "", "id": 1}
 
 
 @pytest.mark.parametrize("when", ["soon", "25:00"])
 async def test_a_time_that_is_none_is_refused(when: str) -> None:
-    answered = await ask(await lively(), "robot", "search", "x", "--since", when)
+    answered = await run_command(await build_sample_services(), "robot", "search", "x", "--since", when)
     assert (answered.status, answered.envelope["error"]["code"]) == (2, "invalid_args")
 
 
 def test_a_snippet_is_a_piece_around_the_first_match() -> None:
     text = "a" * 100 + "needle" + "b" * 100
-    piece, spans = snippet(text, ((100, 106), (150, 151), (190, 195)))
+    piece, spans = cut_snippet(text, ((100, 106), (150, 151), (190, 195)))
     assert piece == "…" + "a" * 60 + "needle" + "b" * 60 + "…"
     assert [piece[start:end] for start, end in spans] == ["needle", "b"]
-    assert snippet("short", ()) == ("short", ())
+    assert cut_snippet("short", ()) == ("short", ())
 
 
 async def test_snippets_are_short() -> None:
-    world = MemoryWorld()
-    world.say(world.pane(shell()).id, "x" * 500 + " needle " + "y" * 500)
-    hit = (await ask(world, "robot", "search", "needle", "--snippets")).envelope["data"]["items"][0]
+    world = FakeServices()
+    world.print_lines(world.add_pane(build_shell_facts()).id, "x" * 500 + " needle " + "y" * 500)
+    hit = (await run_command(world, "robot", "search", "needle", "--snippets")).envelope["data"]["items"][0]
     assert len(hit["text"]) < 140
     assert PaneId(hit["identity"]["id"]) == 1
 
 
 async def test_a_row_of_a_screen_says_so_and_names_its_screen() -> None:
-    world = await lively()
-    world.show(PaneId(2), "Do you want to proceed?")
-    hit = (await ask(world, "robot", "search", "proceed")).envelope["data"]["items"][0]
+    world = await build_sample_services()
+    world.show_screen(PaneId(2), "Do you want to proceed?")
+    hit = (await run_command(world, "robot", "search", "proceed")).envelope["data"]["items"][0]
     assert (hit["source"], hit["screen"], hit["number"], hit["last_at"]) == ("screen", 1, None, hit["at"])
-    assert (await ask(world, "search", "proceed")).out.startswith(
+    assert (await run_command(world, "search", "proceed")).out.startswith(
         "2 agents 0s ago on screen 1: Do you want to proceed?"
     )
-    assert ", screen 1, " in (await ask(world, "search", "proceed", "--format", "markdown")).out
-    line = (await ask(world, "robot", "search", "passed")).envelope["data"]["items"][0]
+    assert ", screen 1, " in (await run_command(world, "search", "proceed", "--format", "markdown")).out
+    line = (await run_command(world, "robot", "search", "passed")).envelope["data"]["items"][0]
     assert (line["source"], line["screen"], line["last_at"]) == ("stream", None, None)

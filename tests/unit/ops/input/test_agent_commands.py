@@ -5,51 +5,51 @@ import pytest
 from termvisor.errors import NotFound
 from termvisor.model.action.action import AnswerDialog, Interrupt, QuitAgent
 from termvisor.model.action.outcome import Outcome
-from termvisor.ops.input._agent_commands import listener
-from termvisor.testing.asking import ask, lively
-from termvisor.testing.crew import ASKING
+from termvisor.ops.input._agent_commands import resolve_agent
+from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.sample_agents import ASKING_PANE
 
 
 @pytest.fixture
 async def world():
-    found = await lively(op="interrupt")
-    found.door.outcome = Outcome(status="done", why="interrupted", channel="native", correlation="c0ffee")
+    found = await build_sample_services(op="interrupt")
+    found.gate.outcome = Outcome(status="done", why="interrupted", channel="native", correlation="c0ffee")
     return found
 
 
 @pytest.mark.parametrize(
     ("words", "action"),
     [
-        (("interrupt", "2"), Interrupt(pane=ASKING, agent="claude_code")),
-        (("quit", "2"), QuitAgent(pane=ASKING, agent="claude_code")),
-        (("answer", "2", "allow"), AnswerDialog(pane=ASKING, agent="claude_code", choice="allow")),
+        (("interrupt", "2"), Interrupt(pane=ASKING_PANE, agent="claude_code")),
+        (("quit", "2"), QuitAgent(pane=ASKING_PANE, agent="claude_code")),
+        (("answer", "2", "allow"), AnswerDialog(pane=ASKING_PANE, agent="claude_code", choice="allow")),
         (
             ("answer", "2", "Yes,", "and", "more"),
-            AnswerDialog(pane=ASKING, agent="claude_code", choice="Yes, and more"),
+            AnswerDialog(pane=ASKING_PANE, agent="claude_code", choice="Yes, and more"),
         ),
     ],
 )
 async def test_each_says_its_own_to_the_agent_of_that_pane(world, words, action):
-    answered = await ask(world, "robot", *words)
+    answered = await run_command(world, "robot", *words)
     told = answered.envelope["data"]
     assert (told["agent"], told["channel"], told["status"]) == ("claude_code", "native", "done")
-    assert world.door.done[-1][0] == action
+    assert world.gate.executed[-1][0] == action
 
 
 async def test_a_pane_without_an_agent_is_not_spoken_to(world):
-    answered = await ask(world, "robot", "interrupt", "1")
+    answered = await run_command(world, "robot", "interrupt", "1")
     assert (answered.status, answered.envelope["error"]["code"]) == (4, "pane_not_found")
     with pytest.raises(NotFound, match="no agent"):
-        await listener(world, "1")
+        await resolve_agent(world, "1")
 
 
 async def test_what_is_not_proven_is_said(world):
-    world.door.outcome = Outcome(status="unknown", why="still_at_work", text="it is not seen to have stopped")
-    answered = await ask(world, "interrupt", "2")
+    world.gate.outcome = Outcome(status="unknown", why="still_at_work", text="it is not seen to have stopped")
+    answered = await run_command(world, "interrupt", "2")
     assert answered.status == 6
     assert "not seen to have stopped" in answered.out
 
 
 async def test_a_dry_run_says_nothing_to_anybody(world):
-    answered = await ask(world, "robot", "quit", "2", "--dry-run")
-    assert (answered.envelope["data"]["status"], world.door.done) == ("foreseen", [])
+    answered = await run_command(world, "robot", "quit", "2", "--dry-run")
+    assert (answered.envelope["data"]["status"], world.gate.executed) == ("foreseen", [])

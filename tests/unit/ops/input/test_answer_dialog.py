@@ -2,5 +2,5 @@ from termvisor.ops.input.answer_dialog import OP
 
 
 def test_it_acts_and_is_judged_first():
-    assert (OP.effect, OP.wish is not None) == ("change", True)
-    assert "dry_run" in OP.Input.__struct_fields__
+    assert (OP.effect, OP.build_request is not None) == ("change", True)
+    assert "dry_run" in OP.args_type.__struct_fields__

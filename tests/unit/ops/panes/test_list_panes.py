@@ -1,15 +1,15 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.model.health import Health
-from termvisor.model.terminal.pane import Activity
-from termvisor.ops.panes.list_panes import doing, item
-from termvisor.testing.asking import ask, lively
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.model.health import HealthStatus
+from termvisor.model.terminal.pane import PaneActivity
+from termvisor.ops.panes.list_panes import build_pane_item, format_activity
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_panes_are_listed_in_the_promised_shape() -> None:
-    data = (await ask(await lively(), "robot", "state")).envelope["data"]
+    data = (await run_command(await build_sample_services(), "robot", "state")).envelope["data"]
     assert list(data) == ["schema_version", "generated_at", "filters", "summary", "items", "notes"]
     assert [pane["identity"]["id"] for pane in data["items"]] == [1, 2]
     assert data["summary"] == {
@@ -30,32 +30,36 @@ async def test_panes_are_listed_in_the_promised_shape() -> None:
 
 
 async def test_times_are_told_as_instants_and_ages() -> None:
-    pane = (await ask(await lively(), "robot", "state", "--pane", "1")).envelope["data"]["items"][0]
+    pane = (await run_command(await build_sample_services(), "robot", "state", "--pane", "1")).envelope["data"][
+        "items"
+    ][0]
     assert (pane["last_output_at"], pane["last_output_age"]) == ("2026-01-01T12:01:05.000Z", 10.0)
 
 
 async def test_filters_are_repeated_in_the_answer() -> None:
-    data = (await ask(await lively(), "robot", "state", "--session", "agents", "--gone")).envelope["data"]
+    data = (
+        await run_command(await build_sample_services(), "robot", "state", "--session", "agents", "--gone")
+    ).envelope["data"]
     assert data["filters"] == {"session": "agents", "gone": True}
     assert [pane["identity"]["id"] for pane in data["items"]] == [2, 3]
 
 
 async def test_an_unknown_pane_is_an_error_with_its_code() -> None:
-    answered = await ask(await lively(), "robot", "state", "--pane", "99")
+    answered = await run_command(await build_sample_services(), "robot", "state", "--pane", "99")
     assert answered.envelope["error"]["code"] == "pane_not_found"
     assert answered.status == 4
 
 
 async def test_no_panes_is_not_an_error_and_says_what_to_try() -> None:
-    answered = await ask(MemoryWorld(), "panes")
+    answered = await run_command(FakeServices(), "panes")
     assert (answered.out, answered.status) == ("No panes. `visor demo` starts some to try things on.\n", 0)
-    assert (await ask(MemoryWorld(), "panes", "-q")).out == ""
+    assert (await run_command(FakeServices(), "panes", "-q")).out == ""
 
 
 async def test_a_hostile_title_reaches_the_terminal_as_text_only() -> None:
-    world = MemoryWorld()
-    world.pane(shell(title="x\x1b]52;c;aGk=\x07\n99  root", cwd="/tmp/\x1b[2J"))
-    answered = await ask(world, "panes", width=200, is_terminal=True)
+    world = FakeServices()
+    world.add_pane(build_shell_facts(title="x\x1b]52;c;aGk=\x07\n99  root", cwd="/tmp/\x1b[2J"))
+    answered = await run_command(world, "panes", width=200, is_terminal=True)
     assert "\x1b" not in answered.out
     assert len(answered.out.splitlines()) == 4
 
@@ -63,18 +67,18 @@ async def test_a_hostile_title_reaches_the_terminal_as_text_only() -> None:
 @pytest.mark.parametrize(
     ("activity", "words"),
     [
-        (Activity(kind="prompt", last_exit=0), "prompt"),
-        (Activity(kind="prompt", last_exit=2), "prompt (2)"),
-        (Activity(kind="command", command_line="make test"), "$ make test"),
-        (Activity(kind="command"), "command"),
-        (Activity(kind="alt_screen"), "alt screen"),
-        (Activity(), "unknown"),
+        (PaneActivity(kind="prompt", last_exit=0), "prompt"),
+        (PaneActivity(kind="prompt", last_exit=2), "prompt (2)"),
+        (PaneActivity(kind="command", command_line="make test"), "$ make test"),
+        (PaneActivity(kind="command"), "command"),
+        (PaneActivity(kind="alt_screen"), "alt screen"),
+        (PaneActivity(), "unknown"),
     ],
 )
-def test_what_a_pane_does_is_said_in_a_few_words(activity: Activity, words: str) -> None:
-    world = MemoryWorld()
-    pane = world.change(world.pane(shell()).id, activity=activity)
-    assert doing(item(pane, None, 0)) == words
+def test_what_a_pane_does_is_said_in_a_few_words(activity: PaneActivity, words: str) -> None:
+    world = FakeServices()
+    pane = world.change_pane(world.add_pane(build_shell_facts()).id, activity=activity)
+    assert format_activity(build_pane_item(pane, None, 0)) == words
 
 
 @pytest.mark.parametrize(
@@ -82,27 +86,27 @@ def test_what_a_pane_does_is_said_in_a_few_words(activity: Activity, words: str)
     [({"dead": True, "dead_status": 3}, "dead (3)"), ({"dead": True, "dead_signal": 9}, "dead (signal 9)")],
 )
 def test_a_dead_program_is_told_with_its_status(facts: dict[str, object], words: str) -> None:
-    assert doing(item(MemoryWorld().pane(shell(**facts)), None, 0)) == words
+    assert format_activity(build_pane_item(FakeServices().add_pane(build_shell_facts(**facts)), None, 0)) == words
 
 
 async def test_where_nothing_is_listed_the_likely_reasons_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = MemoryWorld()
-    assert (await ask(world, "panes")).out == "No panes. `visor demo` starts some to try things on.\n"
-    health = await world.upkeep.health()
+    world = FakeServices()
+    assert (await run_command(world, "panes")).out == "No panes. `visor demo` starts some to try things on.\n"
+    health = await world.maintenance.get_health()
     silent = replace(health.servers[0], mux_ok=False, socket="/run/x\x1b[2J")
 
-    async def troubled() -> Health:
+    async def troubled() -> HealthStatus:
         return replace(health, servers=(silent,), alerts=("tmux is missing",))
 
-    monkeypatch.setattr(world.upkeep, "health", troubled)
-    assert (await ask(world, "panes")).out == (
+    monkeypatch.setattr(world.maintenance, "get_health", troubled)
+    assert (await run_command(world, "panes")).out == (
         "No panes. tmux is missing. No tmux server answers on /run/x. `visor demo` starts some to try things on.\n"
     )
-    assert (await ask(world, "robot", "state", "--session", "none")).envelope["data"]["notes"] == []
+    assert (await run_command(world, "robot", "state", "--session", "none")).envelope["data"]["notes"] == []
 
 
 async def test_a_pane_with_an_agent_shows_its_state_and_where_a_person_is_needed() -> None:
-    answered = await ask(await lively(op="list_panes"), "panes", width=160, is_terminal=True)
+    answered = await run_command(await build_sample_services(op="list_panes"), "panes", width=160, is_terminal=True)
     lines = answered.out.splitlines()
     assert "AGENT" in lines[0]
     assert "claude_code  ! waiting approval" in lines[2]
@@ -111,26 +115,30 @@ async def test_a_pane_with_an_agent_shows_its_state_and_where_a_person_is_needed
 
 
 async def test_a_pane_without_an_agent_shows_its_activity_as_before() -> None:
-    pane = (await ask(await lively(op="list_panes"), "robot", "state", "--pane", "1")).envelope["data"]["items"][0]
+    pane = (await run_command(await build_sample_services(op="list_panes"), "robot", "state", "--pane", "1")).envelope[
+        "data"
+    ]["items"][0]
     assert (pane["agent"], pane["state"], pane["presence"], pane["flags"]) == (None, None, "unmanaged", None)
     assert pane["activity"]["kind"] == "prompt"
 
 
 async def test_without_agents_no_room_is_spent_on_them() -> None:
-    assert "AGENT" not in (await ask(await lively(), "panes")).out
+    assert "AGENT" not in (await run_command(await build_sample_services(), "panes")).out
 
 
 async def test_the_colour_is_that_of_the_state_and_no_colour_means_none() -> None:
-    world = await lively(op="list_panes")
-    painted = (await ask(world, "panes", width=160, colour=True, is_terminal=True)).out
+    world = await build_sample_services(op="list_panes")
+    painted = (await run_command(world, "panes", width=160, colour=True, is_terminal=True)).out
     assert "\x1b[33m! waiting approval" in painted
     assert "\x1b[32mrunning" in painted
-    assert "\x1b" not in (await ask(world, "panes", width=160, is_terminal=True)).out
+    assert "\x1b" not in (await run_command(world, "panes", width=160, is_terminal=True)).out
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
 async def test_however_narrow_the_terminal_a_state_is_read_in_full(width: int) -> None:
-    lines = (await ask(await lively(op="list_panes"), "panes", width=width, is_terminal=True)).out.splitlines()
+    lines = (
+        await run_command(await build_sample_services(op="list_panes"), "panes", width=width, is_terminal=True)
+    ).out.splitlines()
     assert "! waiting approval" in lines[2]
     assert max(map(len, lines[:7])) <= width
 
@@ -147,24 +155,24 @@ async def test_however_narrow_the_terminal_a_state_is_read_in_full(width: int) -
     ],
 )
 async def test_agents_are_found_by_what_they_do(words: tuple[str, ...], panes: list[int]) -> None:
-    data = (await ask(await lively(op="list_panes"), "robot", "state", *words)).envelope["data"]
+    data = (await run_command(await build_sample_services(op="list_panes"), "robot", "state", *words)).envelope["data"]
     assert [item["identity"]["id"] for item in data["items"]] == panes
 
 
 async def test_an_agent_is_also_named_by_its_runtime() -> None:
-    world = await lively(op="list_panes")
-    found = (await ask(world, "robot", "state", "--pane", "runtime:2")).envelope["data"]["items"]
+    world = await build_sample_services(op="list_panes")
+    found = (await run_command(world, "robot", "state", "--pane", "runtime:2")).envelope["data"]["items"]
     assert [item["identity"]["id"] for item in found] == [4]
-    assert (await ask(world, "robot", "state", "--pane", "runtime:99")).status == 4
+    assert (await run_command(world, "robot", "state", "--pane", "runtime:99")).status == 4
 
 
 async def test_where_nothing_fits_it_says_so() -> None:
-    assert (await ask(await lively(), "panes", "--session", "nowhere")).out == "No pane fits.\n"
+    assert (await run_command(await build_sample_services(), "panes", "--session", "nowhere")).out == "No pane fits.\n"
 
 
 async def test_what_an_agent_used_has_columns_where_there_is_room_and_an_agent() -> None:
-    world = await lively(op="status")
-    wide = (await ask(world, "panes", width=240)).out
+    world = await build_sample_services(op="status")
+    wide = (await run_command(world, "panes", width=240)).out
     assert "claude-opus-4-5  48,211      31%  $0.42  deterministic" in wide
-    assert "CONTEXT" not in (await ask(world, "panes", width=80, is_terminal=True)).out
-    assert "CONTEXT" not in (await ask(await lively(), "panes", width=240)).out
+    assert "CONTEXT" not in (await run_command(world, "panes", width=80, is_terminal=True)).out
+    assert "CONTEXT" not in (await run_command(await build_sample_services(), "panes", width=240)).out

@@ -1,24 +1,24 @@
 import pytest
 
-from termvisor.errors import Ambiguous, NotFound
+from termvisor.errors import AmbiguousReference, NotFound
 from termvisor.model.ids import TargetName
 from termvisor.model.terminal.pane import PaneView, ServerInstance
-from termvisor.ops.panes._pane_reference import path, resolve
-from termvisor.testing.world import MemoryWorld, shell
+from termvisor.ops.panes._pane_reference import find_pane_by_reference, format_pane_path
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 OTHER = ServerInstance(TargetName("box"), "/run/tmux/other", 200, 1)
 
 
 @pytest.fixture
 def panes() -> list[PaneView]:
-    world = MemoryWorld()
-    world.pane(shell("%5", window=1, window_name="edit.py", pane_index=0))
-    world.pane(shell("%6", window=1, window_name="edit.py", pane_index=1))
-    world.pane(shell("%7", session="solo", window=3))
-    world.pane(shell("%5", session="far/away", window=4), server=OTHER)
-    gone = world.pane(shell("%8", session="solo", window=3))
-    world.change(gone.id, gone_at=1)
-    return world.fleet.views
+    world = FakeServices()
+    world.add_pane(build_shell_facts("%5", window=1, window_name="edit.py", pane_index=0))
+    world.add_pane(build_shell_facts("%6", window=1, window_name="edit.py", pane_index=1))
+    world.add_pane(build_shell_facts("%7", session="solo", window=3))
+    world.add_pane(build_shell_facts("%5", session="far/away", window=4), server=OTHER)
+    gone = world.add_pane(build_shell_facts("%8", session="solo", window=3))
+    world.change_pane(gone.id, gone_at=1)
+    return world.panes.views
 
 
 @pytest.mark.parametrize(
@@ -41,40 +41,40 @@ def panes() -> list[PaneView]:
     ],
 )
 def test_a_pane_is_found_by_every_name_it_has(panes: list[PaneView], reference: str, number: int) -> None:
-    assert resolve(reference, panes).id == number
+    assert find_pane_by_reference(reference, panes).id == number
 
 
 def test_the_full_reference_of_a_pane_finds_it_again(panes: list[PaneView]) -> None:
     living = [pane for pane in panes if pane.gone_at is None]
-    assert [resolve(path(pane), panes).id for pane in living] == [pane.id for pane in living]
+    assert [find_pane_by_reference(format_pane_path(pane), panes).id for pane in living] == [pane.id for pane in living]
 
 
 @pytest.mark.parametrize("reference", ["9", "%99", "nobody", "work:9", "work:1.7", "pane:local/work", "pane:", "", ":"])
 def test_what_fits_nothing_is_not_found(panes: list[PaneView], reference: str) -> None:
     with pytest.raises(NotFound, match="no pane is called"):
-        resolve(reference, panes)
+        find_pane_by_reference(reference, panes)
 
 
 @pytest.mark.parametrize("reference", ["work", "work:1", "work:edit.py", "%5"])
 def test_what_fits_several_is_ambiguous_and_names_them(panes: list[PaneView], reference: str) -> None:
-    with pytest.raises(Ambiguous) as caught:
-        resolve(reference, panes)
+    with pytest.raises(AmbiguousReference) as caught:
+        find_pane_by_reference(reference, panes)
     assert len(caught.value.details["candidates"]) == 2
     assert caught.value.details["candidates"][0] == "1 pane:local/work/@1/%5"
 
 
 def test_a_pane_that_ended_is_found_by_its_number_only(panes: list[PaneView]) -> None:
-    assert resolve("5", panes).id == 5
+    assert find_pane_by_reference("5", panes).id == 5
     with pytest.raises(NotFound):
-        resolve("%8", panes)
+        find_pane_by_reference("%8", panes)
 
 
 def test_a_session_with_a_number_for_a_name_is_found_when_no_pane_has_that_number() -> None:
-    world = MemoryWorld()
-    world.pane(shell(session="0"))
-    assert resolve("0", world.fleet.views).id == 1
+    world = FakeServices()
+    world.add_pane(build_shell_facts(session="0"))
+    assert find_pane_by_reference("0", world.panes.views).id == 1
 
 
 def test_a_runtime_is_not_known_yet(panes: list[PaneView]) -> None:
     with pytest.raises(NotFound, match="runtime '12'"):
-        resolve("runtime:12", panes)
+        find_pane_by_reference("runtime:12", panes)

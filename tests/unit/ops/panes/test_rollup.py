@@ -1,55 +1,62 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.ops.agents import _pane_agents as crew
+from termvisor.ops.agents import _pane_agents
 from termvisor.ops.panes._rollup import (
-    GROUPINGS,
-    Summed,
-    by_session,
-    gathered,
-    named,
-    place_fields,
-    representative,
-    summed,
-    together,
-    told,
+    GROUP_KEY_FUNCTIONS,
+    AgentTotals,
+    build_group_fields,
+    format_counts,
+    format_group_name,
+    get_session_key,
+    group_members,
+    group_panes,
+    pick_representative,
+    sum_agents,
 )
-from termvisor.testing.asking import lively
-from termvisor.testing.crew import DONE, WORKING
+from termvisor.testing.operation_calls import build_sample_services
+from termvisor.testing.sample_agents import DONE_PANE, WORKING_PANE
 
 
 async def test_living_panes_that_pass_the_filters_stand_together_by_place() -> None:
-    world = await lively()
-    groups = await gathered(world, {}, by_session)
+    world = await build_sample_services()
+    groups = await group_panes(world, {}, get_session_key)
     assert [[one.pane.id for one in group] for group in groups] == [[2], [1]]
-    groups = await gathered(world, {"session": "work"}, by_session)
+    groups = await group_panes(world, {"session": "work"}, get_session_key)
     assert [[one.pane.id for one in group] for group in groups] == [[1]]
 
 
 async def test_what_is_said_of_some_panes_together() -> None:
-    world = await lively()
-    fields = place_fields(await crew.crew(world, {}), world.clock.now())
+    world = await build_sample_services()
+    fields = build_group_fields(await _pane_agents.select_panes_with_agents(world, {}), world.clock.now())
     assert (fields["panes"], fields["gaps"], fields["last_output_age"]) == ((1, 2), 1, 10.0)
-    assert told(fields["by_activity"]) == "1 alt screen, 1 prompt"
+    assert format_counts(fields["by_activity"]) == "1 alt screen, 1 prompt"
 
 
 async def test_what_matters_most_speaks_for_the_agents_of_a_place() -> None:
-    world = await lively(op="status")
+    world = await build_sample_services(op="status")
     sums = {
-        named(group[0], "target-session"): Summed(**summed(group))
-        for group in together(await crew.crew(world, {}), by_session)
+        format_group_name(group[0], "target-session"): AgentTotals(**sum_agents(group))
+        for group in group_members(await _pane_agents.select_panes_with_agents(world, {}), get_session_key)
     }
     assert (sums["local/agents"].top_state, sums["local/agents"].waiting) == ("waiting_approval", 1)
     assert (sums["local/work"].top_state, sums["local/work"].agents) == ("completed", 2)
 
 
 async def test_where_no_agent_is_no_state_is_said() -> None:
-    assert Summed(**summed(await crew.crew(await lively(), {}))).top_state is None
+    assert (
+        AgentTotals(
+            **sum_agents(await _pane_agents.select_panes_with_agents(await build_sample_services(), {}))
+        ).top_state
+        is None
+    )
 
 
 async def test_groups_are_named_for_what_they_have_in_common() -> None:
-    (one, *_) = await crew.crew(await lively(op="status"), {"agent": "codex"})
-    names = {grouping: named(one, grouping) for grouping in GROUPINGS}
+    (one, *_) = await _pane_agents.select_panes_with_agents(
+        await build_sample_services(op="status"), {"agent": "codex"}
+    )
+    names = {grouping: format_group_name(one, grouping) for grouping in GROUP_KEY_FUNCTIONS}
     assert names == {
         "target-session": "local/agents",
         "session-name": "agents",
@@ -62,35 +69,37 @@ async def test_groups_are_named_for_what_they_have_in_common() -> None:
 @pytest.mark.parametrize(
     ("spoke", "printed", "expected"),
     [
-        ({WORKING: 8, DONE: 9}, {WORKING: 5}, DONE),
-        ({WORKING: 8}, {DONE: 9}, WORKING),
-        ({}, {WORKING: 8, DONE: 9}, DONE),
-        ({}, {}, WORKING),
+        ({WORKING_PANE: 8, DONE_PANE: 9}, {WORKING_PANE: 5}, DONE_PANE),
+        ({WORKING_PANE: 8}, {DONE_PANE: 9}, WORKING_PANE),
+        ({}, {WORKING_PANE: 8, DONE_PANE: 9}, DONE_PANE),
+        ({}, {}, WORKING_PANE),
     ],
 )
 async def test_one_pane_stands_for_its_place(spoke: dict, printed: dict, expected) -> None:
-    world = await lively(op="status")
+    world = await build_sample_services(op="status")
     members = [
-        crew.Member(
+        _pane_agents.PaneWithAgent(
             replace(one.pane, last_output_at=printed.get(one.pane.id)),
             replace(one.view, state=replace(one.view.state, last_event=spoke.get(one.pane.id))),
         )
-        for one in await crew.crew(world, {})
-        if one.pane.id in (WORKING, DONE) and one.view is not None
+        for one in await _pane_agents.select_panes_with_agents(world, {})
+        if one.pane.id in (WORKING_PANE, DONE_PANE) and one.view is not None
     ]
-    assert representative(members).pane.id == expected
+    assert pick_representative(members).pane.id == expected
 
 
 async def test_a_place_is_called_after_the_agent_of_that_pane() -> None:
-    world = await lively(op="status")
-    fields = place_fields(await crew.crew(world, {"session": "work"}), world.clock.now())
-    assert (fields["representative"], fields["title"]) == (DONE, "write the notes")
+    world = await build_sample_services(op="status")
+    fields = build_group_fields(
+        await _pane_agents.select_panes_with_agents(world, {"session": "work"}), world.clock.now()
+    )
+    assert (fields["representative"], fields["title"]) == (DONE_PANE, "write the notes")
 
 
 async def test_what_the_agents_of_a_place_used_is_summed_up() -> None:
-    world = await lively(op="status")
-    fields = place_fields(await crew.crew(world, {}), world.clock.now())
+    world = await build_sample_services(op="status")
+    fields = build_group_fields(await _pane_agents.select_panes_with_agents(world, {}), world.clock.now())
     assert (fields["tokens"], fields["cost"], fields["context_used"]) == (48_211, 0.42, 0.31)
     assert fields["state_age"] == 60.0
-    nobody = place_fields(await crew.crew(world, {"pane": "1"}), world.clock.now())
+    nobody = build_group_fields(await _pane_agents.select_panes_with_agents(world, {"pane": "1"}), world.clock.now())
     assert (nobody["tokens"], nobody["cost"], nobody["context_used"], nobody["state_age"]) == (None,) * 4

@@ -11,7 +11,7 @@ from termvisor.model.action.action import (
     SetTitle,
     Spawn,
 )
-from termvisor.ops.render.action_text import action_in_words, described, masked, who
+from termvisor.ops.render.action_text import describe_action, describe_action_fields, format_actor, redact_fields
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -31,7 +31,7 @@ TOKEN = "ghp_" + "a1B2" * 9
     ],
 )
 def test_every_action_has_words(action, words) -> None:
-    assert action_in_words(action) == words
+    assert describe_action(action) == words
 
 
 DIALOG = '{"dialog":"Bash command\\n╌╌╌╌\\nmake test\\n╌╌╌╌\\n❯ 1. Yes\\n2. No"}'
@@ -39,31 +39,31 @@ DIALOG = '{"dialog":"Bash command\\n╌╌╌╌\\nmake test\\n╌╌╌╌\\n�
 
 def test_a_dialog_is_told_by_its_words_without_its_frame() -> None:
     plea = AnswerAgent(agent="claude_code", tool="dialog", given=DIALOG, request="1")
-    assert action_in_words(plea) == "say yes to the dialog of claude_code: Bash command / make test"
+    assert describe_action(plea) == "say yes to the dialog of claude_code: Bash command / make test"
     bare = AnswerAgent(agent="gemini", tool="dialog", given='{"dialog":"│ ● 1. Yes │\\n│ 2. No │"}', request="1")
-    assert action_in_words(bare) == "say yes to the dialog of gemini: ● 1. Yes / 2. No"
+    assert describe_action(bare) == "say yes to the dialog of gemini: ● 1. Yes / 2. No"
     known = AnswerAgent(agent="claude_code", tool="dialog", command="make test", given=DIALOG, request="1")
-    assert action_in_words(known) == "let claude_code run 'make test' (dialog)"
+    assert describe_action(known) == "let claude_code run 'make test' (dialog)"
     answer = AnswerDialog(pane=1, agent="gemini", choice="allow", rows=("╭───╮", "│ Run? │", "╰───╯"))
-    assert action_in_words(answer) == "answer 'allow' to the dialog of gemini: Run?"
+    assert describe_action(answer) == "answer 'allow' to the dialog of gemini: Run?"
 
 
 def test_a_dialog_that_cannot_be_read_is_told_as_it_is() -> None:
-    told = action_in_words(AnswerAgent(agent="codex", tool="dialog", given="[", request="1"))
+    told = describe_action(AnswerAgent(agent="codex", tool="dialog", given="[", request="1"))
     assert told.startswith('answer_agent {"type":"answer_agent","agent":"codex"')
 
 
 def test_kinds_that_are_not_known_and_fields_that_are_missing_are_told_as_they_are() -> None:
-    assert described("model_call", {"model": "m"}) == 'model_call {"model":"m"}'
-    assert described("send_text", {}) == "send_text {}"
+    assert describe_action_fields("model_call", {"model": "m"}) == 'model_call {"model":"m"}'
+    assert describe_action_fields("send_text", {}) == "send_text {}"
 
 
 def test_secrets_and_escapes_are_not_told() -> None:
-    text = described("send_text", {"text": f"echo {TOKEN}\x1b[2J"})
+    text = describe_action_fields("send_text", {"text": f"echo {TOKEN}\x1b[2J"})
     assert TOKEN not in text
     assert "\x1b" not in text
-    assert TOKEN not in str(masked({"env": {"A": [f"{TOKEN}"]}, "n": 1}))
+    assert TOKEN not in str(redact_fields({"env": {"A": [f"{TOKEN}"]}, "n": 1}))
 
 
 def test_a_caller_is_named_with_what_is_known() -> None:
-    assert who(Actor(kind="robot", uid=1, pid=2, name="ci", pane=4)) == "robot 1 (ci) in pane 4"
+    assert format_actor(Actor(kind="robot", uid=1, pid=2, name="ci", pane=4)) == "robot 1 (ci) in pane 4"

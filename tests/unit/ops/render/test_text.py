@@ -1,26 +1,26 @@
 import pytest
 
 from termvisor.ops.render.text import (
-    Column,
-    Look,
-    age,
-    block,
-    cells,
-    clean,
-    clean_coloured,
-    clean_lines,
-    counted,
-    difference,
-    escape,
+    RenderOptions,
+    TableColumn,
+    escape_markdown,
+    format_age,
+    format_bytes,
+    measure_width,
+    pluralize,
+    render_code_block,
+    render_diff,
+    render_table,
+    sanitize,
+    sanitize_keep_colours,
+    sanitize_lines,
     shorten,
-    size,
-    table,
 )
 
 COLUMNS = (
-    Column("ID", lambda row: str(row[0]), is_right=True),
-    Column("NAME", lambda row: row[1], may_shrink=True, style="cyan"),
-    Column("NOTE", lambda row: row[2], may_shrink=True),
+    TableColumn("ID", lambda row: str(row[0]), is_right_aligned=True),
+    TableColumn("NAME", lambda row: row[1], can_shrink=True, style="cyan"),
+    TableColumn("NOTE", lambda row: row[2], can_shrink=True),
 )
 
 
@@ -41,21 +41,21 @@ COLUMNS = (
     ],
 )
 def test_nothing_that_a_terminal_obeys_gets_through(hostile: str, harmless: str) -> None:
-    assert clean(hostile) == harmless
+    assert sanitize(hostile) == harmless
 
 
 def test_clean_lines_keeps_lines_and_tabs() -> None:
-    assert clean_lines("a\tb\x1b[1m\r\nc\x07") == "a\tb\nc"
+    assert sanitize_lines("a\tb\x1b[1m\r\nc\x07") == "a\tb\nc"
 
 
 def test_colours_may_stay_but_nothing_else_and_end_with_the_line() -> None:
-    assert clean_coloured("\x1b[1;31mred\x1b]0;x\x07\x1b[2K end") == "\x1b[1;31mred end\x1b[0m"
-    assert clean_coloured("plain") == "plain"
+    assert sanitize_keep_colours("\x1b[1;31mred\x1b]0;x\x07\x1b[2K end") == "\x1b[1;31mred end\x1b[0m"
+    assert sanitize_keep_colours("plain") == "plain"
 
 
 @pytest.mark.parametrize(("text", "count"), [("abc", 3), ("日本", 4), ("é", 1), ("e\u0301", 1), ("", 0), ("✳", 1)])
 def test_wide_and_combining_characters_are_counted_as_they_are_shown(text: str, count: int) -> None:
-    assert cells(text) == count
+    assert measure_width(text) == count
 
 
 @pytest.mark.parametrize(
@@ -77,82 +77,90 @@ def test_what_does_not_fit_is_shortened(text: str, room: int, short: str) -> Non
     ("seconds", "text"), [(None, "-"), (-3, "0s"), (59.9, "59s"), (60, "1m"), (3600, "1h"), (200_000, "2d")]
 )
 def test_ages_are_short(seconds: float | None, text: str) -> None:
-    assert age(seconds) == text
+    assert format_age(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("count", "text"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (123_456, "123 KB"), (5e12, "5000 GB")]
 )
 def test_sizes_are_short(count: float, text: str) -> None:
-    assert size(count) == text
+    assert format_bytes(count) == text
 
 
 def test_a_table_is_aligned_by_what_is_seen() -> None:
     rows = [(1, "日本", "x"), (22, "a", "y")]
-    assert table(COLUMNS, rows, Look(width=0)) == "ID  NAME  NOTE\n 1  日本  x\n22  a     y"
+    assert render_table(COLUMNS, rows, RenderOptions(width=0)) == "ID  NAME  NOTE\n 1  日本  x\n22  a     y"
 
 
 def test_a_table_gives_way_where_it_may() -> None:
     rows = [(1, "a" * 30, "b" * 20)]
-    lines = table(COLUMNS, rows, Look(width=32)).split("\n")
-    assert max(map(cells, lines)) == 32
+    lines = render_table(COLUMNS, rows, RenderOptions(width=32)).split("\n")
+    assert max(map(measure_width, lines)) == 32
     assert "…" in lines[1]
     assert lines[1].startswith(" 1  ")
 
 
 def test_a_table_never_exceeds_a_tiny_terminal() -> None:
-    assert max(map(cells, table(COLUMNS, [(1, "a" * 30, "b" * 20)], Look(width=10)).split("\n"))) == 10
+    assert (
+        max(map(measure_width, render_table(COLUMNS, [(1, "a" * 30, "b" * 20)], RenderOptions(width=10)).split("\n")))
+        == 10
+    )
 
 
 def test_colour_only_where_it_is_wanted() -> None:
     rows = [(1, "name", "note")]
-    assert "\x1b" not in table(COLUMNS, rows, Look(width=80))
-    assert "\x1b[36mname\x1b[0m" in table(COLUMNS, rows, Look(width=80, colour=True))
+    assert "\x1b" not in render_table(COLUMNS, rows, RenderOptions(width=80))
+    assert "\x1b[36mname\x1b[0m" in render_table(COLUMNS, rows, RenderOptions(width=80, colour=True))
 
 
 def test_quiet_tables_have_no_titles_and_empty_ones_nothing() -> None:
-    assert table(COLUMNS, [(1, "n", "o")], Look(is_quiet=True)) == "1  n  o"
-    assert table(COLUMNS, [], Look()) == ""
+    assert render_table(COLUMNS, [(1, "n", "o")], RenderOptions(is_quiet=True)) == "1  n  o"
+    assert render_table(COLUMNS, [], RenderOptions()) == ""
 
 
 def test_a_cell_cannot_forge_a_row() -> None:
-    assert table(COLUMNS, [(1, "a\nroot  ok", "\x1b[1A")], Look(width=0)).count("\n") == 1
+    assert render_table(COLUMNS, [(1, "a\nroot  ok", "\x1b[1A")], RenderOptions(width=0)).count("\n") == 1
 
 
 def test_markdown_tables_mean_what_the_cells_say() -> None:
-    look = Look(form="markdown")
-    assert table(COLUMNS, [(1, "a|b", "*x*")], look) == "| ID | NAME | NOTE |\n|--:|---|---|\n| 1 | a\\|b | \\*x\\* |"
-    assert escape("[x](y)") == "\\[x\\](y)"
+    look = RenderOptions(format="markdown")
+    assert (
+        render_table(COLUMNS, [(1, "a|b", "*x*")], look)
+        == "| ID | NAME | NOTE |\n|--:|---|---|\n| 1 | a\\|b | \\*x\\* |"
+    )
+    assert escape_markdown("[x](y)") == "\\[x\\](y)"
 
 
 def test_a_markdown_block_outgrows_the_fences_in_its_text() -> None:
-    assert block("a\n```\nb", Look(form="markdown")) == "````text\na\n```\nb\n````"
-    assert block("a", Look()) == "a"
+    assert render_code_block("a\n```\nb", RenderOptions(format="markdown")) == "````text\na\n```\nb\n````"
+    assert render_code_block("a", RenderOptions()) == "a"
 
 
 def test_counted_nouns() -> None:
-    assert [counted(number, "pane") for number in (0, 1, 2)] == ["0 panes", "1 pane", "2 panes"]
+    assert [pluralize(number, "pane") for number in (0, 1, 2)] == ["0 panes", "1 pane", "2 panes"]
 
 
 def test_a_difference_is_painted_by_us_and_by_nobody_else() -> None:
     text = "@@ one @@\n+new\x1b[8m\n-old\n as before"
-    assert difference(text, Look()) == "@@ one @@\n+new\n-old\n as before"
-    painted = difference(text, Look(colour=True))
+    assert render_diff(text, RenderOptions()) == "@@ one @@\n+new\n-old\n as before"
+    painted = render_diff(text, RenderOptions(colour=True))
     assert painted.split("\n")[1:3] == ["\x1b[32m+new\x1b[0m", "\x1b[31m-old\x1b[0m"]
 
 
 def test_a_cell_may_have_a_style_of_its_own() -> None:
-    columns = (Column("N", str, paint=lambda number: "red" if number > 1 else ""),)
-    assert table(columns, [1, 2], Look(colour=True, is_quiet=True)) == "1\n\x1b[31m2\x1b[0m"
+    columns = (TableColumn("N", str, choose_style=lambda number: "red" if number > 1 else ""),)
+    assert render_table(columns, [1, 2], RenderOptions(colour=True, is_quiet=True)) == "1\n\x1b[31m2\x1b[0m"
 
 
 def test_where_space_is_short_extra_columns_are_left_out_the_last_one_first() -> None:
     columns = (
-        Column("A", lambda _item: "aaaa"),
-        Column("B", lambda _item: "bbbb", is_extra=True),
-        Column("C", lambda _item: "cccc" * 5, may_shrink=True, narrowest=6),
-        Column("D", lambda _item: "dddd", is_extra=True),
+        TableColumn("A", lambda _item: "aaaa"),
+        TableColumn("B", lambda _item: "bbbb", is_optional=True),
+        TableColumn("C", lambda _item: "cccc" * 5, can_shrink=True, min_width=6),
+        TableColumn("D", lambda _item: "dddd", is_optional=True),
     )
-    heads = {width: table(columns, [1], Look(width=width)).split("\n")[0].split() for width in (60, 20, 12)}
+    heads = {
+        width: render_table(columns, [1], RenderOptions(width=width)).split("\n")[0].split() for width in (60, 20, 12)
+    }
     assert heads == {60: ["A", "B", "C", "D"], 20: ["A", "B", "C"], 12: ["A", "C"]}
-    assert table(columns, [1], Look(width=12)).split("\n")[1] == "aaaa  ccccc…"
+    assert render_table(columns, [1], RenderOptions(width=12)).split("\n")[1] == "aaaa  ccccc…"

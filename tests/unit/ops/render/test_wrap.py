@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ops.render.wrap import flowed
+from termvisor.ops.render.wrap import wrap_text
 
 PAGE = """A first line that was
 broken by hand.
@@ -16,7 +16,7 @@ arguments:
 
 def test_paragraphs_are_filled_and_columns_hang() -> None:
     assert (
-        flowed(PAGE, 38)
+        wrap_text(PAGE, 38)
         == """A first line that was broken by hand.
 
 arguments:
@@ -31,13 +31,13 @@ arguments:
 
 
 def test_a_narrow_terminal_still_gets_words() -> None:
-    assert flowed("- a word after another", 10) == "- a word\n  after\n  another"
+    assert wrap_text("- a word after another", 10) == "- a word\n  after\n  another"
 
 
 def test_no_width_changes_nothing() -> None:
-    assert flowed(PAGE, 0) == PAGE
+    assert wrap_text(PAGE, 0) == PAGE
 
 
 @given(st.text("ab -:\n"), st.integers(1, 90))
 def test_no_word_is_lost(text: str, width: int) -> None:
-    assert flowed(text, width).split() == text.split()
+    assert wrap_text(text, width).split() == text.split()

@@ -2,26 +2,26 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.dispatch import Caller
-from termvisor.testing.asking import ask, collect
-from tests.unit.detection.packs.making import GOOD, pack
+from termvisor.ops.api.dispatch import CommandContext
+from termvisor.testing.operation_calls import collect_answer, run_command
+from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 from tests.unit.ops.rules.test_rules_list import world
 
 
 async def test_the_rules_that_match_are_told_with_their_captures(tmp_path: Path) -> None:
-    answered = await ask(world(tmp_path), "rules", "test", "bash: gti: command not found")
+    answered = await run_command(world(tmp_path), "rules", "test", "bash: gti: command not found")
     assert answered.status == 0
     assert "shell.command_not_found  line 1  info  command.not_found\n  command = gti" in answered.out
 
 
 async def test_nothing_that_matches_is_a_status_of_its_own(tmp_path: Path) -> None:
-    answered = await ask(world(tmp_path), "rules", "test", "all is well")
+    answered = await run_command(world(tmp_path), "rules", "test", "all is well")
     assert (answered.status, "None of" in answered.out) == (1, True)
 
 
 async def test_one_rule_says_where_it_gave_up(tmp_path: Path) -> None:
     asked = ("robot", "rules", "test", "--rule", "codex.compaction", "--trace", "Context compacted")
-    (item,) = (await ask(world(tmp_path), *asked)).envelope["data"]["items"]
+    (item,) = (await run_command(world(tmp_path), *asked)).envelope["data"]["items"]
     assert item["matched"] is False
     assert item["match_trace"]["eval_path"][-1] == {"stage": "regex", "matched": False, "hits": []}
 
@@ -29,7 +29,7 @@ async def test_one_rule_says_where_it_gave_up(tmp_path: Path) -> None:
 async def test_rules_of_another_agent_and_scope_are_left_out(tmp_path: Path) -> None:
     text = "• Context compacted"
     found = [
-        (await ask(world(tmp_path), "rules", "test", *options, text)).status
+        (await run_command(world(tmp_path), "rules", "test", *options, text)).status
         for options in (("--agent", "codex"), ("--agent", "gemini"), ("--scope", "stream"), ("--scope", "line"))
     ]
     assert found == [0, 1, 1, 0]
@@ -37,8 +37,8 @@ async def test_rules_of_another_agent_and_scope_are_left_out(tmp_path: Path) -> 
 
 async def test_secrets_are_redacted_before_rules_see_them(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
-    pack(tmp_path, greedy=GOOD.replace(r"(?P<left>\d+) left", "(?P<left>.+) left"))
-    answered = await ask(world(tmp_path), "rules", "test", f"tool: limit reached, {secret} left")
+    write_pack(tmp_path, greedy=VALID_RULE.replace(r"(?P<left>\d+) left", "(?P<left>.+) left"))
+    answered = await run_command(world(tmp_path), "rules", "test", f"tool: limit reached, {secret} left")
     assert "tool.limit.reached" in answered.out
     assert secret not in answered.out
 
@@ -51,9 +51,11 @@ async def test_secrets_are_redacted_before_rules_see_them(tmp_path: Path) -> Non
     ],
 )
 async def test_a_log_is_read_as_a_pane_would_show_it(tmp_path: Path, data: bytes, told: str) -> None:
-    answered = await collect(world(tmp_path), Caller(argv=("rules", "test", "--stdin"), is_robot=False, given=data))
+    answered = await collect_answer(
+        world(tmp_path), CommandContext(argv=("rules", "test", "--stdin"), is_robot=False, input_text=data)
+    )
     assert told in answered.out + answered.err
 
 
 async def test_no_text_is_an_error(tmp_path: Path) -> None:
-    assert "no text" in (await ask(world(tmp_path), "rules", "test")).err
+    assert "no text" in (await run_command(world(tmp_path), "rules", "test")).err

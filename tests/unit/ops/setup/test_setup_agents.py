@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.settings import Places
-from termvisor.testing.asking import ask
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.settings import Paths
+from termvisor.testing.operation_calls import run_command
 
 SETTINGS = b'{"model": "opus",  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
 
@@ -24,12 +24,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def world(home: Path) -> LocalWorld:
-    return LocalWorld(Places(*(str(home / "visor" / name) for name in ("config", "data", "run"))))
+def world(home: Path) -> LocalServices:
+    return LocalServices(Paths(*(str(home / "visor" / name) for name in ("config", "data", "run"))))
 
 
-async def test_nothing_is_done_before_the_change_was_seen(world: LocalWorld, home: Path) -> None:
-    answered = await ask(world, "robot", "setup", "agents")
+async def test_nothing_is_done_before_the_change_was_seen(world: LocalServices, home: Path) -> None:
+    answered = await run_command(world, "robot", "setup", "agents")
     error = answered.envelope["error"]
     assert (answered.status, error["code"]) == (2, "unconfirmed")
     assert f"+++ {home}/.claude/settings.json" in error["details"]["shown"]
@@ -37,103 +37,105 @@ async def test_nothing_is_done_before_the_change_was_seen(world: LocalWorld, hom
     assert not (home / "visor").exists()
 
 
-async def test_a_dry_run_shows_the_change_and_does_nothing(world: LocalWorld, home: Path) -> None:
-    (item,) = (await ask(world, "robot", "setup", "agents", "--dry-run")).envelope["data"]["items"]
+async def test_a_dry_run_shows_the_change_and_does_nothing(world: LocalServices, home: Path) -> None:
+    (item,) = (await run_command(world, "robot", "setup", "agents", "--dry-run")).envelope["data"]["items"]
     assert (item["outcome"], "tell claude_code Stop" in item["change"]) == ("foreseen", True)
     assert not (home / "visor").exists()
 
 
-async def test_hooks_are_set_up_once_and_taken_out_without_a_trace(world: LocalWorld, home: Path) -> None:
+async def test_hooks_are_set_up_once_and_taken_out_without_a_trace(world: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
-    (made,) = (await ask(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
+    (made,) = (await run_command(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
     assert (made["agent"], made["outcome"], made["kept"]) == ("claude_code", "installed", f"{path}.before-visor")
     assert (Path(made["kept"]).read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (SETTINGS, 0o600)
     once = path.read_bytes()
-    assert "nothing to do" in (await ask(world, "setup", "agents")).out
+    assert "nothing to do" in (await run_command(world, "setup", "agents")).out
     assert path.read_bytes() == once
-    (gone,) = (await ask(world, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
+    (gone,) = (await run_command(world, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
     assert (gone["outcome"], gone["kept"], path.read_bytes()) == ("removed", None, SETTINGS)
     assert [child.name for child in (home / ".claude").iterdir()] == ["settings.json"]
 
 
-async def test_what_was_changed_since_stays(world: LocalWorld, home: Path) -> None:
+async def test_what_was_changed_since_stays(world: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
-    await ask(world, "setup", "agents", "--yes")
+    await run_command(world, "setup", "agents", "--yes")
     path.write_bytes(path.read_bytes().replace(b"opus", b"sonnet"))
-    (gone,) = (await ask(world, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
+    (gone,) = (await run_command(world, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
     assert path.read_bytes() == SETTINGS.replace(b"opus", b"sonnet")
     assert gone["kept"] == f"{path}.before-visor"
 
 
 async def test_a_file_that_is_no_json_stops_everything_before_anything_is_written(
-    world: LocalWorld, home: Path
+    world: LocalServices, home: Path
 ) -> None:
     (home / ".gemini").mkdir()
     (home / ".gemini/settings.json").write_text("{ // mine\n}")
-    answered = await ask(world, "robot", "setup", "agents", "--yes")
+    answered = await run_command(world, "robot", "setup", "agents", "--yes")
     assert (answered.status, answered.envelope["error"]["code"]) == (78, "config_error")
     assert "nothing was written" in answered.envelope["error"]["message"]
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
     assert not (home / "visor").exists()
-    assert (await ask(world, "setup", "agents", "--agent", "claude_code", "--yes")).status == 0
+    assert (await run_command(world, "setup", "agents", "--agent", "claude_code", "--yes")).status == 0
 
 
 async def test_a_project_has_hooks_of_its_own(
-    world: LocalWorld, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: LocalServices, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
-    await ask(world, "setup", "agents", "--scope", "project", "--yes")
+    await run_command(world, "setup", "agents", "--scope", "project", "--yes")
     local = tmp_path / "project/.claude/settings.local.json"
     assert "Stop" in json.loads(local.read_bytes())["hooks"]
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
-    await ask(world, "setup", "agents", "--scope", "project", "--remove", "--yes")
+    await run_command(world, "setup", "agents", "--scope", "project", "--remove", "--yes")
     assert not local.exists()
 
 
-async def test_people_are_told_what_to_do_next_and_what_was_left_alone(world: LocalWorld, home: Path) -> None:
+async def test_people_are_told_what_to_do_next_and_what_was_left_alone(world: LocalServices, home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".config/opencode").mkdir(parents=True)
-    said = (await ask(world, "setup", "agents", "--yes")).out
+    said = (await run_command(world, "setup", "agents", "--yes")).out
     assert "Hooks need review" in said
     assert "left alone" in said
     assert "npm install" in said
     assert not (home / ".config/opencode/plugin").exists()
 
 
-async def test_a_read_only_file_is_left_alone(world: LocalWorld, home: Path) -> None:
+async def test_a_read_only_file_is_left_alone(world: LocalServices, home: Path) -> None:
     (home / ".claude/settings.json").chmod(0o400)
-    answered = await ask(world, "robot", "setup", "agents", "--yes")
+    answered = await run_command(world, "robot", "setup", "agents", "--yes")
     assert answered.envelope["error"]["code"] == "unavailable"
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
 
 
-async def test_where_no_agent_is_installed_that_is_said(world: LocalWorld, home: Path) -> None:
+async def test_where_no_agent_is_installed_that_is_said(world: LocalServices, home: Path) -> None:
     (home / ".claude/settings.json").unlink()
     (home / ".claude").rmdir()
-    assert (await ask(world, "setup", "agents")).out == "No agent that we know is installed here.\n"
+    assert (await run_command(world, "setup", "agents")).out == "No agent that we know is installed here.\n"
 
 
-async def test_a_status_line_is_set_up_where_it_is_asked_for_and_there_is_none(world: LocalWorld, home: Path) -> None:
+async def test_a_status_line_is_set_up_where_it_is_asked_for_and_there_is_none(
+    world: LocalServices, home: Path
+) -> None:
     path = home / ".claude/settings.json"
-    await ask(world, "setup", "agents", "--yes")
+    await run_command(world, "setup", "agents", "--yes")
     assert "statusLine" not in json.loads(path.read_bytes())
-    (made,) = (await ask(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
+    (made,) = (await run_command(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
     assert (made["outcome"], made["note"]) == ("updated", "")
     assert "tell claude_code StatusLine $PPID" in json.loads(path.read_bytes())["statusLine"]["command"]
-    (again,) = (await ask(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
+    (again,) = (await run_command(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
     assert again["outcome"] == "unchanged"
-    await ask(world, "setup", "agents", "--remove", "--yes")
+    await run_command(world, "setup", "agents", "--remove", "--yes")
     assert path.read_bytes() == SETTINGS
 
 
-async def test_a_status_line_of_ones_own_is_never_replaced(world: LocalWorld, home: Path) -> None:
+async def test_a_status_line_of_ones_own_is_never_replaced(world: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
     own = SETTINGS.replace(b'"model"', b'"statusLine": {"type": "command", "command": "mine"}, "model"')
     path.write_bytes(own)
-    (made,) = (await ask(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
+    (made,) = (await run_command(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
     assert json.loads(path.read_bytes())["statusLine"]["command"] == "mine"
     assert made["note"].startswith("Your own status line is left alone.")
     assert made["note"].endswith("hook.sh tell claude_code StatusLine`.")
-    await ask(world, "setup", "agents", "--remove", "--yes")
+    await run_command(world, "setup", "agents", "--remove", "--yes")
     assert path.read_bytes() == own

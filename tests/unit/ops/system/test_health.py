@@ -1,8 +1,8 @@
-from termvisor.testing.asking import ask, lively
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_health_tells_state_and_cost() -> None:
-    data = (await ask(await lively(), "robot", "health")).envelope["data"]
+    data = (await run_command(await build_sample_services(), "robot", "health")).envelope["data"]
     assert data["is_ok"]
     assert (data["uptime_secs"], data["started_at"]) == (3600.0, "2026-01-01T11:01:15.000Z")
     assert data["servers"][0]["mux_ok"]
@@ -10,21 +10,21 @@ async def test_health_tells_state_and_cost() -> None:
 
 
 async def test_without_a_recorder_all_is_not_well() -> None:
-    world = await lively()
-    world.upkeep.is_recording = False
-    assert not (await ask(world, "robot", "health")).envelope["data"]["is_ok"]
-    lines = (await ask(world, "health")).out.splitlines()
+    world = await build_sample_services()
+    world.maintenance.is_recording = False
+    assert not (await run_command(world, "robot", "health")).envelope["data"]["is_ok"]
+    lines = (await run_command(world, "health")).out.splitlines()
     assert lines[1].split(maxsplit=1) == ["health", "needs attention"]
     assert "recorder  not running" in lines
 
 
 async def test_people_see_what_it_costs() -> None:
-    out = (await ask(await lively(), "health")).out
+    out = (await run_command(await build_sample_services(), "health")).out
     assert "pid 4242, 41.0 MB, 0.7 % of a core, up 1h" in out
     assert "31 ms at most, 8 ms on average" in out
 
 
 async def test_what_had_to_be_corrected_is_told_for_each_server() -> None:
-    data = (await ask(await lively(), "robot", "health")).envelope["data"]
+    data = (await run_command(await build_sample_services(), "robot", "health")).envelope["data"]
     assert data["servers"][0]["corrections"] == 0
-    assert "CORRECTIONS" in (await ask(await lively(), "health")).out
+    assert "CORRECTIONS" in (await run_command(await build_sample_services(), "health")).out

@@ -1,56 +1,56 @@
 import pytest
 
-from termvisor.ops.api import catalog as catalogue
-from termvisor.ops.api.catalog import CHAPTERS, NAMES, every
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.api.operation import Op
-from termvisor.ops.system.help import page
-from termvisor.testing.asking import ask
+from termvisor.ops.api import catalog
+from termvisor.ops.api.catalog import HELP_CHAPTERS, OPERATION_NAMES, load_all_operations
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.operation import Operation
+from termvisor.ops.system.help import render_page
+from termvisor.testing.operation_calls import run_command
 
 
 async def test_the_list_names_every_command() -> None:
-    answered = await ask(LocalWorld(), "help")
-    assert all(op.command in answered.out for op in every())
-    assert [chapter for chapter in CHAPTERS if f"\n{chapter}:\n" not in answered.out] == []
+    answered = await run_command(LocalServices(), "help")
+    assert all(op.command in answered.out for op in load_all_operations())
+    assert [chapter for chapter in HELP_CHAPTERS if f"\n{chapter}:\n" not in answered.out] == []
     assert answered.status == 0
 
 
 async def test_robots_get_the_list_with_examples() -> None:
-    data = (await ask(LocalWorld(), "robot", "help", "--examples")).envelope["data"]
-    assert len(data["commands"]) == len(NAMES)
+    data = (await run_command(LocalServices(), "robot", "help", "--examples")).envelope["data"]
+    assert len(data["commands"]) == len(OPERATION_NAMES)
     assert all(line["examples"] for line in data["commands"])
-    assert "visor list-panes" in (await ask(LocalWorld(), "help", "--examples")).out
+    assert "visor list-panes" in (await run_command(LocalServices(), "help", "--examples")).out
 
 
 @pytest.mark.parametrize("argv", [("help", "search"), ("search", "--help"), ("search", "error", "-h"), ("-h", "query")])
 async def test_one_command_is_explained_however_it_is_asked(argv: tuple[str, ...]) -> None:
-    answered = await ask(LocalWorld(), *argv)
+    answered = await run_command(LocalServices(), *argv)
     assert answered.out.startswith("Find text in all that panes printed")
     assert answered.status == 0
 
 
 async def test_help_on_a_two_word_command() -> None:
-    assert "usage: visor config init [options]" in (await ask(LocalWorld(), "help", "config", "init")).out
+    assert "usage: visor config init [options]" in (await run_command(LocalServices(), "help", "config", "init")).out
 
 
 async def test_help_without_a_command_is_the_list() -> None:
-    assert (await ask(LocalWorld(), "--help")).out == (await ask(LocalWorld(), "help")).out
+    assert (await run_command(LocalServices(), "--help")).out == (await run_command(LocalServices(), "help")).out
 
 
 async def test_help_on_nothing_known_is_an_error() -> None:
-    assert (await ask(LocalWorld(), "help", "nonsense")).status == 2
+    assert (await run_command(LocalServices(), "help", "nonsense")).status == 2
 
 
-@pytest.mark.parametrize("op", every(), ids=lambda op: op.name)
-def test_a_page_says_everything(op: Op) -> None:
-    text = page(op)
+@pytest.mark.parametrize("op", load_all_operations(), ids=lambda op: op.name)
+def test_a_page_says_everything(op: Operation) -> None:
+    text = render_page(op)
     assert f"usage: visor {op.command}" in text
-    assert all(example.does in text for example in op.examples)
-    assert all(f"  {status}" in text for status, _ in op.exits)
+    assert all(example.description in text for example in op.examples)
+    assert all(f"  {status}" in text for status, _ in op.exit_statuses)
 
 
 def test_a_page_names_the_commands_that_begin_with_the_same_word() -> None:
-    text = page(catalogue.op("workflow_list"))
+    text = render_page(catalog.load_operation("workflow_list"))
     assert "see also: workflow show, workflow run, workflow dry-run" in text
     assert "workflow list" not in text.partition("see also: ")[2].partition("\n")[0]
-    assert "see also" not in page(catalogue.op("list_panes"))
+    assert "see also" not in render_page(catalog.load_operation("list_panes"))

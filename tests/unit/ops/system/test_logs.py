@@ -5,17 +5,17 @@ from contextlib import aclosing
 import pytest
 
 from termvisor.errors import BadRequest
-from termvisor.ops.api.dispatch import call, stream
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.system.logs import Tail
-from termvisor.settings import Places
-from termvisor.testing.asking import ask
-from termvisor.testing.world import MemoryWorld
+from termvisor.ops.api.dispatch import call_operation, stream_operation
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.system.logs import LogTail
+from termvisor.settings import Paths
+from termvisor.testing.fake_services import FakeServices
+from termvisor.testing.operation_calls import run_command
 
 
 @pytest.fixture
-def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
-    places = Places(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
+def places(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+    places = Paths(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
     os.makedirs(os.path.dirname(places.log_file))
     return places
 
@@ -25,33 +25,33 @@ def _log(path: str, first: int, last: int) -> None:
         file.writelines(f"fact {number}\n" for number in range(first, last))
 
 
-async def test_before_the_first_start_there_is_no_log(places: Places) -> None:
-    answered = await ask(LocalWorld(places), "logs")
+async def test_before_the_first_start_there_is_no_log(places: Paths) -> None:
+    answered = await run_command(LocalServices(places), "logs")
     assert (answered.out, answered.status) == (f"{places.log_file} is empty: no daemon has run yet.\n", 0)
-    assert (await ask(LocalWorld(places), "logs", "-q")).out == ""
+    assert (await run_command(LocalServices(places), "logs", "-q")).out == ""
 
 
-async def test_the_last_lines_come_oldest_first(places: Places) -> None:
+async def test_the_last_lines_come_oldest_first(places: Paths) -> None:
     _log(places.log_file, 0, 100)
-    assert (await ask(LocalWorld(places), "logs", "-n", "2")).out == "fact 98\nfact 99\n"
+    assert (await run_command(LocalServices(places), "logs", "-n", "2")).out == "fact 98\nfact 99\n"
 
 
-async def test_a_rotated_log_is_read_on(places: Places) -> None:
+async def test_a_rotated_log_is_read_on(places: Paths) -> None:
     _log(places.log_file + ".1", 0, 100)
     _log(places.log_file, 100, 101)
-    assert (await ask(LocalWorld(places), "logs", "-n", "3")).out == "fact 98\nfact 99\nfact 100\n"
+    assert (await run_command(LocalServices(places), "logs", "-n", "3")).out == "fact 98\nfact 99\nfact 100\n"
 
 
-async def test_a_long_log_is_read_from_its_end_only(places: Places) -> None:
+async def test_a_long_log_is_read_from_its_end_only(places: Paths) -> None:
     _log(places.log_file, 0, 100_000)
-    lines = (await ask(LocalWorld(places), "robot", "logs")).envelope["data"]["lines"]
+    lines = (await run_command(LocalServices(places), "robot", "logs")).envelope["data"]["lines"]
     assert (len(lines), lines[0], lines[-1]) == (50, "fact 99950", "fact 99999")
 
 
-async def test_a_hostile_line_and_a_secret_are_harmless(places: Places) -> None:
+async def test_a_hostile_line_and_a_secret_are_harmless(places: Paths) -> None:
     with open(places.log_file, "w") as file:
         file.write("title \x1b]0;x\x07 token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5 end\n")
-    out = (await ask(LocalWorld(places), "logs")).out
+    out = (await run_command(LocalServices(places), "logs")).out
     assert out == "title  token ghp_[redacted:github_token] end\n"
 
 
@@ -65,17 +65,17 @@ GRAVE = "2026-01-01 12:00:00,002 ERROR   visor.daemon: it fell"
 TRACE = "ZeroDivisionError: by accident"
 
 
-async def test_a_level_keeps_what_is_at_least_that_serious_with_its_trace(places: Places) -> None:
+async def test_a_level_keeps_what_is_at_least_that_serious_with_its_trace(places: Paths) -> None:
     _logged(places.log_file, CALM, GRAVE, TRACE, CALM)
-    assert (await ask(LocalWorld(places), "logs", "--level", "warning")).out == f"{GRAVE}\n{TRACE}\n"
-    assert (await ask(LocalWorld(places), "logs", "--level", "debug")).out.count("\n") == 4
-    assert (await ask(LocalWorld(places), "logs", "--level", "loud")).status == 2
+    assert (await run_command(LocalServices(places), "logs", "--level", "warning")).out == f"{GRAVE}\n{TRACE}\n"
+    assert (await run_command(LocalServices(places), "logs", "--level", "debug")).out.count("\n") == 4
+    assert (await run_command(LocalServices(places), "logs", "--level", "loud")).status == 2
 
 
-async def test_following_tells_what_is_added_also_after_a_rotation(places: Places) -> None:
-    world = MemoryWorld(places)
+async def test_following_tells_what_is_added_also_after_a_rotation(places: Paths) -> None:
+    world = FakeServices(places)
     _logged(places.log_file, "one", "two")
-    async with aclosing(stream(world, "logs", {"follow": True, "tail": 1})) as pieces:
+    async with aclosing(stream_operation(world, "logs", {"follow": True, "tail": 1})) as pieces:
         assert (await anext(pieces)).lines == ("two",)
         _logged(places.log_file, "three", "token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
         assert (await anext(pieces)).lines == ("three", "token ghp_[redacted:github_token]")
@@ -83,23 +83,23 @@ async def test_following_tells_what_is_added_also_after_a_rotation(places: Place
         os.replace(places.log_file, places.log_file + ".1")
         _logged(places.log_file, "five")
         coming = asyncio.ensure_future(anext(pieces))
-        await world.clock.until_asleep()
+        await world.clock.wait_until_asleep()
         await world.clock.advance(1)
         assert (await coming).lines == ("four", "five")
 
 
-async def test_half_a_line_waits_for_its_end_and_an_absent_file_for_its_beginning(places: Places) -> None:
-    tail = Tail(places.log_file)
-    assert tail.new_lines() == []
+async def test_half_a_line_waits_for_its_end_and_an_absent_file_for_its_beginning(places: Paths) -> None:
+    tail = LogTail(places.log_file)
+    assert tail.read_new_lines() == []
     with open(places.log_file, "w") as file:
         file.write("hal")
         file.flush()
-        assert tail.new_lines() == []
+        assert tail.read_new_lines() == []
         file.write("f\nnext")
         file.flush()
-        assert tail.new_lines() == ["half"]
+        assert tail.read_new_lines() == ["half"]
 
 
-async def test_a_followed_log_is_a_stream_and_no_answer_to_a_call(places: Places) -> None:
+async def test_a_followed_log_is_a_stream_and_no_answer_to_a_call(places: Paths) -> None:
     with pytest.raises(BadRequest, match="logs is a stream"):
-        await call(MemoryWorld(places), "logs", {"follow": True})
+        await call_operation(FakeServices(places), "logs", {"follow": True})

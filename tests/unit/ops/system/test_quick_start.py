@@ -2,30 +2,30 @@ import shlex
 
 import pytest
 
-from termvisor.ops.api.arguments import parse
-from termvisor.ops.api.catalog import find
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.ops.system.help import FACE_COMMANDS
-from termvisor.ops.system.quick_start import START
-from termvisor.testing.asking import ask
+from termvisor.ops.api.arguments import parse_arguments
+from termvisor.ops.api.catalog import find_operation
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.system.help import CLI_ONLY_COMMANDS
+from termvisor.ops.system.quick_start import QUICK_START
+from termvisor.testing.operation_calls import run_command
 
-FACES = {name for name, _ in FACE_COMMANDS}
-STEPS = [shlex.split(step.run)[1:] for step in START.robots + START.people]
+FACES = {name for name, _ in CLI_ONLY_COMMANDS}
+STEPS = [shlex.split(step.run)[1:] for step in QUICK_START.robots + QUICK_START.people]
 
 
 @pytest.mark.parametrize("words", [words for words in STEPS if words[0] not in FACES - {"robot"}], ids=" ".join)
 def test_every_command_it_names_exists(words: list[str]) -> None:
     is_robot = words[0] == "robot"
-    op, rest = find(words[is_robot:], is_robot)
-    assert isinstance(parse(op.Input, rest), op.Input)
+    op, rest = find_operation(words[is_robot:], is_robot)
+    assert isinstance(parse_arguments(op.args_type, rest), op.args_type)
 
 
 async def test_no_command_means_the_quick_start() -> None:
-    people, robots = await ask(LocalWorld()), await ask(LocalWorld(), "robot")
+    people, robots = await run_command(LocalServices()), await run_command(LocalServices(), "robot")
     assert (people.status, robots.status) == (0, 0)
-    assert people.out.startswith(START.what)
-    assert robots.envelope["data"]["what"] == START.what
+    assert people.out.startswith(QUICK_START.what)
+    assert robots.envelope["data"]["what"] == QUICK_START.what
 
 
 async def test_it_is_short() -> None:
-    assert len((await ask(LocalWorld(), "robot", "quick-start")).out) < 2500
+    assert len((await run_command(LocalServices(), "robot", "quick-start")).out) < 2500

@@ -2,8 +2,8 @@ import tomllib
 from pathlib import Path
 
 from termvisor import __version__
-from termvisor.ops.api.local_services import LocalWorld
-from termvisor.testing.asking import ask
+from termvisor.ops.api.local_services import LocalServices
+from termvisor.testing.operation_calls import run_command
 
 
 def test_the_program_and_the_package_have_one_version() -> None:
@@ -12,6 +12,6 @@ def test_the_program_and_the_package_have_one_version() -> None:
 
 
 async def test_the_version_is_told_without_a_daemon() -> None:
-    assert (await ask(LocalWorld(), "--version", "-q")).out == f"{__version__}\n"
-    assert (await ask(LocalWorld(), "version")).out.startswith(f"visor {__version__} (Python 3.")
-    assert (await ask(LocalWorld(), "robot", "version")).envelope["data"]["schema_version"] == 1
+    assert (await run_command(LocalServices(), "--version", "-q")).out == f"{__version__}\n"
+    assert (await run_command(LocalServices(), "version")).out.startswith(f"visor {__version__} (Python 3.")
+    assert (await run_command(LocalServices(), "robot", "version")).envelope["data"]["schema_version"] == 1

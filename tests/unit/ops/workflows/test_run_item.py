@@ -1,29 +1,36 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.model.workflow.run import Run, RunId, Step
-from termvisor.ops.workflows._run_item import headline, in_words, run_item, step_item
+from termvisor.model.workflow.run import Run, RunId, RunStep
+from termvisor.ops.workflows._run_item import build_run_item, build_step_item, format_headline, format_step_value
 
 RUN = Run(id=RunId(3), workflow="w", pane=7, at=1_000_000_000, correlation="c", facts={"a": "b", "n": 1})
 
 
 def test_a_run_in_one_line() -> None:
-    item = run_item(replace(RUN, status="waiting", why="it waits for a time", due_at=9_000_000_000), 3_000_000_000)
-    assert headline(item) == "run 3 (w in pane 7) is waiting: it waits for a time, goes on at 1970-01-01T00:00:09.000Z"
+    item = build_run_item(
+        replace(RUN, status="waiting", why="it waits for a time", due_at=9_000_000_000), 3_000_000_000
+    )
+    assert (
+        format_headline(item)
+        == "run 3 (w in pane 7) is waiting: it waits for a time, goes on at 1970-01-01T00:00:09.000Z"
+    )
     assert (item.age, item.facts) == (2.0, {"a": "b", "n": 1})
 
 
 def test_secrets_are_told_nowhere() -> None:
     secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
-    item = run_item(replace(RUN, why=secret, plan=secret, facts={"x": secret}), 1)
-    step = step_item(Step(number=0, kind="act", given=f'{{"t":"{secret}"}}', came="no json", at=1, why=secret))
+    item = build_run_item(replace(RUN, why=secret, plan=secret, facts={"x": secret}), 1)
+    step = build_step_item(RunStep(number=0, kind="act", given=f'{{"t":"{secret}"}}', came="no json", at=1, why=secret))
     assert secret not in f"{item}{step}"
     assert step.came == "no json"
 
 
 def test_one_that_is_held_says_how_it_goes_on() -> None:
-    item = run_item(replace(RUN, status="paused", why="held: lunch", due_at=9_000_000_000), 3_000_000_000)
-    assert headline(item) == "run 3 (w in pane 7) is paused: held: lunch; `visor workflow resume 3` lets it go on"
+    item = build_run_item(replace(RUN, status="paused", why="held: lunch", due_at=9_000_000_000), 3_000_000_000)
+    assert (
+        format_headline(item) == "run 3 (w in pane 7) is paused: held: lunch; `visor workflow resume 3` lets it go on"
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,4 +45,4 @@ def test_one_that_is_held_says_how_it_goes_on() -> None:
     ],
 )
 def test_what_a_step_was_given_is_told_in_words(value, told) -> None:
-    assert in_words(value) == told
+    assert format_step_value(value) == told

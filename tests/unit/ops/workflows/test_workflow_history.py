@@ -1,8 +1,8 @@
-from termvisor.testing.asking import ask, lively
+from termvisor.testing.operation_calls import build_sample_services, run_command
 
 
 async def test_every_step_is_told_with_what_it_was_given() -> None:
-    data = (await ask(await lively(), "robot", "workflow", "history", "3")).envelope["data"]
+    data = (await run_command(await build_sample_services(), "robot", "workflow", "history", "3")).envelope["data"]
     assert [(step["kind"], step["status"], step["attempt"]) for step in data["steps"]] == [
         ("wait_for", "running", 1),
         ("act", "retry", 2),
@@ -11,5 +11,5 @@ async def test_every_step_is_told_with_what_it_was_given() -> None:
 
 
 async def test_a_run_without_steps_and_one_that_there_is_not() -> None:
-    assert "No step was taken." in (await ask(await lively(), "workflow", "history", "1")).out
-    assert (await ask(await lively(), "robot", "workflow", "history", "99")).status == 4
+    assert "No step was taken." in (await run_command(await build_sample_services(), "workflow", "history", "1")).out
+    assert (await run_command(await build_sample_services(), "robot", "workflow", "history", "99")).status == 4

@@ -1,7 +1,7 @@
-from termvisor.policy.shell import Examined, Finding
+from termvisor.policy.shell import CommandAnalysis, CommandFinding
 
 
 def test_classes_are_those_of_the_findings() -> None:
-    found = Examined(findings=(Finding("delete", 0, 4, "rm a"), Finding("delete", 6, 10, "rm b")))
+    found = CommandAnalysis(findings=(CommandFinding("delete", 0, 4, "rm a"), CommandFinding("delete", 6, 10, "rm b")))
     assert found.classes == {"delete"}
-    assert Examined().classes == set()
+    assert CommandAnalysis().classes == set()

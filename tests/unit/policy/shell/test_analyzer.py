@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from termvisor.model.action.policy import COMMAND_CLASSES
-from termvisor.policy.shell import examine, examine_argv
-from termvisor.policy.shell.grammar import LONGEST
-from tests.unit.policy.asking import HOME, SCOPE, classes, look
+from termvisor.policy.shell import analyze_argv, analyze_command
+from termvisor.policy.shell.grammar import MAX_TEXT_CHARS
+from tests.unit.policy.policy_requests import HOME, SCOPE, analyze_text, find_classes
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))["command"]
 SAME = [
@@ -21,7 +21,7 @@ SAME = [
 
 
 def test_every_line_of_the_table_has_exactly_its_classes() -> None:
-    found = {row["text"]: sorted(classes(row["text"])) for row in TABLE}
+    found = {row["text"]: sorted(find_classes(row["text"])) for row in TABLE}
     assert {row["text"]: found[row["text"]] for row in TABLE if found[row["text"]] != row["classes"]} == {}
 
 
@@ -33,24 +33,24 @@ def test_the_table_is_long_and_has_a_hit_for_every_class_and_many_near_misses() 
 
 @pytest.mark.parametrize("text", SAME)
 def test_quoting_a_word_differently_changes_nothing(text: str) -> None:
-    assert classes(text) == {"destructive_delete", "system_delete"}
+    assert find_classes(text) == {"destructive_delete", "system_delete"}
 
 
 def test_a_finding_says_where_it_stands() -> None:
     text = "echo é; rm -rf build && ls"
-    (finding,) = look(text).findings
+    (finding,) = analyze_text(text).findings
     assert (finding.name, finding.text, text[finding.start : finding.end]) == (
         ("destructive_delete", "rm -rf build", "rm -rf build")
     )
 
 
 def test_what_is_found_inside_a_text_is_told_of_the_command_that_runs_it() -> None:
-    (finding,) = look("ls; bash -c 'rm -r x'").findings
+    (finding,) = analyze_text("ls; bash -c 'rm -r x'").findings
     assert finding.text == "bash -c 'rm -r x'"
 
 
 def test_programs_lines_paths_and_hosts_are_listed() -> None:
-    found = look("sudo 'cat' a > b; curl https://x.example; $X")
+    found = analyze_text("sudo 'cat' a > b; curl https://x.example; $X")
     assert found.programs == ("sudo", "cat", "curl", "?")
     assert "cat a" in found.lines
     assert (found.reads, found.writes) == ((f"{HOME}/src/a",), (f"{HOME}/src/b",))
@@ -58,21 +58,21 @@ def test_programs_lines_paths_and_hosts_are_listed() -> None:
 
 
 def test_behind_a_cd_a_path_is_meant_from_either_folder() -> None:
-    assert look("cd /tmp; rm -r x").removes == (f"{HOME}/src/x", "/tmp/x")
+    assert analyze_text("cd /tmp; rm -r x").removes == (f"{HOME}/src/x", "/tmp/x")
 
 
 def test_in_a_shell_without_comments_what_stands_in_one_is_run() -> None:
     for text in ("ls # ; rm -rf /", "rm -rf build # /"):
-        assert "system_delete" not in classes(text, "bash")
-        assert "system_delete" in classes(text, "zsh")
-        assert "system_delete" in classes(text, "")
-    assert classes("# rm -rf /", "zsh") == set()
+        assert "system_delete" not in find_classes(text, "bash")
+        assert "system_delete" in find_classes(text, "zsh")
+        assert "system_delete" in find_classes(text, "")
+    assert find_classes("# rm -rf /", "zsh") == set()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "x" * (LONGEST + 1),
+        "x" * (MAX_TEXT_CHARS + 1),
         "a|" * 400,
         "(" * 200 + ")" * 200,
         "$(" * 100 + ")" * 100,
@@ -82,23 +82,23 @@ def test_in_a_shell_without_comments_what_stands_in_one_is_run() -> None:
     ids=["long", "signs", "nested", "substituted", "wrapped", "chained"],
 )
 def test_what_is_too_long_or_too_deep_is_not_taken_for_harmless(text: str) -> None:
-    assert "unparsed" in classes(text)
+    assert "unparsed" in find_classes(text)
 
 
 def test_a_million_characters_are_answered_at_once() -> None:
-    assert classes("rm -rf / ; " * 100_000) == {"unparsed"}
+    assert find_classes("rm -rf / ; " * 100_000) == {"unparsed"}
 
 
 def test_a_program_without_a_shell_is_taken_word_by_word() -> None:
-    assert examine_argv(("rm", "-rf", "/"), SCOPE).classes == {"destructive_delete", "system_delete"}
-    assert examine_argv(("echo", "$(rm -rf /)", ";", "rm"), SCOPE).classes == set()
-    assert examine_argv(("sh", "-c", "rm -rf /"), SCOPE).classes == {"destructive_delete", "system_delete"}
-    assert examine_argv(("ls", "x" * 5000), SCOPE).classes == {"unparsed"}
-    assert examine_argv(("ls", "\x1b"), SCOPE).classes == {"hidden_text"}
-    assert examine_argv((), SCOPE, ("LD_PRELOAD",)).classes == {"environment"}
+    assert analyze_argv(("rm", "-rf", "/"), SCOPE).classes == {"destructive_delete", "system_delete"}
+    assert analyze_argv(("echo", "$(rm -rf /)", ";", "rm"), SCOPE).classes == set()
+    assert analyze_argv(("sh", "-c", "rm -rf /"), SCOPE).classes == {"destructive_delete", "system_delete"}
+    assert analyze_argv(("ls", "x" * 5000), SCOPE).classes == {"unparsed"}
+    assert analyze_argv(("ls", "\x1b"), SCOPE).classes == {"hidden_text"}
+    assert analyze_argv((), SCOPE, ("LD_PRELOAD",)).classes == {"environment"}
 
 
 def test_without_known_folders_it_works_too() -> None:
-    from termvisor.policy.path_rules import Scope
+    from termvisor.policy.path_rules import PathScope
 
-    assert "system_delete" in examine("rm -rf ~", Scope()).classes
+    assert "system_delete" in analyze_command("rm -rf ~", PathScope()).classes

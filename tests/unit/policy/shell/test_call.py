@@ -1,7 +1,7 @@
 import pytest
 
-from termvisor.policy.shell.call import Call, Redirect, literal, program_name
-from termvisor.policy.shell.word import HOLE, Word
+from termvisor.policy.shell.call import ProgramCall, ShellRedirect, build_literal_call, get_program_name
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
 @pytest.mark.parametrize(
@@ -17,30 +17,32 @@ from termvisor.policy.shell.word import HOLE, Word
         ("nodejs", "node"),
         ("mkfs.ext4", "mkfs.ext4"),
         ("cmd.exe", "cmd"),
-        (f"r{HOLE}", ""),
+        (f"r{UNKNOWN_TEXT}", ""),
         ("", ""),
     ],
 )
 def test_a_program_has_one_name(text: str, name: str) -> None:
-    assert program_name(Word(text)) == name
+    assert get_program_name(ShellWord(text)) == name
 
 
 def test_a_pattern_is_no_known_program() -> None:
-    assert program_name(Word("/bin/r?", is_pattern=True)) == ""
+    assert get_program_name(ShellWord("/bin/r?", is_pattern=True)) == ""
 
 
 def test_a_call_shows_what_it_would_run() -> None:
-    call = Call(words=(Word("rm"), Word(f"{HOLE}/x")))
+    call = ProgramCall(words=(ShellWord("rm"), ShellWord(f"{UNKNOWN_TEXT}/x")))
     assert (call.name, call.text, call.arguments[0].is_known) == ("rm", "rm …/x", False)
-    assert Call().name == ""
+    assert ProgramCall().name == ""
 
 
 def test_input_comes_from_a_pipe_a_text_or_a_file() -> None:
-    assert not Call(redirects=(Redirect("out", Word("f")),)).reads_stdin
-    assert Call(redirects=(Redirect("in", Word("f")),)).reads_stdin
-    assert Call(given=Word("")).reads_stdin
-    assert Call(fed_by=(Call(),)).reads_stdin
+    assert not ProgramCall(redirects=(ShellRedirect("out", ShellWord("f")),)).reads_stdin
+    assert ProgramCall(redirects=(ShellRedirect("in", ShellWord("f")),)).reads_stdin
+    assert ProgramCall(given=ShellWord("")).reads_stdin
+    assert ProgramCall(fed_by=(ProgramCall(),)).reads_stdin
 
 
 def test_words_that_no_shell_reads_hold_no_holes() -> None:
-    assert literal(("a", HOLE), ("X",)) == Call(words=(Word("a"), Word("\ufffd")), sets=("X",))
+    assert build_literal_call(("a", UNKNOWN_TEXT), ("X",)) == ProgramCall(
+        words=(ShellWord("a"), ShellWord("\ufffd")), sets=("X",)
+    )

@@ -1,14 +1,14 @@
 import pytest
 
 from termvisor.policy.shell import grammar
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.call_extractor import calls
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.call_extractor import extract_calls
 
 
-def found(text: str) -> list[Call]:
-    root = grammar.parse(text)
+def found(text: str) -> list[ProgramCall]:
+    root = grammar.parse_script(text)
     assert root is not None
-    return calls(root)[0]
+    return extract_calls(root)[0]
 
 
 def lines(text: str) -> list[str]:
@@ -61,7 +61,7 @@ def test_a_here_string_is_given() -> None:
 
 def test_redirections_hold_for_every_call_of_a_statement_and_descriptors_are_no_files() -> None:
     one, two = found("{ a; b; } > f 2>&1 < g")
-    assert [(each.way, each.word.text) for each in one.redirects] == [("out", "f"), ("in", "g")]
+    assert [(each.direction, each.word.text) for each in one.redirects] == [("out", "f"), ("in", "g")]
     assert two.redirects == one.redirects
 
 
@@ -76,6 +76,6 @@ def test_variables_that_are_set_are_named() -> None:
 
 
 def test_a_tree_that_is_too_deep_is_refused() -> None:
-    root = grammar.parse("a; " + "(" * 130 + "b" + ")" * 130)
+    root = grammar.parse_script("a; " + "(" * 130 + "b" + ")" * 130)
     assert root is not None
-    assert ([call.name for call in calls(root)[0]], calls(root)[1]) == (["a"], False)
+    assert ([call.name for call in extract_calls(root)[0]], extract_calls(root)[1]) == (["a"], False)

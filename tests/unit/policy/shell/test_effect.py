@@ -1,15 +1,17 @@
-from termvisor.policy.shell.effect import NOTHING, Effect, plus
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, merge_effects
+from termvisor.policy.shell.word import ShellWord
 
 
 def test_effects_add_up_and_a_class_counts_once() -> None:
-    both = plus(
-        Effect(classes=("disk",), writes=(Word("a"),), hosts=("x",)),
-        Effect(classes=("disk", "delete"), writes=(Word("b"),), moves_to=Word("c")),
+    both = merge_effects(
+        CommandEffect(classes=("disk",), writes=(ShellWord("a"),), hosts=("x",)),
+        CommandEffect(classes=("disk", "delete"), writes=(ShellWord("b"),), moves_to=ShellWord("c")),
     )
-    expected = Effect(classes=("disk", "delete"), writes=(Word("a"), Word("b")), hosts=("x",), moves_to=Word("c"))
+    expected = CommandEffect(
+        classes=("disk", "delete"), writes=(ShellWord("a"), ShellWord("b")), hosts=("x",), moves_to=ShellWord("c")
+    )
     assert both == expected
 
 
 def test_nothing_added_is_nothing() -> None:
-    assert plus(NOTHING, NOTHING) == NOTHING
+    assert merge_effects(NO_EFFECT, NO_EFFECT) == NO_EFFECT

@@ -1,12 +1,12 @@
-from termvisor.policy.shell.getopt import Options, read
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell.getopt import ParsedOptions, parse_options
+from termvisor.policy.shell.word import ShellWord
 
 
-def options(line: str, valued: str = "", *, is_prefix: bool = False) -> Options:
-    return read([Word(text) for text in line.split()], valued, is_prefix=is_prefix)
+def options(line: str, valued: str = "", *, is_prefix: bool = False) -> ParsedOptions:
+    return parse_options([ShellWord(text) for text in line.split()], valued, stops_at_operand=is_prefix)
 
 
-def texts(words: tuple[Word, ...]) -> list[str]:
+def texts(words: tuple[ShellWord, ...]) -> list[str]:
     return [word.text for word in words]
 
 
@@ -18,14 +18,14 @@ def test_letters_that_stand_together_are_apart() -> None:
 def test_a_value_stands_behind_its_option_or_sticks_to_it() -> None:
     for line in ("-u root x", "-uroot x", "--user root x", "--user=root x", "-nu root x"):
         found = options(line, "-u --user")
-        value = found.value("-u", "--user")
+        value = found.find_value("-u", "--user")
         assert (value and value.text, texts(found.operands)) == ("root", ["x"])
 
 
 def test_every_value_is_kept_and_the_last_one_counts() -> None:
     found = options("-e a -e b", "-e")
-    assert (texts(found.every("-e")), found.value("-e")) == (["a", "b"], Word("b"))
-    assert found.value("-f") is None
+    assert (texts(found.find_values("-e")), found.find_value("-e")) == (["a", "b"], ShellWord("b"))
+    assert found.find_value("-f") is None
 
 
 def test_behind_two_dashes_there_are_only_operands() -> None:

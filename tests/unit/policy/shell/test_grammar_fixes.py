@@ -1,14 +1,14 @@
 import pytest
 
 from termvisor.policy.shell import grammar
-from termvisor.policy.shell.call_extractor import calls
-from termvisor.policy.shell.grammar_fixes import mendings
+from termvisor.policy.shell.call_extractor import extract_calls
+from termvisor.policy.shell.grammar_fixes import find_fixes
 
 
 def lines(text: str) -> list[str]:
-    root = grammar.parse(text)
+    root = grammar.parse_script(text)
     assert root is not None
-    return [call.text for call in calls(root)[0] if call.words]
+    return [call.text for call in extract_calls(root)[0] if call.words]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,6 @@ def test_a_text_is_read_as_bash_reads_it(text: str, expected: list[str]) -> None
 
 @pytest.mark.parametrize("text", ["a b", "'a\\' b", '"a\\"b"', "a \\\n b", "x 'time'", "cat <<A\nit's \\$x\nA"])
 def test_what_is_read_right_is_left_alone(text: str) -> None:
-    root = grammar.parse(text)
+    root = grammar.parse_script(text)
     assert root is not None
-    assert list(mendings(root, bytearray(text.encode()))) == []
+    assert list(find_fixes(root, bytearray(text.encode()))) == []

@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.policy.shell.quoting import ansi_c, double
+from termvisor.policy.shell.quoting import decode_ansi_c, decode_double_quoted
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ from termvisor.policy.shell.quoting import ansi_c, double
     ],
 )
 def test_ansi_escapes_are_read_as_bash_reads_them(text: str, meaning: str) -> None:
-    assert ansi_c(text) == meaning
+    assert decode_ansi_c(text) == meaning
 
 
 def test_in_double_quotes_a_backslash_counts_before_few_signs() -> None:
-    assert double('\\"\\$\\`\\\\\\a\\\nb') == '"$`\\\\ab'
+    assert decode_double_quoted('\\"\\$\\`\\\\\\a\\\nb') == '"$`\\\\ab'

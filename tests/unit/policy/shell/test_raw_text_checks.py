@@ -1,34 +1,34 @@
 import pytest
 
-from termvisor.policy.shell.raw_text_checks import hides_something, recalls_history, visible
+from termvisor.policy.shell.raw_text_checks import has_hidden_text, has_history_expansion, replace_control_chars
 
 
 @pytest.mark.parametrize("sign", ["\x00", "\x03", "\x1b", "\x7f", "\x9b", "\u200b", "\u202e", "\u2066", "\ufeff"])
 def test_what_a_person_does_not_see_is_found(sign: str) -> None:
-    assert hides_something(f"a{sign}b")
+    assert has_hidden_text(f"a{sign}b")
 
 
 @pytest.mark.parametrize("sign", ["\ud800", "\U000e0041", "\ue00f"])
 def test_what_cannot_be_encoded_or_is_our_own_mark_is_found(sign: str) -> None:
-    assert hides_something(f"a{sign}b")
+    assert has_hidden_text(f"a{sign}b")
 
 
 @pytest.mark.parametrize("text", ["ls\n\tx\r\n", "é ü 漢字 😀 👩\u200d💻", "a\xa0b"])
 def test_ordinary_text_hides_nothing(text: str) -> None:
-    assert not hides_something(text)
+    assert not has_hidden_text(text)
 
 
 def test_a_control_character_ends_a_line_and_nothing_moves() -> None:
-    assert visible("ls\x03rm\r\x1bx\ud800\ue000") == "ls\nrm\n\nx\ufffd\ufffd"
+    assert replace_control_chars("ls\x03rm\r\x1bx\ud800\ue000") == "ls\nrm\n\nx\ufffd\ufffd"
 
 
 @pytest.mark.parametrize("text", ["!!", "!rm", "echo !$", '"a!b"', "ls; !-2", "^a^b", "ls\n^a^b", "it's \\' !x"])
 def test_what_was_typed_before_may_come_back(text: str) -> None:
-    assert recalls_history(text)
+    assert has_history_expansion(text)
 
 
 @pytest.mark.parametrize(
     "text", ["! ls", "[ a != b ]", "echo hi!", '"hi!"', "'!x'", "$!", "${!x}", "[!a]*", "\\!x", "ls !(a)", "a^b"]
 )
 def test_other_exclamation_marks_are_harmless(text: str) -> None:
-    assert not recalls_history(text)
+    assert not has_history_expansion(text)

@@ -1,25 +1,25 @@
 import pytest
 
-from termvisor.policy.path_rules import Scope
-from termvisor.policy.shell.special_paths import is_root, meaning, socket_host
-from tests.unit.policy.asking import SCOPE
+from termvisor.policy.path_rules import PathScope
+from termvisor.policy.shell.special_paths import classify_path, get_socket_host, is_system_root
+from tests.unit.policy.policy_requests import SCOPE
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/*", "/usr", "/ETC", "/home/me", "/home/me/*", "/home/me/.*", "/Users/you", "/var/*"]
 )
 def test_roots_of_a_system_or_a_person_are_known(path: str) -> None:
-    assert is_root(path, SCOPE)
+    assert is_system_root(path, SCOPE)
 
 
 @pytest.mark.parametrize("path", ["/home/me/src", "/home/me/a*", "/tmp", "/tmp/x", "/usr/local/x", "build"])
 def test_other_folders_are_not_roots(path: str) -> None:
-    assert not is_root(path, SCOPE)
+    assert not is_system_root(path, SCOPE)
 
 
 def test_a_home_elsewhere_is_a_root_too() -> None:
-    assert is_root("/data/me", Scope(home="/data/me/"))
-    assert is_root("~", Scope())
+    assert is_system_root("/data/me", PathScope(home="/data/me/"))
+    assert is_system_root("~", PathScope())
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_a_home_elsewhere_is_a_root_too() -> None:
     ],
 )
 def test_writing_somewhere_has_a_meaning(path: str, what: str) -> None:
-    assert meaning(path) == what
+    assert classify_path(path) == what
 
 
 def test_a_socket_names_its_host() -> None:
-    assert (socket_host("/dev/tcp/x.example/80"), socket_host("/dev/null")) == ("x.example", "")
+    assert (get_socket_host("/dev/tcp/x.example/80"), get_socket_host("/dev/null")) == ("x.example", "")

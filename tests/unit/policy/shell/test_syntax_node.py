@@ -1,12 +1,12 @@
 from termvisor.policy.shell import grammar
-from termvisor.policy.shell.syntax_node import Part
+from termvisor.policy.shell.syntax_node import SyntaxNode
 
 
 def test_a_part_has_the_users_own_text() -> None:
-    root = grammar.parse("echo 'é' > ü")
-    assert isinstance(root, Part)
-    (statement,) = root.parts
-    command, redirect = statement.parts
+    root = grammar.parse_script("echo 'é' > ü")
+    assert isinstance(root, SyntaxNode)
+    (statement,) = root.named_children
+    command, redirect = statement.named_children
     assert (root.kind, root.has_error, statement.kind) == ("program", False, "redirected_statement")
     assert (command.text, command.start, command.end) == ("echo 'é'", 0, 8)
-    assert [(piece.text, piece.is_named) for piece in redirect.pieces] == [(">", False), ("ü", True)]
+    assert [(piece.text, piece.is_named) for piece in redirect.children] == [(">", False), ("ü", True)]

@@ -1,14 +1,13 @@
 import pytest
 
-from termvisor.policy.shell import call_extractor as script
-from termvisor.policy.shell import grammar
-from termvisor.policy.shell.word import HOLE, Word
+from termvisor.policy.shell import call_extractor, grammar
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
-def words(text: str) -> list[Word]:
-    root = grammar.parse(text)
+def words(text: str) -> list[ShellWord]:
+    root = grammar.parse_script(text)
     assert root is not None
-    return list(script.calls(root)[0][-1].words)
+    return list(call_extractor.extract_calls(root)[0][-1].words)
 
 
 def texts(text: str) -> list[str]:
@@ -31,10 +30,10 @@ def texts(text: str) -> list[str]:
         ("$HOME/x", "~/x"),
         ('"${HOME}/x"', "~/x"),
         ("$PWD/x", "./x"),
-        ("a$X", f"a{HOLE}"),
-        ('"a$(ls)b`ls`c"', f"a{HOLE}b{HOLE}c"),
-        ("$((1+2))", HOLE),
-        ("<(ls)", HOLE),
+        ("a$X", f"a{UNKNOWN_TEXT}"),
+        ('"a$(ls)b`ls`c"', f"a{UNKNOWN_TEXT}b{UNKNOWN_TEXT}c"),
+        ("$((1+2))", UNKNOWN_TEXT),
+        ("<(ls)", UNKNOWN_TEXT),
         ("é'ü'", "éü"),
         ("a=b", "a=b"),
         ("\\{a,b\\}", "{a,b}"),
@@ -63,7 +62,7 @@ def test_braces_make_several_words(text: str, found: list[str]) -> None:
 
 
 def test_braces_that_make_too_many_words_are_not_known() -> None:
-    assert texts("echo " + "{a,b}" * 10)[1:] == [HOLE]
+    assert texts("echo " + "{a,b}" * 10)[1:] == [UNKNOWN_TEXT]
 
 
 @pytest.mark.parametrize(

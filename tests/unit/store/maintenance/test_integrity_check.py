@@ -1,20 +1,20 @@
 import os
 from contextlib import closing
 
-from termvisor.store.maintenance.integrity_check import look
-from termvisor.store.sqlite.database import connect
+from termvisor.store.maintenance.integrity_check import find_file_damage
+from termvisor.store.sqlite.database import open_connection
 
 
 async def test_a_thorough_look_leaves_no_copy_behind(store, new_pane, write_lines, tmp_path):
     await write_lines(await new_pane(), "hello")
-    assert await store.keeping.examine(thorough=True) == "ok"
+    assert await store.maintenance.check_integrity(thorough=True) == "ok"
     assert sorted(os.listdir(tmp_path)) == ["visor.db", "visor.db-shm", "visor.db-wal"]
 
 
 async def test_a_thorough_look_finds_an_index_that_lost_a_row(store, new_pane, write_lines):
     """Such damage is found in the file itself: a copy would have made the index anew."""
     await write_lines(await new_pane(), "hello")
-    with closing(connect(store._db.path)) as connection:
+    with closing(open_connection(store._db.path)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         index = connection.execute("SELECT * FROM sqlite_schema WHERE name = 'block_line'").fetchall()
         connection.execute("DELETE FROM sqlite_schema WHERE name = 'block_line'")
@@ -23,19 +23,19 @@ async def test_a_thorough_look_finds_an_index_that_lost_a_row(store, new_pane, w
         connection.execute("PRAGMA writable_schema = ON")
         connection.executemany("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", index)
         connection.execute("PRAGMA writable_schema = RESET")
-    assert await store.keeping.examine() == "ok"
-    assert "block_line" in await store.keeping.examine(thorough=True)
+    assert await store.maintenance.check_integrity() == "ok"
+    assert "block_line" in await store.maintenance.check_integrity(thorough=True)
 
 
 async def test_a_file_that_nobody_writes_is_looked_at_as_it_is(store, tmp_path):
-    await store.keeping.copy(str(tmp_path / "copy.db"))
-    assert look(str(tmp_path / "copy.db")) == ""
+    await store.maintenance.write_backup(str(tmp_path / "copy.db"))
+    assert find_file_damage(str(tmp_path / "copy.db")) == ""
     assert "copy.db-wal" not in os.listdir(tmp_path)
 
 
 async def test_a_writer_is_not_held_up_by_a_thorough_look(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, *(f"line {number}" for number in range(5000)))
-    looking = store.keeping.examine(thorough=True)
+    looking = store.maintenance.check_integrity(thorough=True)
     assert await looking == "ok"
     assert await write_lines(pane, "on") == 5001

@@ -3,14 +3,14 @@ import pytest
 from termvisor.clock import SystemClock
 from termvisor.errors import InvalidCursor
 from termvisor.model.event import Event
-from termvisor.model.maintenance import Maintenance
+from termvisor.model.maintenance import MaintenanceRun
 from termvisor.store import Store
-from termvisor.store.maintenance.maintenance import SLICE_FOR
+from termvisor.store.maintenance.maintenance import SLICE_DURATION_S
 
 
 async def deleted(store, before):
     counts = {}
-    async for table, number in store.keeping.delete_older(before):
+    async for table, number in store.maintenance.delete_older_rows(before):
         counts[table] = counts.get(table, 0) + number
     return {table: number for table, number in counts.items() if number}
 
@@ -20,7 +20,10 @@ async def test_what_is_older_goes_from_every_table_as_foretold(store, new_pane, 
     for at in (100, 900):
         await write_lines(pane, f"at {at}", at=at)
         await store.events.add([Event(at=at, kind="pane_appeared", pane=pane)])
-    assert {name: n for name, n in (await store.keeping.count_older(500)).items() if n} == {"block": 1, "event": 1}
+    assert {name: n for name, n in (await store.maintenance.count_older_rows(500)).items() if n} == {
+        "block": 1,
+        "event": 1,
+    }
     assert await deleted(store, 500) == {"block": 1, "event": 1}
     assert await deleted(store, 500) == {}
 
@@ -38,16 +41,16 @@ async def test_freed_pages_are_given_back_to_the_disk(store, new_pane, write_lin
     pane = await new_pane()
     for number in range(300):
         await write_lines(pane, f"{number} " + "x" * 8000, at=number)
-    used = await store.keeping.used()
+    used = await store.maintenance.count_used_bytes()
     await deleted(store, 290)
-    async for _ in store.keeping.merge_indexes():
+    async for _ in store.maintenance.merge_indexes():
         pass
-    steps = [step async for step in store.keeping.give_back()]
+    steps = [step async for step in store.maintenance.release_free_pages()]
     await store.checkpoint()
     assert steps[-1][1] == 0
-    assert await store.keeping.used() < used / 3
+    assert await store.maintenance.count_used_bytes() < used / 3
     assert await store._db.read(lambda connection: connection.pragma("freelist_count")) == 0
-    assert await store.check(thorough=True) == "ok"
+    assert await store.check_integrity(thorough=True) == "ok"
 
 
 async def test_a_slice_ends_when_its_time_is_over(tmp_path, monkeypatch):
@@ -55,29 +58,29 @@ async def test_a_slice_ends_when_its_time_is_over(tmp_path, monkeypatch):
         at = 0.0
 
         def monotonic(self):
-            self.at += SLICE_FOR
+            self.at += SLICE_DURATION_S
             return self.at
 
     store = await Store.open(str(tmp_path / "visor.db"), Hurried())
     await store.events.add([Event(at=1, kind="daemon_started") for _ in range(100)])
-    slices = [number async for table, number in store.keeping.delete_older(500) if table == "event"]
+    slices = [number async for table, number in store.maintenance.delete_older_rows(500) if table == "event"]
     assert sum(slices) == 100
     assert max(slices) <= 8
     await store.close()
 
 
 async def test_runs_are_noted_newest_first(store):
-    runs = [Maintenance(operation=name, started_at=at, rows=at) for at, name in enumerate(("seal", "vacuum"))]
+    runs = [MaintenanceRun(operation=name, started_at=at, rows=at) for at, name in enumerate(("seal", "vacuum"))]
     for run in runs:
-        await store.keeping.note(run)
-    assert await store.keeping.notes() == runs[::-1]
-    assert await store.keeping.notes(1) == runs[1:]
+        await store.maintenance.record_run(run)
+    assert await store.maintenance.list_runs() == runs[::-1]
+    assert await store.maintenance.list_runs(1) == runs[1:]
 
 
 async def test_it_is_known_how_far_each_epoch_is_stored(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "x")
-    await store.output.close_epoch((await store.output.open_epochs())[0].id, "stopped", 5, 9)
+    await store.output.close_epoch((await store.output.list_open_epochs())[0].id, "stopped", 5, 9)
     await store.output.open_epoch(pane, "pipe", 6)
-    assert await store.keeping.epochs() == {1: (9, True), 2: (0, False)}
-    assert await store.keeping.oldest_text_at() == 100
+    assert await store.maintenance.read_epoch_progress() == {1: (9, True), 2: (0, False)}
+    assert await store.maintenance.find_oldest_text_time() == 100

@@ -10,8 +10,8 @@ from termvisor.clock import SystemClock
 from termvisor.errors import BadRequest, NewerDatabase, StorageError
 from termvisor.model.event import Event
 from termvisor.store import Store
-from termvisor.store.maintenance.restore import restore, weigh
-from termvisor.store.sqlite.migrations import latest
+from termvisor.store.maintenance.restore import inspect_restore, restore_backup
+from termvisor.store.sqlite.migrations import find_latest_version
 
 AT = 1_767_268_800 * 10**9
 
@@ -31,7 +31,7 @@ async def copied(store, new_pane, write_lines, copy):
     """A copy of a database with one line, and after it two events and another line."""
     pane = await new_pane()
     await write_lines(pane, "before")
-    await store.keeping.copy(copy)
+    await store.maintenance.write_backup(copy)
     await store.events.add([Event(at=7, kind="daemon_started"), Event(at=8, kind="daemon_stopped")])
     await write_lines(pane, "after")
     await store.close()
@@ -39,20 +39,20 @@ async def copied(store, new_pane, write_lines, copy):
 
 
 async def test_a_copy_takes_the_place_of_the_database_which_is_kept(copied, path, copy, tmp_path):
-    done = restore(copy, path, AT)
+    done = restore_backup(copy, path, AT)
     assert (done.backup.lines, done.present.lines, done.present.events) == (1, 2, 2)
     assert done.kept == f"{path}.2026-01-01T120000"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert sorted(os.listdir(tmp_path)) == ["copy.db", "visor.db", "visor.db.2026-01-01T120000"]
     for name, texts in ((path, ["before"]), (done.kept, ["before", "after"])):
         store = await Store.open(name, SystemClock())
-        assert [line.text for line in await store.output.lines(copied)] == texts
-        assert await store.check(thorough=True) == "ok"
+        assert [line.text for line in await store.output.read_lines(copied)] == texts
+        assert await store.check_integrity(thorough=True) == "ok"
         await store.close()
 
 
 async def test_ids_that_were_given_out_are_not_given_again(copied, path, copy):
-    restore(copy, path, AT)
+    restore_backup(copy, path, AT)
     store = await Store.open(path, SystemClock())
     assert (await store.events.add([Event(at=9, kind="daemon_started")]))[0].id == 3
     assert await store.output.open_epoch(copied, "pipe", 9) == 3
@@ -60,20 +60,20 @@ async def test_ids_that_were_given_out_are_not_given_again(copied, path, copy):
 
 
 async def test_a_second_restore_at_the_same_time_keeps_both(copied, path, copy):
-    first, second = restore(copy, path, AT), restore(copy, path, AT)
+    first, second = restore_backup(copy, path, AT), restore_backup(copy, path, AT)
     assert second.kept == f"{first.kept}.2"
 
 
 async def test_weighing_changes_nothing(copied, path, copy, tmp_path):
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
-    done = weigh(copy, path)
+    done = inspect_restore(copy, path)
     assert (done.backup.events, done.present.events, done.kept) == (0, 2, None)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
 async def test_where_there_is_no_database_the_copy_becomes_one(copied, path, copy):
     os.unlink(path)
-    done = restore(copy, path, AT)
+    done = restore_backup(copy, path, AT)
     assert (done.present, done.kept) == (None, None)
     assert os.path.exists(path)
 
@@ -81,7 +81,7 @@ async def test_where_there_is_no_database_the_copy_becomes_one(copied, path, cop
 async def test_a_damaged_database_is_replaced_and_kept_with_what_stood_beside_it(copied, path, copy, tmp_path):
     (tmp_path / "visor.db").write_bytes(b"\xff" * 20_000)
     (tmp_path / "visor.db-wal").write_bytes(b"ahead")
-    done = restore(copy, path, AT)
+    done = restore_backup(copy, path, AT)
     assert done.present is None
     assert os.path.getsize(done.kept) == 20_000
     assert Path(f"{done.kept}-wal").read_bytes() == b"ahead"
@@ -97,7 +97,7 @@ def foreign(copy):
 
 def newer(copy):
     connection = apsw.Connection(copy)
-    connection.pragma("user_version", latest() + 1)
+    connection.pragma("user_version", find_latest_version() + 1)
     connection.close()
 
 
@@ -130,13 +130,13 @@ async def test_what_is_no_whole_copy_of_ours_is_refused(copied, path, copy, spoi
     before = Path(path).read_bytes()
     spoil(copy)
     with pytest.raises(error, match=message):
-        restore(copy, path, AT)
+        restore_backup(copy, path, AT)
     assert Path(path).read_bytes() == before
 
 
 async def test_the_database_itself_is_no_copy(copied, path):
     with pytest.raises(BadRequest, match="itself"):
-        restore(path, path, AT)
+        restore_backup(path, path, AT)
 
 
 async def test_an_index_that_does_not_fit_is_refused(copied, path, copy):
@@ -145,4 +145,4 @@ async def test_an_index_that_does_not_fit_is_refused(copied, path, copy):
     connection.close()
     shutil.copy(path, f"{path}.same")
     with pytest.raises(StorageError, match="index does not fit"):
-        restore(copy, path, AT)
+        restore_backup(copy, path, AT)

@@ -3,13 +3,21 @@ import pytest
 from termvisor.model.event import Event
 from termvisor.model.terminal.mark import Mark
 from termvisor.model.terminal.output import Gap
-from termvisor.model.terminal.search_query import Question
-from termvisor.search.search import search
-from termvisor.store import Progress
-from termvisor.store.maintenance.retention import DEEDS, HISTORY, INDEXED, SIGNALS, Sweep, count, sweep
-from tests.unit.store.deeds import asked, held, permitted, sent
+from termvisor.model.terminal.search_query import SearchQuery
+from termvisor.search.executor import search
+from termvisor.store import EpochUpdate
+from termvisor.store.maintenance.retention import (
+    ACTION_TABLES,
+    HISTORY_TABLES,
+    INDEXED_TABLES,
+    SIGNAL_TABLES,
+    DeletionProgress,
+    count_old_rows,
+    delete_old_rows,
+)
+from tests.unit.store.stored_actions import add_approval, add_delivery, add_permit, add_reservation
 
-TABLES = (*HISTORY, *DEEDS, *SIGNALS)
+TABLES = (*HISTORY_TABLES, *ACTION_TABLES, *SIGNAL_TABLES)
 
 
 def never():
@@ -18,18 +26,18 @@ def never():
 
 async def swept(store, table, before):
     aged = next(aged for aged in TABLES if aged.table == table)
-    state = await store._db.write(lambda connection: sweep(connection, Sweep(aged, before), never))
+    state = await store._db.write(lambda connection: delete_old_rows(connection, DeletionProgress(aged, before), never))
     assert state.is_done
     return state.deleted
 
 
 async def counted(store, table, before):
     aged = next(aged for aged in TABLES if aged.table == table)
-    return await store._db.read(lambda connection: count(connection, aged, before))
+    return await store._db.read(lambda connection: count_old_rows(connection, aged, before))
 
 
 async def found(store, text):
-    return [hit.line.text for hit in (await search(store, Question(text=text), 10_000)).hits]
+    return [hit.line.text for hit in (await search(store, SearchQuery(text=text), 10_000)).hits]
 
 
 async def test_old_lines_leave_with_their_words_in_the_index(store, new_pane, write_lines):
@@ -38,9 +46,9 @@ async def test_old_lines_leave_with_their_words_in_the_index(store, new_pane, wr
     await write_lines(pane, "new words", at=900)
     assert await counted(store, "block", 500) == 1
     assert await swept(store, "block", 500) == 1
-    assert [(line.number, line.text) for line in await store.output.lines(pane)] == [(2, "new words")]
+    assert [(line.number, line.text) for line in await store.output.read_lines(pane)] == [(2, "new words")]
     assert await found(store, "words") == ["new words"]
-    assert await store.check(thorough=True) == "ok"
+    assert await store.check_integrity(thorough=True) == "ok"
 
 
 async def test_a_block_that_ended_later_is_not_old(store, new_pane, write_lines):
@@ -48,7 +56,7 @@ async def test_a_block_that_ended_later_is_not_old(store, new_pane, write_lines)
     await write_lines(pane, "long", at=100, until=600)
     await write_lines(pane, "short", at=200)
     assert await swept(store, "block", 500) == 1
-    assert [line.text for line in await store.output.lines(pane)] == ["long"]
+    assert [line.text for line in await store.output.read_lines(pane)] == ["long"]
 
 
 async def test_after_everything_was_deleted_numbers_go_on_and_new_lines_are_found(store, new_pane, write_lines):
@@ -58,7 +66,7 @@ async def test_after_everything_was_deleted_numbers_go_on_and_new_lines_are_foun
     assert await write_lines(pane, "three", at=600) == 3
     assert await found(store, "three") == ["three"]
     assert await found(store, "two") == []
-    assert await store.check(thorough=True) == "ok"
+    assert await store.check_integrity(thorough=True) == "ok"
 
 
 async def test_shelves_of_times_leave_with_their_last_block(store, new_pane, write_lines):
@@ -75,10 +83,10 @@ async def test_a_sweep_stops_when_its_turn_is_over_and_goes_on_later(store, new_
     pane = await new_pane()
     for number in range(40):
         await write_lines(pane, f"line {number}", at=number)
-    state, reached = Sweep(TABLES[0], 500), []
+    state, reached = DeletionProgress(TABLES[0], 500), []
     while not state.is_done:
         asked = iter([False])
-        await store._db.write(lambda c, asked=asked: sweep(c, state, lambda: next(asked, True)))
+        await store._db.write(lambda c, asked=asked: delete_old_rows(c, state, lambda: next(asked, True)))
         reached.append(state.deleted)
     assert reached == [8, 16, 24, 32, 40, 40]
 
@@ -87,26 +95,29 @@ async def test_events_marks_and_ended_gaps_age(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 100)
     mark = (100, Mark(kind="prompt_start", offset=0))
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, marks=(mark,))])
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, marks=(mark,))])
     await store.events.add([Event(at=100, kind="pane_appeared", pane=pane), Event(at=600, kind="pane_gone", pane=pane)])
     await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=50, end_at=None))
     await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=100, end_at=200))
     deleted = {aged.table: await swept(store, aged.table, 500) for aged in TABLES}
     assert {table: number for table, number in deleted.items() if number} == {"mark": 1, "event": 1, "gap": 1}
-    assert [gap.start_at for gap in await store.output.gaps()] == [50]
+    assert [gap.start_at for gap in await store.output.list_gaps()] == [50]
 
 
 async def test_sends_questions_permits_and_reservations_age_from_their_end(store, new_pane):
     pane = await new_pane()
     for at in (100, 900):
-        await sent(store, pane, at, ended_at=at + 10)
-        await asked(store, pane, at, expires_at=at + 10, said="allow")
-        await permitted(store, at, expires_at=at + 10)
-        await held(store, pane, at, expires_at=at + 10)
-    foretold = {aged.table: number for aged in DEEDS if (number := await counted(store, aged.table, 500))}
+        await add_delivery(store, pane, at, ended_at=at + 10)
+        await add_approval(store, pane, at, expires_at=at + 10, answer="allow")
+        await add_permit(store, at, expires_at=at + 10)
+        await add_reservation(store, pane, at, expires_at=at + 10)
+    foretold = {aged.table: number for aged in ACTION_TABLES if (number := await counted(store, aged.table, 500))}
     assert foretold == dict.fromkeys(("send", "question", "permit", "reservation"), 1)
     assert {table: await swept(store, table, 500) for table in foretold} == foretold
-    assert (await store.sends.one("key-100"), (await store.sends.one("key-900")).status) == (None, "delivered")
+    assert (await store.deliveries.find_by_key("key-100"), (await store.deliveries.find_by_key("key-900")).status) == (
+        None,
+        "delivered",
+    )
     (question,) = await store.approvals.list(is_open=False)
     assert (question.at, len(question.voices)) == (900, 1)
     assert [permit.at for permit in await store.permits.list(905)] == [900]
@@ -115,18 +126,18 @@ async def test_sends_questions_permits_and_reservations_age_from_their_end(store
 
 async def test_what_was_ended_early_ages_from_then_on_and_what_was_prolonged_later(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
-    await permitted(store, 100, expires_at=900, revoked_at=200)
-    await held(store, pane, 100, expires_at=900, released_at=200)
-    await held(store, other, 110, expires_at=200)
-    await held(store, other, 120, expires_at=900)
+    await add_permit(store, 100, expires_at=900, revoked_at=200)
+    await add_reservation(store, pane, 100, expires_at=900, released_at=200)
+    await add_reservation(store, other, 110, expires_at=200)
+    await add_reservation(store, other, 120, expires_at=900)
     assert [await swept(store, table, 500) for table in ("permit", "reservation")] == [1, 1]
     assert [kept.pane for kept in await store.reservations.list(500)] == [other]
 
 
 async def test_a_send_without_an_outcome_is_kept_however_old_it_is(store, new_pane):
-    await sent(store, await new_pane(), 100)
+    await add_delivery(store, await new_pane(), 100)
     assert await swept(store, "send", 1 << 60) == 0
-    assert [send.key for send in await store.sends.open()] == ["key-100"]
+    assert [send.key for send in await store.deliveries.list_open()] == ["key-100"]
 
 
 @pytest.mark.parametrize("aged", TABLES, ids=lambda aged: aged.table)
@@ -136,7 +147,7 @@ async def test_every_line_of_the_list_names_columns_that_exist(store, aged):
 
 async def test_every_table_that_grows_is_in_the_list_or_named_here(store):
     kept = {"server", "pane", "epoch", "audit", "voice", "knowledge", "reading", "account", "account_usage"}
-    own = {f"{table}_{part}" for table in INDEXED for part in ("time", "fts")}
+    own = {f"{table}_{part}" for table in INDEXED_TABLES for part in ("time", "fts")}
     own |= {"run_step", "run_signal", "run_cursor", "bookmark"}  # they leave with their run or agent; one row
     own |= {"notice", "notice_cursor"}  # one leaves once it is told; one row
     query = (

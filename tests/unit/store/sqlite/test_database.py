@@ -9,9 +9,9 @@ import threading
 import apsw
 import pytest
 
-from termvisor.errors import Broken, NewerDatabase, StorageError
-from termvisor.store.sqlite.database import INCREMENTAL, PAGE, Database, tokeniser
-from termvisor.store.sqlite.migrations import latest
+from termvisor.errors import InternalError, NewerDatabase, StorageError
+from termvisor.store.sqlite.database import AUTO_VACUUM_INCREMENTAL, PAGE_SIZE, Database, get_tokenizer
+from termvisor.store.sqlite.migrations import find_latest_version
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_a_reader_cannot_write(db):
 
 
 async def test_a_statement_that_makes_no_sense_is_our_bug(db):
-    with pytest.raises(Broken):
+    with pytest.raises(InternalError):
         await db.read(one("SELECT nothing FROM nowhere"))
 
 
@@ -129,7 +129,7 @@ async def test_damage_in_the_middle_is_told_when_it_is_met(path, tmp_path):
     page = await db.read(one("SELECT rootpage FROM sqlite_schema WHERE name = 'server'")) - 1
     await db.close()
     data = bytearray((tmp_path / "visor.db").read_bytes())
-    data[page * PAGE : (page + 1) * PAGE] = b"\xff" * PAGE
+    data[page * PAGE_SIZE : (page + 1) * PAGE_SIZE] = b"\xff" * PAGE_SIZE
     (tmp_path / "visor.db").write_bytes(data)
     db = await Database.open(path)
     with pytest.raises(StorageError, match="damaged"):
@@ -145,7 +145,7 @@ async def test_long_work_runs_beside_the_writer(db):
         assert may_end.wait(10)
         return connection.execute("SELECT count(*) FROM server").get
 
-    beside = asyncio.ensure_future(db.apart(work))
+    beside = asyncio.ensure_future(db.run_on_own_connection(work))
     await asyncio.to_thread(began.wait, 10)
     await add_server(db)
     may_end.set()
@@ -153,7 +153,7 @@ async def test_long_work_runs_beside_the_writer(db):
 
 
 async def test_a_new_file_can_give_room_back(db):
-    assert await db.read(one("PRAGMA auto_vacuum")) == INCREMENTAL
+    assert await db.read(one("PRAGMA auto_vacuum")) == AUTO_VACUUM_INCREMENTAL
 
 
 async def test_a_small_file_that_could_not_give_room_back_learns_it(path, tmp_path):
@@ -164,17 +164,17 @@ async def test_a_small_file_that_could_not_give_room_back_learns_it(path, tmp_pa
         older.execute("VACUUM")
     older.close()
     db = await Database.open(path)
-    assert await db.read(one("PRAGMA auto_vacuum")) == INCREMENTAL
+    assert await db.read(one("PRAGMA auto_vacuum")) == AUTO_VACUUM_INCREMENTAL
     assert await db.read(one("PRAGMA journal_mode")) == "wal"
     await db.close()
 
 
 async def test_a_newer_database_is_refused_and_nothing_is_left_beside_it(path, tmp_path):
     db = await Database.open(path)
-    await db.write(one(f"PRAGMA user_version = {latest() + 1}"))
+    await db.write(one(f"PRAGMA user_version = {find_latest_version() + 1}"))
     await db.close()
     before = (tmp_path / "visor.db").read_bytes()
-    with pytest.raises(NewerDatabase, match=f"schema {latest() + 1}"):
+    with pytest.raises(NewerDatabase, match=f"schema {find_latest_version() + 1}"):
         await Database.open(path)
     assert (tmp_path / "visor.db").read_bytes() == before
     assert os.listdir(tmp_path) == ["visor.db"]
@@ -225,10 +225,10 @@ async def test_a_closed_database_says_so(path):
 
 async def test_a_checkpoint_moves_all_pages_into_the_file(db):
     await add_server(db, "x" * 100_000)
-    before, waiting = await db.sizes()
+    before, waiting = await db.measure_sizes()
     assert waiting > 12
     assert await db.checkpoint() == 0
-    after, _ = await db.sizes()
+    after, _ = await db.measure_sizes()
     assert after > before
 
 
@@ -239,7 +239,7 @@ async def test_at_rest_it_holds_few_pages_and_still_knows_everything(db):
     )
     assert await db.read(one("SELECT sum(length(data)) FROM heavy")) == 300 * 9000
     busy = apsw.memory_used()
-    await db.rest()
+    await db.shrink_memory()
     assert apsw.memory_used() < busy - (1 << 20)
     assert await db.read(one("SELECT count(*) FROM heavy")) == 300
 
@@ -262,7 +262,7 @@ async def test_a_killed_process_loses_nothing_it_was_told_is_stored(path):
 
 
 def test_words_are_letters_and_digits_without_case_and_diacritics():
-    split = tokeniser()
+    split = get_tokenizer()
     assert [word for _, _, word in split("Usage_LIMIT don't Café src/main.rs:12 ● 中文")] == [
         *("usage", "limit", "don", "t", "cafe", "src", "main", "rs", "12", "中文")
     ]

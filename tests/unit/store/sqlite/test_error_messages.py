@@ -1,8 +1,8 @@
 import apsw
 import pytest
 
-from termvisor.errors import Broken, StorageError
-from termvisor.store.sqlite.error_messages import translated
+from termvisor.errors import InternalError, StorageError
+from termvisor.store.sqlite.error_messages import translate_errors
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from termvisor.store.sqlite.error_messages import translated
     ],
 )
 def test_each_trouble_is_told_in_our_words_with_the_path_and_a_hint(error, message):
-    with pytest.raises(StorageError, match=message) as caught, translated("/data/visor.db"):
+    with pytest.raises(StorageError, match=message) as caught, translate_errors("/data/visor.db"):
         raise error("said SQLite")
     assert "/data/visor.db" in caught.value.message
     assert "said SQLite" in caught.value.message
@@ -26,10 +26,10 @@ def test_each_trouble_is_told_in_our_words_with_the_path_and_a_hint(error, messa
 
 
 def test_what_the_system_refuses_is_trouble_too():
-    with pytest.raises(StorageError, match="No space left"), translated("/data/visor.db"):
+    with pytest.raises(StorageError, match="No space left"), translate_errors("/data/visor.db"):
         raise OSError(28, "No space left on device")
 
 
 def test_anything_else_is_our_bug():
-    with pytest.raises(Broken), translated("/data/visor.db"):
+    with pytest.raises(InternalError), translate_errors("/data/visor.db"):
         raise apsw.SQLError("near FROM: syntax error")

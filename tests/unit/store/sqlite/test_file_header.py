@@ -1,6 +1,6 @@
 import sqlite3
 
-from termvisor.store.sqlite.file_header import APPLICATION_ID, Header, peek
+from termvisor.store.sqlite.file_header import APPLICATION_ID, DatabaseHeader, read_database_header
 
 
 def database(path, *statements):
@@ -13,20 +13,20 @@ def database(path, *statements):
 
 def test_a_missing_and_an_empty_file_have_no_header(tmp_path):
     (tmp_path / "empty").touch()
-    assert peek(str(tmp_path / "missing")) is None
-    assert peek(str(tmp_path / "empty")) is None
+    assert read_database_header(str(tmp_path / "missing")) is None
+    assert read_database_header(str(tmp_path / "empty")) is None
 
 
 def test_a_file_of_something_else_is_no_database(tmp_path):
     (tmp_path / "x").write_bytes(b"hello" * 100)
-    assert peek(str(tmp_path / "x")) == Header(False)
+    assert read_database_header(str(tmp_path / "x")) == DatabaseHeader(False)
 
 
 def test_version_and_owner_are_read_from_the_file(tmp_path):
     database(tmp_path / "x", f"PRAGMA application_id = {APPLICATION_ID}", "PRAGMA user_version = 12").close()
-    header = peek(str(tmp_path / "x"))
-    assert header == Header(True, 12, APPLICATION_ID)
-    assert header.is_ours
+    header = read_database_header(str(tmp_path / "x"))
+    assert header == DatabaseHeader(True, 12, APPLICATION_ID)
+    assert header.is_termvisor
 
 
 def test_what_was_committed_but_not_yet_moved_counts(tmp_path):
@@ -35,7 +35,7 @@ def test_what_was_committed_but_not_yet_moved_counts(tmp_path):
     connection.execute("CREATE TABLE later (x)")
     connection.commit()
     assert (tmp_path / "x").read_bytes()[63] == 1
-    assert peek(str(tmp_path / "x")) == Header(True, 2, 0)
+    assert read_database_header(str(tmp_path / "x")) == DatabaseHeader(True, 2, 0)
     connection.close()
 
 
@@ -46,5 +46,5 @@ def test_a_write_ahead_file_that_was_cut_short_counts_up_to_its_last_commit(tmp_
     data = (tmp_path / "x-wal").read_bytes()
     (tmp_path / "y").write_bytes((tmp_path / "x").read_bytes())
     (tmp_path / "y-wal").write_bytes(data[:-4050])
-    assert peek(str(tmp_path / "y")) == Header(True, 2, 0)
+    assert read_database_header(str(tmp_path / "y")) == DatabaseHeader(True, 2, 0)
     connection.close()

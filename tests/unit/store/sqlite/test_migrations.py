@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from termvisor.store.sqlite.migrations import latest, migrate, migrations
+from termvisor.store.sqlite.migrations import apply_migrations, find_latest_version, list_migrations
 
 
 @pytest.fixture
@@ -18,17 +18,17 @@ def schema(connection):
 
 def test_they_are_applied_in_the_order_of_their_numbers(folder):
     connection = apsw.Connection(":memory:")
-    migrate(connection, str(folder))
-    assert [each.version for each in migrations(str(folder))] == [1, 2]
+    apply_migrations(connection, str(folder))
+    assert [each.version for each in list_migrations(str(folder))] == [1, 2]
     assert connection.execute("SELECT id, colour FROM thing").fetchall() == [(1, None)]
     assert connection.pragma("user_version") == 2
 
 
 def test_a_second_time_changes_nothing(folder):
     connection = apsw.Connection(":memory:")
-    migrate(connection, str(folder))
+    apply_migrations(connection, str(folder))
     before = schema(connection)
-    migrate(connection, str(folder))
+    apply_migrations(connection, str(folder))
     assert schema(connection) == before
     assert connection.execute("SELECT count(*) FROM thing").get == 1
 
@@ -37,7 +37,7 @@ def test_one_that_fails_leaves_what_was_before_it(folder):
     (folder / "0003_broken.sql").write_text("CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);")
     connection = apsw.Connection(":memory:")
     with pytest.raises(apsw.SQLError, match="nowhere"):
-        migrate(connection, str(folder))
+        apply_migrations(connection, str(folder))
     assert connection.pragma("user_version") == 2
     assert [name for name, _ in schema(connection)] == ["thing"]
     assert not connection.in_transaction
@@ -45,22 +45,22 @@ def test_one_that_fails_leaves_what_was_before_it(folder):
 
 def test_our_own_bring_an_empty_database_to_the_latest_version_twice_over():
     connection = apsw.Connection(":memory:")
-    migrate(connection)
+    apply_migrations(connection)
     before = schema(connection)
-    migrate(connection)
-    assert connection.pragma("user_version") == latest()
+    apply_migrations(connection)
+    assert connection.pragma("user_version") == find_latest_version()
     assert schema(connection) == before
     assert {"server", "pane", "epoch", "gap", "block", "mark", "event"} <= {name for name, _ in before}
 
 
 def test_our_own_are_numbered_without_holes():
-    assert [each.version for each in migrations()] == list(range(1, latest() + 1))
+    assert [each.version for each in list_migrations()] == list(range(1, find_latest_version() + 1))
 
 
 def test_sends_and_answers_from_before_are_kept_in_the_order_of_their_time():
     connection = apsw.Connection(":memory:")
     connection.pragma("foreign_keys", True)
-    for migration in migrations()[:6]:
+    for migration in list_migrations()[:6]:
         with open(migration.path, encoding="utf-8") as file:
             connection.execute(file.read())
         connection.pragma("user_version", migration.version)
@@ -71,7 +71,7 @@ def test_sends_and_answers_from_before_are_kept_in_the_order_of_their_time():
         connection.execute("INSERT INTO send VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     connection.execute("INSERT INTO question VALUES (5, 1, 2, 'c', 'h', 1, '{}', 'denied', 2)")
     connection.execute("INSERT INTO voice VALUES (5, 2, 'ann', 'deny')")
-    migrate(connection)
+    apply_migrations(connection)
     assert connection.execute("SELECT id, key, outcome FROM send").fetchall() == [(1, "b", None), (2, "a", "delivered")]
     assert connection.execute("SELECT * FROM voice").fetchall() == [(5, 2, "ann", "deny")]
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

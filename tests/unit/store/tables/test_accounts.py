@@ -11,10 +11,10 @@ def allowance(left: float, at: int, span: str = "5h") -> Allowance:
 
 
 async def test_what_was_heard_later_holds(store):
-    await store.accounts.learn(WORK, [allowance(50, 5), allowance(60, 5, "weekly")])
-    await store.accounts.learn(WORK, [allowance(40, 6)])
-    await store.accounts.learn(WORK, [allowance(90, 4)])
-    work, play = await store.accounts.standings([WORK, PLAY])
+    await store.accounts.record_allowances(WORK, [allowance(50, 5), allowance(60, 5, "weekly")])
+    await store.accounts.record_allowances(WORK, [allowance(40, 6)])
+    await store.accounts.record_allowances(WORK, [allowance(90, 4)])
+    work, play = await store.accounts.list_statuses([WORK, PLAY])
     assert [(one.span, one.percent_remaining) for one in work.allowances] == [("5h", 40.0), ("weekly", 60.0)]
     assert work.allowances[0] == allowance(40, 6)
     assert (work.checked_at, play.checked_at, play.allowances) == (6, None, ())
@@ -23,21 +23,21 @@ async def test_what_was_heard_later_holds(store):
 async def test_one_account_of_a_service_is_in_use(store):
     other = Account(service="google", name="work")
     for account, at in ((WORK, 1), (other, 2), (PLAY, 3), (WORK, 2)):
-        await store.accounts.use(account, at)
-    found = await store.accounts.standings([WORK, PLAY, other])
+        await store.accounts.set_in_use(account, at)
+    found = await store.accounts.list_statuses([WORK, PLAY, other])
     assert [(one.is_in_use, one.last_used_at) for one in found] == [(True, 2), (False, 3), (True, 2)]
 
 
 async def test_trouble_is_kept_until_something_is_heard(store):
-    await store.accounts.checked(WORK, 3, "it failed")
-    assert (await store.accounts.standings([WORK]))[0].trouble == "it failed"
-    await store.accounts.learn(WORK, [allowance(40, 6)])
-    assert (await store.accounts.standings([WORK]))[0].trouble == ""
+    await store.accounts.record_check(WORK, 3, "it failed")
+    assert (await store.accounts.list_statuses([WORK]))[0].trouble == "it failed"
+    await store.accounts.record_allowances(WORK, [allowance(40, 6)])
+    assert (await store.accounts.list_statuses([WORK]))[0].trouble == ""
 
 
 async def test_nothing_of_how_it_logs_in_is_stored(store):
-    await store.accounts.use(WORK, 1)
-    await store.accounts.learn(WORK, [allowance(40, 6)])
+    await store.accounts.set_in_use(WORK, 1)
+    await store.accounts.record_allowances(WORK, [allowance(40, 6)])
     rows = await store._db.read(lambda connection: repr(list(connection.execute("SELECT * FROM account"))))
     assert "hush" not in rows
     assert "example" not in rows

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, Conflict
 from termvisor.model.action.action import Actor
-from termvisor.model.action.approval import Approval, Permit, Scope, Voice
+from termvisor.model.action.approval import Approval, ApprovalVote, Permit, PermitScope
 from tests.unit.store.tables.test_audit import entry
 
 ROBOT = Actor(kind="robot", uid=1000, pid=7)
@@ -15,20 +15,20 @@ QUESTION = Approval(
 
 
 async def asked(store, **changes) -> Approval:
-    return await store.approvals.ask(replace(QUESTION, **changes), entry(10, stage="asked"))
+    return await store.approvals.add_request(replace(QUESTION, **changes), entry(10, stage="asked"))
 
 
 async def said(store, number: int, answer: str = "allow", who: str = "ann", at: int = 20) -> Approval:
-    return await store.approvals.answer(number, Voice(who, answer, at), entry(at, stage="answered"))
+    return await store.approvals.answer(number, ApprovalVote(who, answer, at), entry(at, stage="answered"))
 
 
 async def test_an_allowed_question_is_good_for_one_use(store):
     question = await asked(store)
     assert (await store.approvals.list()) == [question]
     assert (await said(store, question.id)).state == "allowed"
-    assert await store.approvals.use(question.id, "h", 30)
-    assert not await store.approvals.use(question.id, "h", 31)
-    assert (await store.approvals.one(question.id)).state == "used"
+    assert await store.approvals.consume(question.id, "h", 30)
+    assert not await store.approvals.consume(question.id, "h", 31)
+    assert (await store.approvals.find(question.id)).state == "used"
     assert await store.approvals.list() == []
     assert [one.stage for one in await store.audit.list()] == ["asked", "answered"]
 
@@ -36,20 +36,20 @@ async def test_an_allowed_question_is_good_for_one_use(store):
 async def test_the_answer_is_bound_to_the_action(store):
     question = await asked(store)
     await said(store, question.id)
-    assert not await store.approvals.use(question.id, "another", 30)
+    assert not await store.approvals.consume(question.id, "another", 30)
 
 
 async def test_an_unanswered_or_denied_question_is_of_no_use(store):
     question, other = await asked(store), await asked(store, action_hash="other")
-    assert not await store.approvals.use(question.id, "h", 30)
+    assert not await store.approvals.consume(question.id, "h", 30)
     assert (await said(store, other.id, "deny")).state == "denied"
-    assert not await store.approvals.use(other.id, "other", 30)
+    assert not await store.approvals.consume(other.id, "other", 30)
 
 
 async def test_time_runs_out_for_questions_and_for_answers(store):
     question = await asked(store)
     await said(store, question.id)
-    assert not await store.approvals.use(question.id, "h", 100)
+    assert not await store.approvals.consume(question.id, "h", 100)
     late = await asked(store, action_hash="late")
     with pytest.raises(Conflict, match="expired"):
         await said(store, late.id, at=100)
@@ -83,7 +83,7 @@ async def test_the_same_question_is_asked_once_while_it_is_open(store):
 
 
 async def test_permits_hold_until_they_end_or_are_revoked(store):
-    scope = Scope(kind="send_text", actor_kind="robot", uid=1000)
+    scope = PermitScope(kind="send_text", actor_kind="robot", uid=1000)
     permit = await store.permits.add(Permit(at=10, expires_at=50, scope=scope, who="ann"))
     assert await store.permits.list(49) == [permit]
     assert await store.permits.list(50) == []
@@ -101,7 +101,7 @@ async def test_who_said_yes_may_still_say_no(store):
 async def test_an_edited_question_is_of_no_use(store):
     question = await asked(store)
     assert (await said(store, question.id, "edit")).state == "edited"
-    assert not await store.approvals.use(question.id, "h", 30)
+    assert not await store.approvals.consume(question.id, "h", 30)
 
 
 async def test_a_question_that_nobody_waits_for_is_withdrawn_and_cannot_be_answered(store):
@@ -114,5 +114,5 @@ async def test_a_question_that_nobody_waits_for_is_withdrawn_and_cannot_be_answe
 
 async def test_what_an_earlier_daemon_left_open_is_withdrawn_by_its_kind(store):
     left, other = await asked(store, kind="answer_agent"), await asked(store, action_hash="other")
-    await store.approvals.withdraw_left("answer_agent")
-    assert [(await store.approvals.one(one.id)).state for one in (left, other)] == ["withdrawn", "open"]
+    await store.approvals.withdraw_leftover("answer_agent")
+    assert [(await store.approvals.find(one.id)).state for one in (left, other)] == ["withdrawn", "open"]

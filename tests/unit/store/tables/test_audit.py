@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from termvisor.model.action.action import Actor
-from termvisor.model.action.audit import AuditEntry, AuditFilter, BrokenChain
-from termvisor.model.action.hash_chain import hash_of
+from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak
+from termvisor.model.action.hash_chain import hash_entry
 from termvisor.model.ids import PaneId
 
 ME = Actor(kind="human", uid=1000, pid=42, name="visor")
@@ -57,7 +57,7 @@ async def test_an_empty_audit_is_whole(store):
 
 async def test_entries_are_found_by_pane_kind_story_and_time(filled):
     async def ids(**only) -> list[int]:
-        return [one.id for one in await filled.audit.list(only=AuditFilter(**only))]
+        return [one.id for one in await filled.audit.list(filters=AuditFilter(**only))]
 
     assert await ids(pane=PaneId(1)) == [2, 4]
     assert await ids(correlation="c3") == [3]
@@ -87,18 +87,18 @@ async def test_the_database_itself_refuses_a_change(filled, path, statement):
 async def test_tampering_is_found_at_the_exact_entry(filled, path, statement, broken):
     meddle(path, statement)
     found = await filled.audit.verify()
-    assert isinstance(found, BrokenChain) and found.id == broken
+    assert isinstance(found, ChainBreak) and found.id == broken
 
 
 async def test_whoever_follows_is_woken_once_it_is_on_disk(filled):
-    with filled.audit.news.subscribe() as news:
+    with filled.audit.updates.subscribe() as news:
         await filled.audit.add([entry(6)])
         await news.get()
     assert (await filled.audit.list(after=5))[0].correlation == "c6"
 
 
 async def test_whoever_follows_is_woken_also_when_the_writer_no_longer_waits(filled):
-    with filled.audit.news.subscribe() as news:
+    with filled.audit.updates.subscribe() as news:
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(filled.audit.add([entry(6)]))
             await asyncio.sleep(0)
@@ -108,9 +108,9 @@ async def test_whoever_follows_is_woken_also_when_the_writer_no_longer_waits(fil
 
 
 async def test_the_chain_can_be_read_as_it_is_kept(filled):
-    links = await filled.audit.links(after=3)
+    links = await filled.audit.list_chain_entries(after=3)
     assert [link.id for link in links] == [4, 5]
-    assert links[1].previous == links[0].hash == hash_of(links[0].previous, links[0].entry)
+    assert links[1].previous == links[0].hash == hash_entry(links[0].previous, links[0].entry)
 
 
 async def test_a_hash_that_was_kept_must_be_in_the_record(filled):
@@ -124,7 +124,7 @@ async def test_entries_are_found_by_caller_outcome_and_what_they_undo(store):
     await store.audit.add([entry(1), entry(2, actor=robot, outcome="done"), entry(3, outcome="done", undoes="c2")])
 
     async def ids(**only) -> list[int]:
-        return [one.id for one in await store.audit.list(only=AuditFilter(**only))]
+        return [one.id for one in await store.audit.list(filters=AuditFilter(**only))]
 
     assert await ids(actor="robot") == await ids(actor="builder") == [2]
     assert await ids(outcome="done") == [2, 3]
@@ -141,7 +141,7 @@ async def test_entries_of_an_older_version_stay_as_they_were_and_stay_proven(sto
         connection.execute(
             "INSERT INTO audit (at, correlation, stage, kind, pane, actor, entry, previous, hash)"
             " VALUES (1, 'c1', 'intent', 'send_text', NULL, ?, ?, '', ?)",
-            (actor, text, hash_of("", text)),
+            (actor, text, hash_entry("", text)),
         )
     await store.audit.add([entry(2, undoes="c1")])
     assert await store.audit.verify() is None

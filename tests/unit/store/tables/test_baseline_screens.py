@@ -9,6 +9,6 @@ async def test_a_first_screen_is_there_again_and_only_for_its_pane(store, new_pa
     screen = Screen(
         pane=pane, rows=("$ ls", "", "é日"), width=80, height=3, cursor_x=2, cursor_y=1, alternate=True, at=5
     )
-    await store.first_screens.keep(epoch, screen)
-    assert await store.first_screens.of(pane) == {epoch: screen}
-    assert await store.first_screens.of(other) == {}
+    await store.baseline_screens.save(epoch, screen)
+    assert await store.baseline_screens.find_by_pane(pane) == {epoch: screen}
+    assert await store.baseline_screens.find_by_pane(other) == {}

@@ -1,11 +1,11 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.model.terminal.command import Command, CommandTold, Edge
-from termvisor.model.terminal.output import Block
-from termvisor.store import Progress
+from termvisor.model.terminal.command import CommandBoundary, CommandUpdate, ShellCommand
+from termvisor.model.terminal.output import TextBlock
+from termvisor.store import EpochUpdate
 
-MAKE = CommandTold(start=10, started_at=1000, line="make Test", cwd="/src", is_proven=True)
+MAKE = CommandUpdate(start=10, started_at=1000, line="make Test", cwd="/src", is_proven=True)
 DONE = replace(MAKE, ended_at=3000, exit_code=2, end=90, status="finished")
 
 
@@ -24,17 +24,17 @@ def step(store, pane, epoch):
     """Commits one step: commands, edges, and lines of text."""
 
     async def stored(*told, edges=(), lines=()):
-        blocks = (Block(epoch=epoch, start=0, end=9, at=5, until=5, lines=lines),)
+        blocks = (TextBlock(epoch=epoch, start=0, end=9, at=5, until=5, lines=lines),)
         await store.output.commit(
-            [Progress(pane=pane, epoch=epoch, committed=9, blocks=blocks, commands=told, edges=tuple(edges))]
+            [EpochUpdate(pane=pane, epoch=epoch, committed=9, blocks=blocks, commands=told, edges=tuple(edges))]
         )
 
     return stored
 
 
 async def test_a_command_is_told_in_steps_and_keeps_its_id(store, pane, epoch, step):
-    await step(MAKE, edges=[(Edge(10, 10, False), 1)], lines=("$ make", "one"))
-    assert await store.commands.one(pane, "last") == Command(
+    await step(MAKE, edges=[(CommandBoundary(10, 10, False), 1)], lines=("$ make", "one"))
+    assert await store.commands.find(pane, "last") == ShellCommand(
         id=1,
         pane=pane,
         epoch=epoch,
@@ -45,8 +45,8 @@ async def test_a_command_is_told_in_steps_and_keeps_its_id(store, pane, epoch, s
         first_line=2,
         is_proven=True,
     )
-    await step(DONE, edges=[(Edge(10, 90, True), 1)], lines=("two", "$"))
-    done = await store.commands.one(pane, 1)
+    await step(DONE, edges=[(CommandBoundary(10, 90, True), 1)], lines=("two", "$"))
+    done = await store.commands.find(pane, 1)
     assert (done.status, done.exit_code, done.ended_at, done.end) == ("finished", 2, 3000, 90)
     assert (done.first_line, done.last_line) == (2, 3)
 
@@ -59,20 +59,22 @@ async def test_ids_have_no_holes(store, step):
 
 
 async def test_a_command_without_output_ends_before_it_begins(store, pane, step):
-    await step(DONE, edges=[(Edge(10, 10, False), 1), (Edge(10, 10, True), 1)], lines=("$ make", "$"))
-    done = await store.commands.one(pane, "last")
+    await step(
+        DONE, edges=[(CommandBoundary(10, 10, False), 1), (CommandBoundary(10, 10, True), 1)], lines=("$ make", "$")
+    )
+    done = await store.commands.find(pane, "last")
     assert (done.first_line, done.last_line) == (2, 1)
 
 
 async def test_a_step_that_fails_tells_nothing(store, pane, epoch, step):
     await step()
     with pytest.raises(Exception, match="already beyond"):
-        await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, commands=(MAKE,))])
+        await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, commands=(MAKE,))])
     assert await store.commands.list() == []
 
 
 async def test_what_runs_in_an_epoch_that_closes_is_lost(store, pane, epoch, step):
-    await step(MAKE, edges=[(Edge(10, 10, False), 1)], lines=("$ make", "one"))
+    await step(MAKE, edges=[(CommandBoundary(10, 10, False), 1)], lines=("$ make", "one"))
     await store.output.close_epoch(epoch, "stopped", 9, 40)
     (lost,) = await store.commands.list()
     assert (lost.status, lost.end, lost.last_line, lost.ended_at) == ("lost", 40, 2, None)
@@ -82,7 +84,7 @@ async def test_an_end_that_is_read_after_the_epoch_closed_still_counts(store, pa
     await step(MAKE)
     await store.output.close_epoch(epoch, "stopped", 9, 40)
     await step(DONE)
-    assert (await store.commands.one(pane, "last")).status == "finished"
+    assert (await store.commands.find(pane, "last")).status == "finished"
 
 
 async def test_commands_are_listed_by_what_is_asked(store, pane, new_pane, step):
@@ -91,7 +93,7 @@ async def test_commands_are_listed_by_what_is_asked(store, pane, new_pane, step)
     await step(
         DONE, replace(DONE, start=100, started_at=5000, exit_code=0, line="ls"), replace(MAKE, start=200, line=None)
     )
-    await store.output.commit([Progress(pane=other, epoch=theirs, committed=1, commands=(replace(DONE, start=7),))])
+    await store.output.commit([EpochUpdate(pane=other, epoch=theirs, committed=1, commands=(replace(DONE, start=7),))])
 
     async def listed(**asked):
         return [command.id for command in await store.commands.list(**asked)]
@@ -108,19 +110,19 @@ async def test_commands_are_listed_by_what_is_asked(store, pane, new_pane, step)
 
 async def test_one_command_belongs_to_one_pane(store, pane, new_pane, step):
     await step(MAKE)
-    assert await store.commands.one(await new_pane("%2"), 1) is None
-    assert await store.commands.one(pane, 99) is None
+    assert await store.commands.find(await new_pane("%2"), 1) is None
+    assert await store.commands.find(pane, 99) is None
 
 
 async def test_the_command_that_follows_a_line_is_found(store, pane, step):
     await step(
         DONE,
         replace(DONE, start=100),
-        edges=[(Edge(10, 0, False), 1), (Edge(100, 0, False), 3)],
+        edges=[(CommandBoundary(10, 0, False), 1), (CommandBoundary(100, 0, False), 3)],
         lines=("$ a", "1", "$ b", "2"),
     )
     assert [
-        found and found.id for found in [await store.commands.following(pane, line) for line in (0, 1, 2, 3, 4)]
+        found and found.id for found in [await store.commands.find_after_line(pane, line) for line in (0, 1, 2, 3, 4)]
     ] == [
         1,
         1,
@@ -132,5 +134,5 @@ async def test_the_command_that_follows_a_line_is_found(store, pane, step):
 
 async def test_hostile_text_is_kept_as_far_as_it_is_text(store, pane, step):
     await step(replace(MAKE, line="a\0b \ud800 '; DROP TABLE command; --", cwd="\udfff"))
-    command = await store.commands.one(pane, "last")
+    command = await store.commands.find(pane, "last")
     assert (command.line, command.cwd) == ("a\0b ? '; DROP TABLE command; --", "?")

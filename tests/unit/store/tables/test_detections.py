@@ -2,10 +2,10 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.clock import NS
-from termvisor.model.detection.detection import Detection, DetectionFilter, Handling, Mute
+from termvisor.model.detection.detection import Detection, DetectionFilter, DetectionHandling, DetectionMute
 from termvisor.model.event import Event
 from termvisor.model.ids import EventId, RuntimeId
-from termvisor.store.maintenance.retention import HISTORY, Sweep, sweep
+from termvisor.store.maintenance.retention import HISTORY_TABLES, DeletionProgress, delete_old_rows
 
 HOUR = 3600 * NS
 
@@ -31,10 +31,10 @@ async def test_a_detection_is_stored_with_the_event_that_it_is(store, new_pane):
     pane = await new_pane()
     (event,) = await store.detections.add([seen(pane)])
     assert (event.kind, event.pane, event.data["captures.resets_at"]) == ("usage.reached", pane, "3pm")
-    one = await store.detections.one(event.id)
+    one = await store.detections.find(event.id)
     assert (one.event, one.correlation, one.last_at) == (event.id, f"event:{event.id}", 100 * NS)
     assert replace(one, event=EventId(0), correlation="", last_at=None) == seen(pane)
-    assert await store.detections.some([event.id, EventId(99)]) == {event.id: one}
+    assert await store.detections.find_many([event.id, EventId(99)]) == {event.id: one}
 
 
 async def test_what_is_seen_again_is_counted_and_may_tell_more(store, new_pane):
@@ -96,13 +96,13 @@ async def test_a_text_that_came_after_the_agent_s_own_word_is_known_when_it_is_d
 
 async def test_who_handles_it_first_stands(store, new_pane):
     (event,) = await store.detections.add([seen(await new_pane())])
-    mine = Handling(at=1, by="workflow:handle_usage_limits", action="paused", run=3)
+    mine = DetectionHandling(at=1, by="workflow:handle_usage_limits", action="paused", run=3)
     assert await store.detections.handle(event.id, mine) == mine
-    assert await store.detections.handle(event.id, Handling(at=2, by="person:1000")) == mine
+    assert await store.detections.handle(event.id, DetectionHandling(at=2, by="person:1000")) == mine
     assert await store.detections.handle(event.id, mine) == mine
     assert await store.detections.handle(EventId(99), mine) is None
     assert [one.handling for one in await found(store)] == [mine]
-    assert await store.detections.unhandled() == []
+    assert await store.detections.list_unhandled() == []
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ async def test_who_handles_it_first_stands(store, new_pane):
 )
 async def test_filters(store, new_pane, only, rules):
     pane = await new_pane()
-    done = Handling(at=1, by="person:1000")
+    done = DetectionHandling(at=1, by="person:1000")
     await store.detections.add(
         [
             seen(pane, 100, rule="a.one", agent="codex", key="1"),
@@ -137,7 +137,9 @@ async def test_filters(store, new_pane, only, rules):
 
 async def test_what_is_muted_is_stored_and_counts_as_handled(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
-    mute = await store.detections.mute(Mute(what="usage.*", pane=pane, at=0, until=500 * NS, by="person:1000"))
+    mute = await store.detections.add_mute(
+        DetectionMute(what="usage.*", pane=pane, at=0, until=500 * NS, by="person:1000")
+    )
     await store.detections.add([seen(pane), seen(other), seen(pane, 600), seen(pane, rule="x.y", type="x.z", key="")])
     assert [one.handling.by if one.handling else None for one in await found(store)] == [
         "mute:usage.*",
@@ -145,25 +147,25 @@ async def test_what_is_muted_is_stored_and_counts_as_handled(store, new_pane):
         None,
         None,
     ]
-    assert await store.detections.mutes(100 * NS) == [mute]
-    assert await store.detections.mutes(500 * NS) == []
-    assert (await store.detections.unmute(mute.id), await store.detections.unmute(mute.id)) == (True, False)
+    assert await store.detections.list_mutes(100 * NS) == [mute]
+    assert await store.detections.list_mutes(500 * NS) == []
+    assert (await store.detections.delete_mute(mute.id), await store.detections.delete_mute(mute.id)) == (True, False)
 
 
 async def test_a_rule_may_be_muted_by_its_id(store, new_pane):
-    await store.detections.mute(Mute(what="codex.usage.reached", at=0))
+    await store.detections.add_mute(DetectionMute(what="codex.usage.reached", at=0))
     await store.detections.add([seen(await new_pane())])
-    assert await store.detections.unhandled() == []
+    assert await store.detections.list_unhandled() == []
 
 
 async def test_the_same_muted_again_is_one_mute_with_the_new_end(store, new_pane):
     pane = await new_pane()
-    one = await store.detections.mute(Mute(what="usage.*", at=0, until=500 * NS))
-    again = await store.detections.mute(Mute(what="usage.*", at=100 * NS, until=900 * NS, by="person:1"))
-    of_pane = await store.detections.mute(Mute(what="usage.*", pane=pane, at=0))
-    late = await store.detections.mute(Mute(what="usage.*", at=1000 * NS))
+    one = await store.detections.add_mute(DetectionMute(what="usage.*", at=0, until=500 * NS))
+    again = await store.detections.add_mute(DetectionMute(what="usage.*", at=100 * NS, until=900 * NS, by="person:1"))
+    of_pane = await store.detections.add_mute(DetectionMute(what="usage.*", pane=pane, at=0))
+    late = await store.detections.add_mute(DetectionMute(what="usage.*", at=1000 * NS))
     assert (again.id == one.id, of_pane.id == one.id, late.id == one.id) == (True, False, False)
-    assert await store.detections.mutes(500 * NS) == [again, of_pane, late]
+    assert await store.detections.list_mutes(500 * NS) == [again, of_pane, late]
 
 
 @pytest.mark.parametrize(
@@ -173,16 +175,16 @@ async def test_globs_mean_the_same_in_the_store_as_elsewhere(store, new_pane, gl
     await store.detections.add([seen(await new_pane())])
     only = [DetectionFilter(type=glob), DetectionFilter(rule=glob)]
     assert max([len(await store.detections.list(one)) for one in only]) == count
-    await store.detections.mute(Mute(what=glob, at=0))
+    await store.detections.add_mute(DetectionMute(what=glob, at=0))
     await store.detections.add([seen(await new_pane("%7"))])
-    assert len(await store.detections.unhandled()) == 2 - count
+    assert len(await store.detections.list_unhandled()) == 2 - count
 
 
 async def test_a_report_is_its_own_event_each_time(store, new_pane):
     pane = await new_pane()
     event = Event(at=1, kind="user_var", pane=pane, data={"name": "visor-x"})
     one = Detection(at=1, type="user_var", rule="user_var.visor-x", pane=pane, source="user_var", key="same")
-    stored = [await store.detections.report(one, event) for _ in range(2)]
+    stored = [await store.detections.add_with_event(one, event) for _ in range(2)]
     assert [event.data for event in stored] == [{"name": "visor-x"}] * 2
     assert [one.event for one in await found(store)] == [event.id for event in stored]
 
@@ -197,8 +199,12 @@ async def test_lone_surrogates_stop_nobody(store, new_pane):
 async def test_old_detections_leave_by_when_they_were_last_seen(store, new_pane):
     pane = await new_pane()
     await store.detections.add([seen(pane, 100), seen(pane, 300, key="other"), seen(pane, 130)])
-    aged = next(aged for aged in HISTORY if aged.table == "detection")
-    swept = await store._db.write(lambda connection: sweep(connection, Sweep(aged, 120 * NS), lambda: False))
+    aged = next(aged for aged in HISTORY_TABLES if aged.table == "detection")
+    swept = await store._db.write(
+        lambda connection: delete_old_rows(connection, DeletionProgress(aged, 120 * NS), lambda: False)
+    )
     assert (swept.deleted, len(await found(store))) == (0, 2)
-    swept = await store._db.write(lambda connection: sweep(connection, Sweep(aged, 200 * NS), lambda: False))
+    swept = await store._db.write(
+        lambda connection: delete_old_rows(connection, DeletionProgress(aged, 200 * NS), lambda: False)
+    )
     assert (swept.deleted, [one.key for one in await found(store)]) == (1, ["other"])

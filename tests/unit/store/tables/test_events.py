@@ -18,11 +18,11 @@ async def test_events_get_rising_ids_and_come_back_as_they_were(store, new_pane)
     stored = await store.events.add([event(1, what="x", n=1, f=1.5, b=True, none=None), event(2, pane)])
     assert [each.id for each in stored] == [1, 2]
     assert await store.events.list() == stored
-    assert await store.events.newest() == 2
+    assert await store.events.find_newest_id() == 2
 
 
 async def test_before_the_first_event_the_cursor_is_zero(store):
-    assert await store.events.newest() == 0
+    assert await store.events.find_newest_id() == 0
     assert await store.events.list() == []
     assert await store.events.list(after=0) == []
 
@@ -64,7 +64,7 @@ async def test_an_expired_cursor_is_refused_with_the_oldest_valid_one(store):
 async def test_ids_are_not_given_again_when_all_events_are_deleted(store):
     await store.events.add([event(1), event(2)])
     await store._db.write(lambda connection: connection.execute("DELETE FROM event").get)
-    assert await store.events.newest() == 2
+    assert await store.events.find_newest_id() == 2
     assert await ids(store, after=2) == []
     (stored,) = await store.events.add([event(3)])
     assert stored.id == 3

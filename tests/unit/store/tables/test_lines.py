@@ -1,7 +1,7 @@
 import pytest
 
-from termvisor.model.terminal.output import Block
-from termvisor.store import Progress
+from termvisor.model.terminal.output import TextBlock
+from termvisor.store import EpochUpdate
 
 
 @pytest.fixture
@@ -11,17 +11,17 @@ async def pane(store, new_pane):
     epoch, theirs = await store.output.open_epoch(pane, "pipe", 1), await store.output.open_epoch(other, "pipe", 1)
     cuts = [(1, 1), (2, 3), (4, 6), (7, 10), (11, 15), (16, 20)]
     blocks = [
-        Block(
+        TextBlock(
             epoch=epoch, start=0, end=0, at=first * 10, until=last * 10, lines=tuple(map(str, range(first, last + 1)))
         )
         for first, last in cuts
     ]
-    noise = Block(epoch=theirs, start=0, end=0, at=1, until=1, lines=("noise",) * 5)
+    noise = TextBlock(epoch=theirs, start=0, end=0, at=1, until=1, lines=("noise",) * 5)
     for each in blocks:
         await store.output.commit(
             [
-                Progress(pane=other, epoch=theirs, committed=0, blocks=(noise,)),
-                Progress(pane=pane, epoch=epoch, committed=0, blocks=(each,)),
+                EpochUpdate(pane=other, epoch=theirs, committed=0, blocks=(noise,)),
+                EpochUpdate(pane=pane, epoch=epoch, committed=0, blocks=(each,)),
             ]
         )
     return pane
@@ -48,17 +48,17 @@ async def pane(store, new_pane):
     ],
 )
 async def test_the_lines_between_two_numbers_come_oldest_first(store, pane, asked, numbers):
-    lines = await store.output.lines(pane, **asked)
+    lines = await store.output.read_lines(pane, **asked)
     assert [line.number for line in lines] == list(numbers)
     assert [line.text for line in lines] == [str(number) for number in numbers]
 
 
 async def test_a_line_has_a_time_between_the_first_and_the_last_of_its_block(store, pane):
-    assert [line.at for line in await store.output.lines(pane)] == [number * 10 for number in range(1, 21)]
+    assert [line.at for line in await store.output.read_lines(pane)] == [number * 10 for number in range(1, 21)]
 
 
 async def test_the_last_line_is_known_also_of_a_pane_that_printed_nothing(store, pane, new_pane):
-    assert await store.output.last_line(pane) == 20
-    assert await store.output.last_line(await new_pane("%3")) == 0
-    assert await store.output.last_line(999) == 0
-    assert await store.output.lines(999) == []
+    assert await store.output.find_last_line_number(pane) == 20
+    assert await store.output.find_last_line_number(await new_pane("%3")) == 0
+    assert await store.output.find_last_line_number(999) == 0
+    assert await store.output.read_lines(999) == []

@@ -2,39 +2,41 @@
 
 from termvisor.clock import SystemClock
 from termvisor.model.action.action import Notify
-from termvisor.model.action.notification import Owed
+from termvisor.model.action.notification import PendingNotification
 from termvisor.model.ids import EventId
 from termvisor.store import Store
 
 
-def owed(number: int) -> Owed:
-    return Owed(key=f"event.{number}.webhook.x", at=number, action=Notify(title=f"n{number}", text="", way="webhook"))
+def owed(number: int) -> PendingNotification:
+    return PendingNotification(
+        key=f"event.{number}.webhook.x", at=number, action=Notify(title=f"n{number}", text="", way="webhook")
+    )
 
 
 async def test_the_next_daemon_owes_what_was_begun_and_not_ended(tmp_path):
     path = str(tmp_path / "visor.db")
     store = await Store.open(path, SystemClock())
-    assert await store.notices.cursor() is None
-    await store.notices.owe(EventId(7), [owed(6), owed(7)])
-    first, second = await store.notices.owed()
-    await store.notices.tried(first)
-    await store.notices.tried(second)
-    await store.notices.end([second])
+    assert await store.notification_outbox.read_cursor() is None
+    await store.notification_outbox.add_pending(EventId(7), [owed(6), owed(7)])
+    first, second = await store.notification_outbox.list_pending()
+    await store.notification_outbox.record_attempt(first)
+    await store.notification_outbox.record_attempt(second)
+    await store.notification_outbox.finish([second])
     await store.close()
     store = await Store.open(path, SystemClock())
-    (left,) = await store.notices.owed()
+    (left,) = await store.notification_outbox.list_pending()
     assert (left.key, left.at, left.action, left.tries) == (first.key, 6, first.action, 1)
-    assert await store.notices.cursor() == 7
+    assert await store.notification_outbox.read_cursor() == 7
     await store.close()
 
 
 async def test_several_may_become_one(store):
-    await store.notices.owe(EventId(2), [owed(1), owed(2)])
-    await store.notices.end(await store.notices.owed(), [owed(3)])
-    assert [one.action.title for one in await store.notices.owed()] == ["n3"]
+    await store.notification_outbox.add_pending(EventId(2), [owed(1), owed(2)])
+    await store.notification_outbox.finish(await store.notification_outbox.list_pending(), [owed(3)])
+    assert [one.action.title for one in await store.notification_outbox.list_pending()] == ["n3"]
 
 
 async def test_who_wants_none_is_owed_none(store):
-    await store.notices.owe(EventId(2), [owed(1)])
-    await store.notices.forget()
-    assert (await store.notices.cursor(), await store.notices.owed()) == (None, [])
+    await store.notification_outbox.add_pending(EventId(2), [owed(1)])
+    await store.notification_outbox.clear()
+    assert (await store.notification_outbox.read_cursor(), await store.notification_outbox.list_pending()) == (None, [])

@@ -1,40 +1,40 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.errors import Broken
+from termvisor.errors import InternalError
 from termvisor.model.terminal.mark import Mark
 from termvisor.model.terminal.output import Epoch, Gap
-from termvisor.store import Progress
+from termvisor.store import EpochUpdate
 
 
 async def test_an_epoch_is_open_until_it_is_closed_and_closes_once(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 100)
-    assert await store.output.open_epochs() == [Epoch(id=epoch, pane=pane, source="pipe", opened_at=100)]
+    assert await store.output.list_open_epochs() == [Epoch(id=epoch, pane=pane, source="pipe", opened_at=100)]
     await store.output.close_epoch(epoch, "pane_exited", 200, size=0)
-    assert await store.output.open_epochs() == []
-    (closed,) = await store.output.epochs(pane)
+    assert await store.output.list_open_epochs() == []
+    (closed,) = await store.output.list_epochs(pane)
     assert (closed.closed_at, closed.ended_by, closed.size) == (200, "pane_exited", 0)
-    with pytest.raises(Broken, match="not open"):
+    with pytest.raises(InternalError, match="not open"):
         await store.output.close_epoch(epoch, "stopped", 300, size=5)
 
 
 async def test_a_closed_epoch_is_unfinished_until_all_its_bytes_are_text(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "control", 100)
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=40, carry=b"\x01")])
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=40, carry=b"\x01")])
     await store.output.close_epoch(epoch, "joined", 200, size=50)
-    (unfinished,) = await store.output.unfinished_epochs()
+    (unfinished,) = await store.output.list_unfinished_epochs()
     assert (unfinished.id, unfinished.committed, unfinished.carry) == (epoch, 40, b"\x01")
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=50)])
-    assert await store.output.unfinished_epochs() == []
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=50)])
+    assert await store.output.list_unfinished_epochs() == []
 
 
 async def test_epochs_of_a_pane_come_in_their_order_and_ids_rise(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     ids = [await store.output.open_epoch(each, "pipe", 1) for each in (pane, other, pane)]
     assert ids == sorted(set(ids))
-    assert [epoch.id for epoch in await store.output.epochs(pane)] == [ids[0], ids[2]]
+    assert [epoch.id for epoch in await store.output.list_epochs(pane)] == [ids[0], ids[2]]
 
 
 async def test_an_open_gap_ends_when_its_pane_is_heard_again(store, new_pane):
@@ -47,17 +47,17 @@ async def test_an_open_gap_ends_when_its_pane_is_heard_again(store, new_pane):
     after = await store.output.open_epoch(pane, "pipe", 20)
     await store.output.end_gaps(pane, after, 20)
     await store.output.end_gaps(pane, after, 30)
-    assert await store.output.gaps(pane=pane) == [replace(gap, end_at=20, before=after)]
-    assert await store.output.gaps(pane=other) == [theirs]
+    assert await store.output.list_gaps(pane=pane) == [replace(gap, end_at=20, before=after)]
+    assert await store.output.list_gaps(pane=other) == [theirs]
 
 
 async def test_gaps_are_listed_by_their_start_and_as_long_as_they_last(store, new_pane):
     pane = await new_pane()
     for start, end in ((30, None), (10, 15), (5, 40)):
         await store.output.record_gap(Gap(pane=pane, cause="disk_full", start_at=start, end_at=end))
-    assert [gap.start_at for gap in await store.output.gaps()] == [5, 10, 30]
-    assert [gap.start_at for gap in await store.output.gaps(since=20)] == [5, 30]
-    assert [gap.start_at for gap in await store.output.gaps(pane=pane, since=41)] == [30]
+    assert [gap.start_at for gap in await store.output.list_gaps()] == [5, 10, 30]
+    assert [gap.start_at for gap in await store.output.list_gaps(since=20)] == [5, 30]
+    assert [gap.start_at for gap in await store.output.list_gaps(pane=pane, since=41)] == [30]
 
 
 async def test_marks_come_back_as_they_were_newest_last(store, new_pane):
@@ -68,8 +68,8 @@ async def test_marks_come_back_as_they_were_newest_last(store, new_pane):
         (6, Mark(kind="title", offset=20, text="vim \udce9")),
         (7, Mark(kind="command_end", offset=30, exit_code=2)),
     )
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=30, marks=marks)])
-    (_, title), last = await store.output.marks(pane, limit=2)
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=30, marks=marks)])
+    (_, title), last = await store.output.list_marks(pane, limit=2)
     assert title.text == "vim ?"
     assert last == marks[2]
-    assert (await store.output.marks(pane))[0] == marks[0]
+    assert (await store.output.list_marks(pane))[0] == marks[0]

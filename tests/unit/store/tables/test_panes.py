@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.clock import SystemClock
-from termvisor.errors import Broken
+from termvisor.errors import InternalError
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Gap
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
@@ -14,8 +14,8 @@ FACTS = PaneFacts(mux_id="%1", pid=7, session_name="work", title="vim")
 
 
 async def test_an_instance_is_new_once_and_keeps_its_id(store):
-    assert await store.panes.recognise(PANE, FACTS, at=10) == (1, True)
-    assert await store.panes.recognise(PANE, FACTS, at=20) == (1, False)
+    assert await store.panes.find_or_add(PANE, FACTS, at=10) == (1, True)
+    assert await store.panes.find_or_add(PANE, FACTS, at=20) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -30,19 +30,19 @@ async def test_an_instance_is_new_once_and_keeps_its_id(store):
     ],
 )
 async def test_another_instance_is_another_pane(store, other):
-    await store.panes.recognise(PANE, FACTS, at=10)
-    assert await store.panes.recognise(other, FACTS, at=10) == (2, True)
+    await store.panes.find_or_add(PANE, FACTS, at=10)
+    assert await store.panes.find_or_add(other, FACTS, at=10) == (2, True)
 
 
 async def test_an_id_survives_a_restart(tmp_path):
     path = str(tmp_path / "visor.db")
     store = await Store.open(path, SystemClock())
-    await store.panes.recognise(replace(PANE, mux_id="%0"), FACTS, at=10)
-    given = await store.panes.recognise(PANE, FACTS, at=10)
+    await store.panes.find_or_add(replace(PANE, mux_id="%0"), FACTS, at=10)
+    given = await store.panes.find_or_add(PANE, FACTS, at=10)
     await store.close()
     store = await Store.open(path, SystemClock())
     assert given == (2, True)
-    assert await store.panes.recognise(PANE, FACTS, at=20) == (2, False)
+    assert await store.panes.find_or_add(PANE, FACTS, at=20) == (2, False)
     await store.close()
 
 
@@ -50,29 +50,32 @@ async def test_the_newest_facts_are_listed(store, new_pane):
     pane = await new_pane()
     newer = replace(FACTS, title="make", dead=True, dead_status=2)
     await store.panes.update(pane, newer, at=50)
-    (listed,) = await store.panes.all()
+    (listed,) = await store.panes.list_panes()
     assert (listed.id, listed.instance, listed.facts) == (pane, PANE, newer)
     assert listed.first_seen_at == 10
 
 
 async def test_facts_of_a_pane_that_was_never_seen_are_our_bug(store):
-    with pytest.raises(Broken, match="no pane 99"):
+    with pytest.raises(InternalError, match="no pane 99"):
         await store.panes.update(PaneId(99), FACTS, at=1)
 
 
 async def test_a_gone_pane_is_listed_only_when_asked_for(store, new_pane):
     first, second = await new_pane("%1"), await new_pane("%2")
-    await store.panes.gone(first, at=70)
-    await store.panes.gone(first, at=90)
-    assert [pane.id for pane in await store.panes.all()] == [second]
-    assert [(pane.id, pane.gone_at) for pane in await store.panes.all(gone=True)] == [(first, 70), (second, None)]
+    await store.panes.mark_gone(first, at=70)
+    await store.panes.mark_gone(first, at=90)
+    assert [pane.id for pane in await store.panes.list_panes()] == [second]
+    assert [(pane.id, pane.gone_at) for pane in await store.panes.list_panes(include_gone=True)] == [
+        (first, 70),
+        (second, None),
+    ]
 
 
 async def test_a_pane_that_is_seen_again_is_not_gone(store, new_pane):
     pane = await new_pane()
-    await store.panes.gone(pane, at=70)
-    await store.panes.recognise(PANE, FACTS, at=80)
-    (listed,) = await store.panes.all()
+    await store.panes.mark_gone(pane, at=70)
+    await store.panes.find_or_add(PANE, FACTS, at=80)
+    (listed,) = await store.panes.list_panes()
     assert (listed.id, listed.gone_at) == (pane, None)
 
 
@@ -83,7 +86,7 @@ async def test_what_was_heard_of_a_pane_is_counted(store, new_pane, write_lines)
     closed = await store.output.open_epoch(pane, "pipe", 140)
     await store.output.close_epoch(closed, "pane_exited", 150, size=1000)
     await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=125))
-    heard, silent = await store.panes.all()
+    heard, silent = await store.panes.list_panes()
     assert (heard.lines, heard.gaps, heard.bytes_heard, heard.last_output_at) == (3, 1, 1018, 130)
     assert (silent.id, silent.lines, silent.gaps, silent.bytes_heard, silent.last_output_at) == (quiet, 0, 0, 0, None)
 
@@ -91,13 +94,13 @@ async def test_what_was_heard_of_a_pane_is_counted(store, new_pane, write_lines)
 async def test_the_gaps_of_a_gone_pane_end_with_it(store, new_pane):
     pane = await new_pane()
     await store.output.record_gap(Gap(pane=pane, cause="recorder_restart", start_at=50))
-    await store.panes.gone(pane, at=70)
-    assert [gap.end_at for gap in await store.output.gaps(pane=pane)] == [70]
+    await store.panes.mark_gone(pane, at=70)
+    assert [gap.end_at for gap in await store.output.list_gaps(pane=pane)] == [70]
 
 
 async def test_one_pane_is_found_by_its_number_also_after_it_ended(store):
-    await store.panes.recognise(PANE, FACTS, at=10)
-    number, _ = await store.panes.recognise(replace(PANE, mux_id="%2"), FACTS, at=10)
-    await store.panes.gone(number, at=30)
-    assert await store.panes.one(number) == (await store.panes.all(gone=True))[1]
-    assert await store.panes.one(PaneId(99)) is None
+    await store.panes.find_or_add(PANE, FACTS, at=10)
+    number, _ = await store.panes.find_or_add(replace(PANE, mux_id="%2"), FACTS, at=10)
+    await store.panes.mark_gone(number, at=30)
+    assert await store.panes.find(number) == (await store.panes.list_panes(include_gone=True))[1]
+    assert await store.panes.find(PaneId(99)) is None

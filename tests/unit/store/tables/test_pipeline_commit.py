@@ -1,12 +1,12 @@
 import pytest
 
-from termvisor.errors import Broken
-from termvisor.model.terminal.output import Block
-from termvisor.store import Progress, Stored
+from termvisor.errors import InternalError
+from termvisor.model.terminal.output import TextBlock
+from termvisor.store import CommitResult, EpochUpdate
 
 
 def block(epoch, *lines, start=0, at=100):
-    return Block(epoch=epoch, start=start, end=start + 10, at=at, until=at, lines=lines)
+    return TextBlock(epoch=epoch, start=start, end=start + 10, at=at, until=at, lines=lines)
 
 
 @pytest.fixture
@@ -20,28 +20,28 @@ async def epoch(store, pane):
 
 
 async def texts(store, pane):
-    return [line.text for line in await store.output.lines(pane)]
+    return [line.text for line in await store.output.read_lines(pane)]
 
 
 async def test_lines_offset_and_carry_are_stored_together(store, pane, epoch):
-    step = Progress(pane=pane, epoch=epoch, committed=10, carry=b"\x00\x01", blocks=(block(epoch, "a", "", "c"),))
-    assert await store.output.commit([step]) == Stored({pane: 3})
+    step = EpochUpdate(pane=pane, epoch=epoch, committed=10, carry=b"\x00\x01", blocks=(block(epoch, "a", "", "c"),))
+    assert await store.output.commit([step]) == CommitResult({pane: 3})
     assert await texts(store, pane) == ["a", "", "c"]
-    (stored,) = await store.output.epochs(pane)
+    (stored,) = await store.output.list_epochs(pane)
     assert (stored.committed, stored.carry) == (10, b"\x00\x01")
 
 
 async def test_numbers_go_on_over_blocks_batches_and_epochs(store, pane, epoch):
     await store.output.commit(
         [
-            Progress(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, "a"), block(epoch, "b", "c"))),
-            Progress(pane=pane, epoch=epoch, committed=2, blocks=(block(epoch, "d"),)),
+            EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, "a"), block(epoch, "b", "c"))),
+            EpochUpdate(pane=pane, epoch=epoch, committed=2, blocks=(block(epoch, "d"),)),
         ]
     )
     later = await store.output.open_epoch(pane, "pipe", 2)
-    last = await store.output.commit([Progress(pane=pane, epoch=later, committed=5, blocks=(block(later, "e"),))])
-    assert last == Stored({pane: 5})
-    assert [(line.number, line.text, line.epoch) for line in await store.output.lines(pane)] == [
+    last = await store.output.commit([EpochUpdate(pane=pane, epoch=later, committed=5, blocks=(block(later, "e"),))])
+    assert last == CommitResult({pane: 5})
+    assert [(line.number, line.text, line.epoch) for line in await store.output.read_lines(pane)] == [
         (1, "a", epoch),
         (2, "b", epoch),
         (3, "c", epoch),
@@ -53,42 +53,42 @@ async def test_numbers_go_on_over_blocks_batches_and_epochs(store, pane, epoch):
 async def test_a_step_back_is_refused_and_the_whole_batch_with_it(store, pane, epoch, new_pane):
     other = await new_pane("%2")
     theirs = await store.output.open_epoch(other, "pipe", 1)
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=10, blocks=(block(epoch, "a"),))])
-    with pytest.raises(Broken, match="already beyond 9"):
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=10, blocks=(block(epoch, "a"),))])
+    with pytest.raises(InternalError, match="already beyond 9"):
         await store.output.commit(
             [
-                Progress(pane=other, epoch=theirs, committed=10, blocks=(block(theirs, "x"),)),
-                Progress(pane=pane, epoch=epoch, committed=9, blocks=(block(epoch, "a again"),)),
+                EpochUpdate(pane=other, epoch=theirs, committed=10, blocks=(block(theirs, "x"),)),
+                EpochUpdate(pane=pane, epoch=epoch, committed=9, blocks=(block(epoch, "a again"),)),
             ]
         )
     assert await texts(store, pane) == ["a"]
     assert await texts(store, other) == []
-    assert await store.check(thorough=True) == "ok"
+    assert await store.check_integrity(thorough=True) == "ok"
 
 
 async def test_standing_still_is_allowed(store, pane, epoch):
-    step = Progress(pane=pane, epoch=epoch, committed=10)
-    assert await store.output.commit([step, step]) == Stored({pane: 0})
+    step = EpochUpdate(pane=pane, epoch=epoch, committed=10)
+    assert await store.output.commit([step, step]) == CommitResult({pane: 0})
 
 
 async def test_an_epoch_of_another_pane_is_refused(store, pane, epoch, new_pane):
     other = await new_pane("%2")
-    with pytest.raises(Broken, match="missing"):
-        await store.output.commit([Progress(pane=other, epoch=epoch, committed=1)])
+    with pytest.raises(InternalError, match="missing"):
+        await store.output.commit([EpochUpdate(pane=other, epoch=epoch, committed=1)])
 
 
 async def test_a_line_with_a_newline_is_refused(store, pane, epoch):
-    with pytest.raises(Broken, match="newline"):
-        await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, "a\nb"),))])
+    with pytest.raises(InternalError, match="newline"):
+        await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, "a\nb"),))])
 
 
 async def test_a_block_without_lines_stores_nothing(store, pane, epoch):
-    steps = [Progress(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch), block(epoch, "a")))]
-    assert await store.output.commit(steps) == Stored({pane: 1})
+    steps = [EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch), block(epoch, "a")))]
+    assert await store.output.commit(steps) == CommitResult({pane: 1})
     assert await texts(store, pane) == ["a"]
 
 
 async def test_hostile_characters_are_kept_as_far_as_they_are_text(store, pane, epoch):
     lines = ("nul \0 inside", "\x1b[31m \u2028 \x85 \x0b", "lone \ud800 surrogate", "'; DROP TABLE block; --")
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, *lines),))])
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, *lines),))])
     assert await texts(store, pane) == [*lines[:2], "lone ? surrogate", lines[3]]

@@ -9,15 +9,15 @@ from tests.unit.store.tables.test_panes import FACTS, PANE
 async def test_a_pane_is_held_until_it_is_released_or_its_time_is_over(store, new_pane):
     pane = await new_pane()
     mine = await store.reservations.hold(Reservation(pane=pane, owner="me", at=10, expires_at=50))
-    assert await store.reservations.of(pane, 20) == mine
+    assert await store.reservations.find_for_pane(pane, 20) == mine
     assert await store.reservations.list(20) == [mine]
     assert (await store.reservations.hold(Reservation(pane=pane, owner="you", at=20, expires_at=60))).owner == "me"
-    assert await store.reservations.of(pane, 50) is None
+    assert await store.reservations.find_for_pane(pane, 50) is None
     yours = await store.reservations.hold(Reservation(pane=pane, owner="you", at=50, expires_at=60))
     assert yours.owner == "you"
     assert await store.reservations.release(yours.id, 55)
     assert not await store.reservations.release(yours.id, 56)
-    assert await store.reservations.of(pane, 56) is None
+    assert await store.reservations.find_for_pane(pane, 56) is None
 
 
 async def test_its_owner_may_hold_it_longer(store, new_pane):
@@ -30,12 +30,12 @@ async def test_its_owner_may_hold_it_longer(store, new_pane):
 async def test_one_that_an_earlier_daemon_stored_is_known_and_a_new_one_at_once(tmp_path):
     path = str(tmp_path / "visor.db")
     store = await Store.open(path, SystemClock())
-    pane, _ = await store.panes.recognise(PANE, FACTS, at=1)
+    pane, _ = await store.panes.find_or_add(PANE, FACTS, at=1)
     await store.reservations.hold(Reservation(pane=pane, owner="me", at=10, expires_at=50))
     await store.close()
     store = await Store.open(path, SystemClock())
-    assert (await store.reservations.of(pane, 20)).owner == "me"
-    assert await store.reservations.of(pane, 50) is None
+    assert (await store.reservations.find_for_pane(pane, 20)).owner == "me"
+    assert await store.reservations.find_for_pane(pane, 50) is None
     await store.reservations.hold(Reservation(pane=pane, owner="you", at=60, expires_at=90))
-    assert (await store.reservations.of(pane, 70)).owner == "you"
+    assert (await store.reservations.find_for_pane(pane, 70)).owner == "you"
     await store.close()

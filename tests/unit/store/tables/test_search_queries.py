@@ -1,10 +1,10 @@
 import pytest
 
 from termvisor.model.ids import EpochId
-from termvisor.model.terminal.output import Block
+from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.screen_row import Glance, Row
-from termvisor.store import Progress
+from termvisor.model.terminal.screen_row import CapturedScreen, ScreenRow
+from termvisor.store import EpochUpdate
 
 
 async def test_blocks_that_match_come_newest_first(store, new_pane, write_lines):
@@ -12,7 +12,7 @@ async def test_blocks_that_match_come_newest_first(store, new_pane, write_lines)
     for text in ("apple one", "pear", "apple two"):
         await write_lines(pane, text)
     found = await store.read(
-        lambda reading: [block.text for block in reading.newest("block", 'text : "apple"', (0, 99))]
+        lambda reading: [block.text for block in reading.iterate_newest("block", 'text : "apple"', (0, 99))]
     )
     assert found == ["apple two", "apple one"]
 
@@ -22,16 +22,16 @@ async def test_the_pane_is_a_word_of_the_index(store, new_pane, write_lines):
     await write_lines(first, f"apple {second}")
     await write_lines(second, "apple")
     match = f'text : "apple" AND pane : ("{second}")'
-    assert await store.read(lambda reading: [block.pane for block in reading.newest("block", match, (0, 99))]) == [
-        second
-    ]
+    assert await store.read(
+        lambda reading: [block.pane for block in reading.iterate_newest("block", match, (0, 99))]
+    ) == [second]
 
 
 async def test_the_best_are_scored_among_the_newest_only(store, new_pane, write_lines):
     pane = await new_pane()
     for text in ("apple apple apple", "apple and a lot of other fruit", "apple apple"):
         await write_lines(pane, text)
-    scored = await store.read(lambda reading: reading.best("block", 'text : "apple"', (0, 99), 2))
+    scored = await store.read(lambda reading: reading.list_best("block", 'text : "apple"', (0, 99), 2))
     assert [number for _, number in sorted(scored)] == [3, 2]
 
 
@@ -39,11 +39,11 @@ async def test_a_time_names_the_shelves_of_blocks_that_may_hold_it(store, new_pa
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(
-        Block(epoch=epoch, start=0, end=0, at=number, until=number, lines=("x",)) for number in range(1, 1000)
+        TextBlock(epoch=epoch, start=0, end=0, at=number, until=number, lines=("x",)) for number in range(1, 1000)
     )
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
     spans = {
-        asked: await store.read(lambda reading, asked=asked: reading.spans("block", *asked))
+        asked: await store.read(lambda reading, asked=asked: reading.list_id_ranges("block", *asked))
         for asked in ((None, None), (600, None), (None, 100), (300, 520), (2000, None))
     }
     assert spans == {
@@ -59,10 +59,11 @@ async def test_a_time_between_which_nothing_was_stored_splits_the_span(store, ne
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(
-        Block(epoch=epoch, start=0, end=0, at=at, until=at, lines=("x",)) for at in [1] * 255 + [1000] * 256 + [1] * 10
+        TextBlock(epoch=epoch, start=0, end=0, at=at, until=at, lines=("x",))
+        for at in [1] * 255 + [1000] * 256 + [1] * 10
     )
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
-    assert await store.read(lambda reading: reading.spans("block", 0, 10)) == [(512, 767), (0, 255)]
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
+    assert await store.read(lambda reading: reading.list_id_ranges("block", 0, 10)) == [(512, 767), (0, 255)]
 
 
 async def test_neighbours_of_a_line_come_from_the_blocks_around_it(store, new_pane, write_lines):
@@ -70,52 +71,52 @@ async def test_neighbours_of_a_line_come_from_the_blocks_around_it(store, new_pa
     await write_lines(pane, "1", "2")
     await write_lines(other, "noise")
     await write_lines(pane, "3", "4", "5")
-    line = (await store.output.lines(pane))[2]
-    assert await store.read(lambda reading: reading.around(line, 1)) == (("2",), ("4",))
-    assert await store.read(lambda reading: reading.around(line, 9)) == (("1", "2"), ("4", "5"))
-    assert await store.read(lambda reading: reading.around(line, 0)) == ((), ())
+    line = (await store.output.read_lines(pane))[2]
+    assert await store.read(lambda reading: reading.read_lines_around(line, 1)) == (("2",), ("4",))
+    assert await store.read(lambda reading: reading.read_lines_around(line, 9)) == (("1", "2"), ("4", "5"))
+    assert await store.read(lambda reading: reading.read_lines_around(line, 0)) == ((), ())
 
 
 async def test_panes_are_known_by_session_and_target(store, new_pane):
     work = {await new_pane("%1", session_name="work"), await new_pane("%2", session_name="work")}
     play = await new_pane("%3", session_name="it's play")
-    assert await store.read(lambda reading: reading.panes_in_session("work")) == work
-    assert await store.read(lambda reading: reading.panes_in_session("it's play")) == {play}
-    assert await store.read(lambda reading: reading.panes_in_session("nowhere")) == set()
-    assert await store.read(lambda reading: reading.panes_on_target("local")) == work | {play}
-    assert await store.read(lambda reading: reading.panes_on_target("nowhere")) == set()
+    assert await store.read(lambda reading: reading.find_panes_in_session("work")) == work
+    assert await store.read(lambda reading: reading.find_panes_in_session("it's play")) == {play}
+    assert await store.read(lambda reading: reading.find_panes_in_session("nowhere")) == set()
+    assert await store.read(lambda reading: reading.find_panes_on_target("local")) == work | {play}
+    assert await store.read(lambda reading: reading.find_panes_on_target("nowhere")) == set()
 
 
 @pytest.fixture
 async def shown(store, new_pane):
     """Two screens of one pane: at 10 with two rows, at 500 with one more."""
     pane = await new_pane()
-    apple, pear, plum = Row("apple", 1), Row("pear", 2), Row("plum apple", 3)
+    apple, pear, plum = ScreenRow("apple", 1), ScreenRow("pear", 2), ScreenRow("plum apple", 3)
     for at, rows in ((10, (apple, pear)), (500, (apple, plum, pear))):
         screen = Screen(pane=pane, rows=(), width=80, height=24, at=at)
-        await store.sightings.add([Glance(EpochId(1), screen, rows)])
+        await store.sightings.add([CapturedScreen(EpochId(1), screen, rows)])
     return pane
 
 
 async def test_rows_of_screens_match_with_their_times_and_screen(store, shown):
-    rows = await store.read(lambda reading: list(reading.newest("sighting", 'text : "apple"', (0, 99))))
+    rows = await store.read(lambda reading: list(reading.iterate_newest("sighting", 'text : "apple"', (0, 99))))
     assert [(row.text, row.pane, row.at, row.until, row.source, row.screen) for row in rows] == [
         ("plum apple", shown, 500, 500, "screen", 2),
         ("apple", shown, 10, 500, "screen", 1),
     ]
-    assert await store.read(lambda reading: reading.one("sighting", 1)) == rows[1]
-    scored = await store.read(lambda reading: reading.best("sighting", 'text : "apple"', (0, 99), 9))
+    assert await store.read(lambda reading: reading.read_block("sighting", 1)) == rows[1]
+    scored = await store.read(lambda reading: reading.list_best("sighting", 'text : "apple"', (0, 99), 9))
     assert sorted(number for _, number in scored) == [1, 3]
 
 
 async def test_a_row_is_looked_for_in_all_the_time_in_which_it_was_shown(store, shown):
-    assert await store.read(lambda reading: reading.spans("sighting", 400, 450)) == [(0, 255)]
-    assert await store.read(lambda reading: reading.spans("sighting", 501, None)) == []
+    assert await store.read(lambda reading: reading.list_id_ranges("sighting", 400, 450)) == [(0, 255)]
+    assert await store.read(lambda reading: reading.list_id_ranges("sighting", 501, None)) == []
 
 
 async def test_neighbours_of_a_row_are_those_of_its_screen(store, shown):
     around = {
-        (screen, text): await store.read(lambda reading, s=screen, t=text: reading.around_row(s, t, 1))
+        (screen, text): await store.read(lambda reading, s=screen, t=text: reading.read_rows_around(s, t, 1))
         for screen, text in ((1, "apple"), (2, "plum apple"), (2, "absent"), (9, "apple"))
     }
     assert around == {
@@ -130,8 +131,8 @@ async def test_what_epochs_began_with_is_found_among_the_blocks(store, new_pane)
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(
-        Block(epoch=epoch, start=0, end=0, at=1, until=1, lines=("x",), source=source)
+        TextBlock(epoch=epoch, start=0, end=0, at=1, until=1, lines=("x",), source=source)
         for source in ("screen", "screen", "stream", "screen", "stream")
     )
-    await store.output.commit([Progress(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
-    assert await store.read(lambda reading: reading.screen_spans()) == [(4, 4), (1, 2)]
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
+    assert await store.read(lambda reading: reading.list_screen_id_ranges()) == [(4, 4), (1, 2)]

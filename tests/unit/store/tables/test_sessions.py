@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from termvisor.model.agent.session import AgentSession, Usage
+from termvisor.model.agent.session import AgentSession, TokenUsage
 from termvisor.model.ids import RuntimeId, SessionId
-from termvisor.store.tables.agent_facts import Turn
+from termvisor.store.tables.agent_facts import FactBatch
 
 
 def session(number: int, pane, agent: str = "toy", **fields) -> AgentSession:
@@ -19,34 +19,40 @@ async def ids(store, **asked) -> list[int]:
 async def test_the_newest_are_listed_oldest_first(store, new_pane):
     one, two = await new_pane("%1"), await new_pane("%2")
     told = [session(1, one, ended_at=150), session(2, two, agent="codex"), session(3, one, ended_at=900)]
-    await store.facts.add(Turn(sessions=told))
+    await store.agent_facts.add(FactBatch(sessions=told))
     assert await store.sessions.list() == told
     assert await ids(store, limit=2) == [2, 3]
     assert await ids(store, pane=one) == [1, 3]
     assert await ids(store, agent="codex") == [2]
     assert await ids(store, since=200) == [2, 3]
-    assert [one.id for one in await store.sessions.open()] == [2]
+    assert [one.id for one in await store.sessions.list_open()] == [2]
 
 
 async def test_one_that_goes_on_is_written_again_as_it_is_now(store, new_pane):
     first = session(1, await new_pane(), external_id="")
-    await store.facts.add(Turn(sessions=[first]))
-    later = replace(first, external_id="abc", model="toy-1", usage=Usage(total=5), ended_at=300, end_reason="error")
-    await store.facts.add(Turn(sessions=[later]))
+    await store.agent_facts.add(FactBatch(sessions=[first]))
+    later = replace(
+        first, external_id="abc", model="toy-1", usage=TokenUsage(total=5), ended_at=300, end_reason="error"
+    )
+    await store.agent_facts.add(FactBatch(sessions=[later]))
     assert await store.sessions.list() == [later]
-    assert await store.sessions.open() == []
+    assert await store.sessions.list_open() == []
 
 
 async def test_what_is_missing_of_one_that_is_over_is_filled_in_and_nothing_else(store, new_pane):
-    over = session(1, await new_pane(), external_id="", usage=Usage(total=5), told=Usage(total=5), ended_at=300)
+    over = session(
+        1, await new_pane(), external_id="", usage=TokenUsage(total=5), told=TokenUsage(total=5), ended_at=300
+    )
     going_on = session(2, await new_pane("%2"))
-    await store.facts.add(Turn(sessions=[over, going_on]))
-    kept = await store.sessions.complete(SessionId(1), "abc", ("toy", "abc"), {"total": 9, "input": 3, "output": -1})
+    await store.agent_facts.add(FactBatch(sessions=[over, going_on]))
+    kept = await store.sessions.fill_missing_fields(
+        SessionId(1), "abc", ("toy", "abc"), {"total": 9, "input": 3, "output": -1}
+    )
     assert kept is not None
     assert (kept.usage.total, kept.usage.input, kept.usage.output) == (5, 3, None)
     assert (kept.external_id, kept.resume) == ("abc", ("toy", "abc"))
-    assert await store.sessions.one(SessionId(1)) == kept
-    again = await store.sessions.complete(SessionId(1), "other", ("x",), {"input": 4})
+    assert await store.sessions.find(SessionId(1)) == kept
+    again = await store.sessions.fill_missing_fields(SessionId(1), "other", ("x",), {"input": 4})
     assert again == kept
-    assert await store.sessions.complete(SessionId(2), "x", (), {"total": 1}) == going_on
-    assert await store.sessions.complete(SessionId(9), "x", (), {}) is None
+    assert await store.sessions.fill_missing_fields(SessionId(2), "x", (), {"total": 1}) == going_on
+    assert await store.sessions.fill_missing_fields(SessionId(9), "x", (), {}) is None

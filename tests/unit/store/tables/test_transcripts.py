@@ -4,13 +4,13 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.transcript_message import Utterance
+from termvisor.model.agent.transcript_message import TranscriptMessage
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import RuntimeId, SessionId
-from termvisor.model.terminal.search_query import Question
+from termvisor.model.terminal.search_query import SearchQuery
 from termvisor.search import search
-from termvisor.store.maintenance.retention import HISTORY, Sweep, sweep
-from termvisor.store.tables.agent_facts import Turn
+from termvisor.store.maintenance.retention import HISTORY_TABLES, DeletionProgress, delete_old_rows
+from termvisor.store.tables.agent_facts import FactBatch
 
 NOW = 1_000_000 * NS
 
@@ -19,18 +19,18 @@ NOW = 1_000_000 * NS
 async def say(store, new_pane):
     pane = await new_pane("%1", session_name="work")
     session = AgentSession(id=SessionId(1), runtime=RuntimeId(1), pane=pane, agent="codex", started_at=NOW)
-    await store.facts.add(Turn(sessions=[session]))
+    await store.agent_facts.add(FactBatch(sessions=[session]))
 
     async def add(text: str, role: str = "user", at: int = NOW, **fields) -> int:
         given = {"pane": pane, "runtime": RuntimeId(1), "agent": "codex", "session": "s", "key": f"{role}:{text}"}
-        return await store.utterances.add([Utterance(role=role, text=text, at=at, **(given | fields))])
+        return await store.transcripts.add([TranscriptMessage(role=role, text=text, at=at, **(given | fields))])
 
     add.pane = pane
     return add
 
 
 async def found(store, text: str, **question) -> list[str]:
-    hits = (await search(store, Question(text=text, **question), NOW)).hits
+    hits = (await search(store, SearchQuery(text=text, **question), NOW)).hits
     return [hit.line.text for hit in hits]
 
 
@@ -42,7 +42,7 @@ async def test_the_same_words_are_kept_once(store, say):
 
 async def test_a_hit_says_who_spoke_and_with_whom(store, say):
     await say("first\nmend the build\nlast")
-    (hit,) = (await search(store, Question(text="build", context=1), NOW)).hits
+    (hit,) = (await search(store, SearchQuery(text="build", context=1), NOW)).hits
     assert (hit.line.text, hit.line.source, hit.role, hit.agent) == ("mend the build", "transcript", "user", "codex")
     assert (hit.before, hit.after, hit.screen) == (("first",), ("last",), None)
 
@@ -73,30 +73,32 @@ async def test_filters_choose_among_what_was_said_and_printed(store, say, write_
 async def test_what_was_said_ages_with_its_words(store, say):
     await say("long ago", at=NOW - 100 * NS)
     await say("just now")
-    aged = next(one for one in HISTORY if one.table == "utterance")
-    await store._db.write(lambda connection: sweep(connection, Sweep(aged, NOW - NS), lambda: False))
+    aged = next(one for one in HISTORY_TABLES if one.table == "utterance")
+    await store._db.write(
+        lambda connection: delete_old_rows(connection, DeletionProgress(aged, NOW - NS), lambda: False)
+    )
     assert (await found(store, "ago"), await found(store, "now")) == ([], ["just now"])
-    assert await store.check(thorough=True) == "ok"
+    assert await store.check_integrity(thorough=True) == "ok"
 
 
 async def test_the_index_can_be_made_anew(store, say):
     await say("mend the \ud800build")
-    assert [table async for table in store.keeping.rebuild_indexes()]
+    assert [table async for table in store.maintenance.rebuild_indexes()]
     assert len(await found(store, "mend")) == 1
 
 
 async def test_the_newest_words_have_a_time(store, say):
-    assert await store.utterances.newest_at(say.pane) == 0
+    assert await store.transcripts.find_newest_time(say.pane) == 0
     await say("one", at=NOW + 5)
-    assert await store.utterances.newest_at(say.pane) == NOW + 5
+    assert await store.transcripts.find_newest_time(say.pane) == NOW + 5
 
 
 async def test_what_is_detected_in_words_is_told_once_with_them(store, say):
-    said = Utterance(
+    said = TranscriptMessage(
         pane=say.pane, runtime=RuntimeId(1), agent="codex", session="s", role="user", key="k", at=NOW, text="deploy"
     )
     found = Detection(at=NOW, type="org.deploy", rule="org.deploy", pane=say.pane, source="transcript")
-    count, events = await store.utterances.add_found([(said, [found])])
+    count, events = await store.transcripts.add_with_detections([(said, [found])])
     assert (count, [event.kind for event in events]) == (1, ["org.deploy"])
-    assert await store.utterances.add_found([(said, [found])]) == (0, [])
-    assert len(await store.detections.unhandled()) == 1
+    assert await store.transcripts.add_with_detections([(said, [found])]) == (0, [])
+    assert len(await store.detections.list_unhandled()) == 1

@@ -6,33 +6,33 @@ from termvisor.errors import Conflict, NeedsApproval, Refused
 from termvisor.model.action.action import AnswerDialog, Notify
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import RuntimeId
-from termvisor.testing.runs import Scene
+from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.answer_permission import WORKFLOW
-from tests.unit.workflows.living import ended, living
+from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
 
 
-def scene_of(state: str = "waiting_approval") -> Scene:
-    scene = Scene(WORKFLOW)
-    scene.sight.change(scene.pane, agent="opencode", runtime=RUNTIME, state=state)
+def scene_of(state: str = "waiting_approval") -> WorkflowScene:
+    scene = WorkflowScene(WORKFLOW)
+    scene.pane_observer.change_pane(scene.pane, agent="opencode", runtime=RUNTIME, state=state)
 
     def after(action) -> None:
         if isinstance(action, AnswerDialog):
-            scene.sight.change(scene.pane, state="running")
+            scene.pane_observer.change_pane(scene.pane, state="running")
 
-    scene.hands.after = after
+    scene.gate.after_action = after
     return scene
 
 
-async def lived(scene: Scene):
-    async with living(scene):
-        scene.find("agent.unanswered", runtime=RUNTIME, agent="opencode", source="signal")
-        return await ended(scene)
+async def lived(scene: WorkflowScene):
+    async with run_engine(scene):
+        scene.add_detection("agent.unanswered", runtime=RUNTIME, agent="opencode", source="signal")
+        return await wait_until_ended(scene)
 
 
-def said(scene: Scene) -> list[str]:
-    return [one.choice for one in scene.hands.done if isinstance(one, AnswerDialog)]
+def said(scene: WorkflowScene) -> list[str]:
+    return [one.choice for one in scene.gate.executed if isinstance(one, AnswerDialog)]
 
 
 async def test_what_is_allowed_is_answered_once_and_the_run_that_asks_asks():
@@ -40,13 +40,13 @@ async def test_what_is_allowed_is_answered_once_and_the_run_that_asks_asks():
     scene.modes.modes["answer_permission"] = "ask"
     run = await lived(scene)
     assert (run.why, said(scene)) == ("allowed, this once; opencode is running", ["allow"])
-    assert scene.hands.terms[0].asks
+    assert scene.gate.received_preconditions[0].asks
 
 
 @pytest.mark.parametrize("error", [Refused("no", details={"why": "denied"}), Refused("the policy says no")])
 async def test_a_clear_no_is_told_to_the_agent(error):
     scene = scene_of()
-    scene.hands.errors = [error]
+    scene.gate.errors = [error]
     run = await lived(scene)
     assert (run.why.startswith("refused"), said(scene)) == (True, ["deny"])
 
@@ -61,38 +61,38 @@ async def test_a_clear_no_is_told_to_the_agent(error):
 )
 async def test_on_any_doubt_the_dialog_stands_and_the_person_is_told(error):
     scene = scene_of()
-    scene.hands.errors = [error]
+    scene.gate.errors = [error]
     run = await lived(scene)
     assert (said(scene), "nothing was answered" in run.why) == ([], True)
-    assert isinstance(scene.hands.done[0], Notify)
+    assert isinstance(scene.gate.executed[0], Notify)
 
 
 async def test_an_agent_that_waits_no_longer_is_left_alone():
     scene = scene_of("running")
     run = await lived(scene)
-    assert (run.status, scene.hands.done) == ("cancelled", [])
+    assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
 async def test_a_no_that_comes_too_late_presses_nothing():
     scene = scene_of()
-    real = scene.hands.do
+    real = scene.gate.run
 
     async def do(action, actor, terms):
-        scene.sight.change(scene.pane, state="running")
+        scene.pane_observer.change_pane(scene.pane, state="running")
         return await real(action, actor, terms)
 
-    scene.hands.do, scene.hands.errors = do, [Refused("no", details={"why": "denied"})]
+    scene.gate.run, scene.gate.errors = do, [Refused("no", details={"why": "denied"})]
     run = await lived(scene)
-    assert (run.why, scene.hands.done) == ("it was answered at the pane", [])
+    assert (run.why, scene.gate.executed) == ("it was answered at the pane", [])
 
 
 @pytest.mark.parametrize("errors", [[], [Refused("no", details={"why": "denied"})]])
 async def test_a_key_of_which_nobody_knows_whether_it_was_pressed_is_no_answer(errors):
     scene = scene_of()
-    scene.hands.errors, scene.hands.outcome = errors, Outcome(status="unknown", why="interrupted")
+    scene.gate.errors, scene.gate.outcome = errors, Outcome(status="unknown", why="interrupted")
     run = await lived(scene)
     assert (run.status, len(said(scene))) == ("failed", 1)
     assert "not known whether it was taken" in run.why
-    told = scene.hands.done[-1]
+    told = scene.gate.executed[-1]
     assert isinstance(told, Notify)
     assert told.text.startswith("Perhaps it is answered")

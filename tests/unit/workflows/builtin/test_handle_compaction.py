@@ -5,55 +5,57 @@ import pytest
 from termvisor.errors import Conflict, NotFound
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import RuntimeId
-from termvisor.testing.runs import Scene
-from termvisor.workflows.builtin.handle_compaction import PROMPTS, WORKFLOW
-from termvisor.workflows.calls import Preferred
-from tests.unit.workflows.living import ended, living
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.builtin.handle_compaction import REFRESH_PROMPTS, WORKFLOW
+from termvisor.workflows.calls import PreferenceValues
+from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
 ROW = "  ⎿  Compacted (ctrl+o to see full summary)"
 
 
-def scene_of(agent: str = "claude_code", **facts) -> Scene:
-    scene = Scene(WORKFLOW)
+def scene_of(agent: str = "claude_code", **facts) -> WorkflowScene:
+    scene = WorkflowScene(WORKFLOW)
     known = {"agent": agent, "runtime": RUNTIME, "state": "idle", "screen": (ROW,)}
-    scene.sight.change(scene.pane, **known | facts)
-    scene.hands.after = lambda _: scene.sight.change(scene.pane, state="running", state_at=scene.clock.now())
+    scene.pane_observer.change_pane(scene.pane, **known | facts)
+    scene.gate.after_action = lambda _: scene.pane_observer.change_pane(
+        scene.pane, state="running", state_at=scene.clock.now()
+    )
     return scene
 
 
-async def lived(scene: Scene, **more):
-    async with living(scene):
-        agent = scene.sight.seen[scene.pane].agent
-        scene.find(**{"context": ROW, "runtime": RUNTIME, "agent": agent, "source": "screen"} | more)
-        return await ended(scene)
+async def lived(scene: WorkflowScene, **more):
+    async with run_engine(scene):
+        agent = scene.pane_observer.observations[scene.pane].agent
+        scene.add_detection(**{"context": ROW, "runtime": RUNTIME, "agent": agent, "source": "screen"} | more)
+        return await wait_until_ended(scene)
 
 
-def sent(scene: Scene) -> list[str]:
-    return [action.text for action in scene.hands.done]
+def sent(scene: WorkflowScene) -> list[str]:
+    return [action.text for action in scene.gate.executed]
 
 
-@pytest.mark.parametrize("agent", PROMPTS)
+@pytest.mark.parametrize("agent", REFRESH_PROMPTS)
 async def test_each_agent_hears_its_own_words_once_and_the_event_is_handled(agent):
     scene = scene_of(agent)
     run = await lived(scene)
     assert (run.status, run.why) == ("completed", "the prompt was sent and taken up (running)")
-    assert sent(scene) == [PROMPTS[agent]]
-    assert scene.detected.handled[1].by == "workflow:handle_compaction"
+    assert sent(scene) == [REFRESH_PROMPTS[agent]]
+    assert scene.detections.handling_by_event[1].by == "workflow:handle_compaction"
 
 
 async def test_the_settings_or_the_project_have_other_words():
     scene = scene_of()
-    scene.preferences.told = Preferred(values={"compaction_prompt": "Read NOTES.md."})
+    scene.preferences.stored_preferences = PreferenceValues(values={"compaction_prompt": "Read NOTES.md."})
     assert (await lived(scene)).status == "completed"
     assert sent(scene) == ["Read NOTES.md."]
 
 
 async def test_what_is_wrong_with_the_projects_words_is_noted():
     scene = scene_of()
-    scene.preferences.told = Preferred(trouble=".termvisor.toml: too large")
+    scene.preferences.stored_preferences = PreferenceValues(trouble=".termvisor.toml: too large")
     await lived(scene)
-    notes = [step.given for step in scene.runs.journal[1].values() if step.kind == "note"]
+    notes = [step.given for step in scene.runs.steps_by_run[1].values() if step.kind == "note"]
     assert "too large" in notes[0]
 
 
@@ -64,7 +66,7 @@ async def test_an_agents_own_word_that_it_has_compacted_is_enough():
 
 async def test_one_that_works_on_takes_the_prompt_into_its_queue():
     scene = scene_of(state="running")
-    scene.sight.change(scene.pane, compacting=False)
+    scene.pane_observer.change_pane(scene.pane, compacting=False)
     run = await lived(scene)
     assert run.why == "the prompt was sent; the agent takes it with its work"
 
@@ -80,17 +82,17 @@ async def test_one_that_works_on_takes_the_prompt_into_its_queue():
 )
 async def test_it_steps_back(facts, why):
     scene = scene_of()
-    async with living(scene):
-        scene.find(context=ROW, agent="claude_code", source="screen")
-        scene.sight.change(scene.pane, **facts)
-        run = await ended(scene)
+    async with run_engine(scene):
+        scene.add_detection(context=ROW, agent="claude_code", source="screen")
+        scene.pane_observer.change_pane(scene.pane, **facts)
+        run = await wait_until_ended(scene)
     assert (run.status, run.why, sent(scene)) == ("cancelled", why, [])
-    assert not scene.detected.handled
+    assert not scene.detections.handling_by_event
 
 
 async def test_for_a_person_who_types_there_it_steps_back_at_once():
     scene = scene_of()
-    scene.hands.errors = [Conflict("somebody typed there", details={"why": "human_typing"})]
+    scene.gate.errors = [Conflict("somebody typed there", details={"why": "human_typing"})]
     run = await lived(scene)
     assert (run.status, run.why) == ("cancelled", "a person has the pane: somebody typed there")
     assert sent(scene) == []
@@ -98,19 +100,19 @@ async def test_for_a_person_who_types_there_it_steps_back_at_once():
 
 async def test_a_pane_that_is_gone_ends_it():
     scene = scene_of()
-    scene.hands.errors = [NotFound("pane 1 no longer exists")]
+    scene.gate.errors = [NotFound("pane 1 no longer exists")]
     assert ((await lived(scene)).status, sent(scene)) == ("cancelled", [])
 
 
 async def test_a_text_that_may_have_arrived_is_not_sent_again():
     scene = scene_of()
-    scene.hands.outcome = Outcome(status="unknown", why="not_confirmed")
+    scene.gate.outcome = Outcome(status="unknown", why="not_confirmed")
     run = await lived(scene)
     assert (run.status, len(sent(scene))) == ("failed", 1)
 
 
 async def test_a_prompt_that_is_not_taken_up_is_told():
     scene = scene_of()
-    scene.hands.after = lambda _: None
+    scene.gate.after_action = lambda _: None
     run = await lived(scene)
     assert (run.status, run.why) == ("failed", "the prompt was sent, and the agent was not seen to take it up")

@@ -5,13 +5,13 @@ from msgspec.structs import replace
 
 from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SessionId
-from termvisor.testing.runs import Scene
-from termvisor.workflows.builtin.handle_session_end import WORKFLOW, counts, ending
-from termvisor.workflows.calls import Conversation
-from tests.unit.workflows.living import ended, living, pass_time
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.builtin.handle_session_end import WORKFLOW, parse_token_counts, render_ending
+from termvisor.workflows.calls import SessionRecord
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
-OVER = Conversation(
+OVER = SessionRecord(
     id=SessionId(12),
     agent="codex",
     runtime=RUNTIME,
@@ -23,55 +23,55 @@ OVER = Conversation(
 TOLD = {"total": "100,117", "input": "90,506", "cached": "3,008,512", "output": "9,611", "reasoning": "7,168"}
 
 
-def scene_of(*known: Conversation) -> Scene:
-    scene = Scene(WORKFLOW)
-    scene.conversations.known = list(known)
+def scene_of(*known: SessionRecord) -> WorkflowScene:
+    scene = WorkflowScene(WORKFLOW)
+    scene.sessions.stored_sessions = list(known)
     return scene
 
 
-async def lived(scene: Scene, **more):
-    async with living(scene):
-        scene.find("session.summary", **{"runtime": RUNTIME, "agent": "codex", "captures": TOLD} | more)
-        return await ended(scene)
+async def lived(scene: WorkflowScene, **more):
+    async with run_engine(scene):
+        scene.add_detection("session.summary", **{"runtime": RUNTIME, "agent": "codex", "captures": TOLD} | more)
+        return await wait_until_ended(scene)
 
 
 async def test_the_tokens_that_were_printed_are_kept_and_the_way_back_is_said():
     scene = scene_of(OVER)
     run = await lived(scene)
     assert run.why == "session 12 of codex is over (completed): 100,117 tokens; `visor revive 12` takes it up again"
-    assert scene.conversations.known[0].tokens["cached"] == 3_008_512
-    assert scene.hands.done == []
-    assert scene.detected.handled[1].by == "workflow:handle_session_end"
+    assert scene.sessions.stored_sessions[0].tokens["cached"] == 3_008_512
+    assert scene.gate.executed == []
+    assert scene.detections.handling_by_event[1].by == "workflow:handle_session_end"
 
 
 async def test_one_that_takes_its_time_to_end_is_waited_for():
     scene = scene_of(replace(OVER, is_over=False))
-    async with living(scene):
-        scene.find("session.summary", runtime=RUNTIME, agent="codex", captures=TOLD)
-        await pass_time(scene, 1.0, 5)
-        scene.conversations.known = [OVER]
-        run = await ended(scene)
+    async with run_engine(scene):
+        scene.add_detection("session.summary", runtime=RUNTIME, agent="codex", captures=TOLD)
+        await advance_time(scene, 1.0, 5)
+        scene.sessions.stored_sessions = [OVER]
+        run = await wait_until_ended(scene)
     assert run.why.startswith("session 12 of codex is over (completed): 100,117 tokens")
 
 
 async def test_the_resume_hint_names_a_session_that_told_no_name():
     scene = scene_of(replace(OVER, session="", resume=()))
-    async with living(scene):
-        scene.find("session.summary", runtime=RUNTIME, captures=TOLD)
-        await pass_time(scene)
-        scene.find("session.resume_hint", runtime=RUNTIME, captures={"session_id": "0196"})
-        await ended(scene)
-    assert scene.conversations.known[0].session == "0196"
+    async with run_engine(scene):
+        scene.add_detection("session.summary", runtime=RUNTIME, captures=TOLD)
+        await advance_time(scene)
+        scene.add_detection("session.resume_hint", runtime=RUNTIME, captures={"session_id": "0196"})
+        await wait_until_ended(scene)
+    assert scene.sessions.stored_sessions[0].session == "0196"
 
 
 async def test_it_goes_on_without_its_pane():
     scene = scene_of(OVER)
-    async with living(scene):
-        scene.find("session.summary", runtime=RUNTIME, captures=TOLD)
-        await pass_time(scene)
-        scene.world.end(scene.pane)
+    async with run_engine(scene):
+        scene.add_detection("session.summary", runtime=RUNTIME, captures=TOLD)
+        await advance_time(scene)
+        scene.services.remove_pane(scene.pane)
         scene.events.publish(Event(at=0, kind="pane_gone", pane=scene.pane))
-        run = await ended(scene)
+        run = await wait_until_ended(scene)
     assert run.status == "completed"
 
 
@@ -95,9 +95,9 @@ async def test_there_may_be_nothing_to_keep(known, status, why):
 
 
 def test_only_whole_numbers_are_counts():
-    assert counts({"total": "1,2", "input": "many", "output": "-3", "cached": "9" * 40}) == {"total": 12}
+    assert parse_token_counts({"total": "1,2", "input": "many", "output": "-3", "cached": "9" * 40}) == {"total": 12}
 
 
 def test_what_was_not_told_is_not_made_up():
     bare = replace(OVER, resume=(), end_reason="", cost=0.5)
-    assert ending(bare) == "session 12 of codex is over: tokens unknown, $0.50; nothing takes it up again"
+    assert render_ending(bare) == "session 12 of codex is over: tokens unknown, $0.50; nothing takes it up again"

@@ -7,10 +7,10 @@ from termvisor.errors import Conflict, NeedsApproval
 from termvisor.model.action.action import AnswerDialog, SendText
 from termvisor.model.ids import RuntimeId
 from termvisor.model.workflow.run import Run, RunId
-from termvisor.testing.runs import Scene
-from termvisor.testing.world import settled
-from termvisor.workflows.builtin.handle_usage_limits import BY_ITSELF, WORKFLOW
-from tests.unit.workflows.living import ended, living, pass_time
+from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.builtin.handle_usage_limits import AUTO_CONTINUE_TEXT, WORKFLOW
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
 HOUR = 3600
@@ -20,51 +20,51 @@ class Desk:
     """An agent that has reached its limit, which ends in an hour."""
 
     def __init__(self, agent: str = "codex", **facts):
-        self.scene = Scene(WORKFLOW)
+        self.scene = WorkflowScene(WORKFLOW)
         self.ends_at = self.scene.clock.now() + HOUR * NS + 7 * NS
         known = {"agent": agent, "runtime": RUNTIME, "state": "error", "usage_limited": True, "session": "abc"}
         known |= {"resets_at": self.ends_at, "resume": ("codex", "resume", "abc"), "cwd": "/work"}
         self.now(**known | facts)
-        self.scene.hands.after = lambda _: self.now(state="running", usage_limited=False, resets_at=None)
+        self.scene.gate.after_action = lambda _: self.now(state="running", usage_limited=False, resets_at=None)
 
     def now(self, **facts) -> None:
         if "state" in facts:
             facts["state_at"] = self.scene.clock.now()
-        self.scene.sight.change(self.scene.pane, **facts)
+        self.scene.pane_observer.change_pane(self.scene.pane, **facts)
 
     def find(self, **more) -> None:
-        agent = self.scene.sight.seen[self.scene.pane].agent
+        agent = self.scene.pane_observer.observations[self.scene.pane].agent
         known = {"type_": "usage.reached", "rule": "signal.usage_limited", "source": "signal", "severity": "error"}
-        self.scene.find(**known | {"agent": agent, "runtime": RUNTIME} | more)
+        self.scene.add_detection(**known | {"agent": agent, "runtime": RUNTIME} | more)
 
     @property
     def run(self) -> Run:
-        return self.scene.runs.kept[RunId(1)]
+        return self.scene.runs.stored_runs[RunId(1)]
 
     @property
     def done(self) -> list[str]:
         """What was typed or chosen."""
-        return [one.text if isinstance(one, SendText) else one.choice for one in self.scene.hands.done]
+        return [one.text if isinstance(one, SendText) else one.choice for one in self.scene.gate.executed]
 
     async def until(self, status: str) -> Run:
         for _ in range(60):
-            await settled()
+            await let_tasks_run()
             if self.run.status == status:
                 return self.run
-            await pass_time(self.scene, 1.0)
+            await advance_time(self.scene, 1.0)
         raise AssertionError(self.run)
 
     async def end_of_limit(self) -> None:
         """The wall clock comes to the end, in naps as they are taken."""
-        await pass_time(self.scene, 30.0, HOUR // 30 + 2)
+        await advance_time(self.scene, 30.0, HOUR // 30 + 2)
 
 
 async def test_it_pauses_with_a_plan_at_once_and_goes_on_once_at_the_end():
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         began = desk.scene.clock.now()
         desk.find()
-        await pass_time(desk.scene, 0.0, 3)
+        await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.due_at) == ("paused", desk.ends_at + 5 * NS)
         assert desk.scene.clock.now() == began
         for part in (
@@ -75,11 +75,11 @@ async def test_it_pauses_with_a_plan_at_once_and_goes_on_once_at_the_end():
             "visor workflow cancel 1",
         ):
             assert part in desk.run.plan
-        assert desk.scene.detected.handled[1].action == "paused, as planned"
-        await pass_time(desk.scene, 30.0, 100)
+        assert desk.scene.detections.handling_by_event[1].action == "paused, as planned"
+        await advance_time(desk.scene, 30.0, 100)
         assert desk.done == []
         await desk.end_of_limit()
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, run.why) == ("completed", "the limit is over and the agent works again")
     assert desk.done == ["proceed."]
 
@@ -89,7 +89,7 @@ async def test_where_only_the_minute_is_told_it_waits_for_the_minute_to_pass():
     minute = 60 * NS
     even = desk.ends_at // minute * minute
     desk.now(resets_at=even)
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         assert (await desk.until("paused")).due_at == even + minute
 
@@ -99,28 +99,28 @@ async def test_a_minute_that_has_begun_is_not_past():
     minute = desk.scene.clock.now() // (60 * NS) * 60 * NS
     desk.now(resets_at=minute)
     await desk.scene.clock.advance(20.0)
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         assert (await desk.until("paused")).due_at == minute + 60 * NS
 
 
 async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for():
     desk = Desk(state="running")
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
-        await pass_time(desk.scene, 1.0)
+        await advance_time(desk.scene, 1.0)
         assert (desk.run.status, desk.run.plan) == ("running", "")
         desk.now(state="error")
-        await pass_time(desk.scene, 0.0, 3)
+        await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.due_at) == ("paused", desk.ends_at + 5 * NS)
         assert desk.done == []
 
 
 async def test_an_agent_that_finishes_what_it_has_at_hand_is_looked_for_again():
     desk = Desk(state="running")
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
-        await pass_time(desk.scene, 1.0, 50)
+        await advance_time(desk.scene, 1.0, 50)
         assert (desk.run.status, desk.run.why) == ("waiting", "it waits for a time")
         desk.now(state="error")
         run = await desk.until("paused")
@@ -129,32 +129,32 @@ async def test_an_agent_that_finishes_what_it_has_at_hand_is_looked_for_again():
 
 async def test_an_agent_that_works_on_in_spite_of_its_limit_is_left_alone():
     desk = Desk(state="running")
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
-        await pass_time(desk.scene, 1.0, 800)
-        run = await ended(desk.scene)
+        await advance_time(desk.scene, 1.0, 800)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, run.why, desk.done) == ("cancelled", "the agent works on", [])
 
 
 async def test_what_the_text_says_counts_where_the_agent_says_nothing():
     desk = Desk(resets_at=None, usage_limited=False, screen=("■ You’ve hit your usage limit.",))
     row = {"rule": "codex.usage.reached", "source": "stream", "context": "■ You’ve hit your usage limit."}
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find(evidence={"resets_at": desk.ends_at}, captures={"try_again_at": "8:09 AM"}, **row)
         assert (await desk.until("paused")).due_at == desk.ends_at + 5 * NS
 
 
 async def test_an_agent_of_which_nothing_is_heard_yet_is_waited_for():
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         desk.now(state="unknown", usage_limited=False, resets_at=None)
-        await pass_time(desk.scene, 30.0, HOUR // 30)
-        await pass_time(desk.scene, 1.0, 20)
+        await advance_time(desk.scene, 30.0, HOUR // 30)
+        await advance_time(desk.scene, 1.0, 20)
         assert (desk.run.status, desk.done) == ("running", [])
         desk.now(state="idle")
-        await pass_time(desk.scene, 1.0, 3)
+        await advance_time(desk.scene, 1.0, 3)
         assert desk.done == ["proceed."]
 
 
@@ -162,11 +162,11 @@ async def test_an_agent_of_which_nothing_is_heard_yet_is_waited_for():
 async def test_where_the_end_is_past_already_it_goes_on_at_once_if_it_may(auto_resume):
     desk = Desk()
     desk.now(resets_at=desk.scene.clock.now() - 10 * 60 * NS)
-    desk.scene.preferences.set(auto_resume=auto_resume)
-    async with living(desk.scene):
+    desk.scene.preferences.set_values(auto_resume=auto_resume)
+    async with run_engine(desk.scene):
         began = desk.scene.clock.now()
         desk.find()
-        await pass_time(desk.scene, 0.0, 5)
+        await advance_time(desk.scene, 0.0, 5)
         assert desk.scene.clock.now() == began
         assert desk.done == (["proceed."] if auto_resume else [])
         if not auto_resume:
@@ -177,21 +177,21 @@ async def test_where_the_end_is_past_already_it_goes_on_at_once_if_it_may(auto_r
 async def test_an_end_that_is_past_does_not_have_it_go_on_in_a_pane_that_a_person_took():
     desk = Desk(state="waiting_approval")
     desk.now(resets_at=desk.scene.clock.now() - 10 * 60 * NS)
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, desk.done) == ("cancelled", [])
 
 
 @pytest.mark.parametrize("ends_at", [None, 1])
 async def test_without_an_end_or_with_one_of_another_day_a_person_decides(ends_at):
     desk = Desk(resets_at=ends_at)
-    async with living(desk.scene) as engine:
+    async with run_engine(desk.scene) as engine:
         desk.find()
         run = await desk.until("paused")
         assert run.due_at is None and "before a person says so" in run.plan
         await engine.resume(run.id, "human:1")
-        assert (await ended(desk.scene)).status == "completed"
+        assert (await wait_until_ended(desk.scene)).status == "completed"
     assert desk.done == ["proceed."]
 
 
@@ -205,11 +205,11 @@ async def test_without_an_end_or_with_one_of_another_day_a_person_decides(ends_a
 )
 async def test_when_somebody_goes_on_meanwhile_it_steps_back_at_once(facts, why):
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         desk.now(**facts)
-        await pass_time(desk.scene, 0.0, 3)
+        await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.why, desk.done) == ("cancelled", why, [])
 
 
@@ -219,12 +219,12 @@ async def test_when_somebody_goes_on_meanwhile_it_steps_back_at_once(facts, why)
 )
 async def test_a_pane_that_is_not_as_it_was_left_is_not_touched(facts, part):
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         desk.now(**facts)
         await desk.end_of_limit()
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, desk.done) == ("cancelled", [])
     assert part in run.why
 
@@ -232,39 +232,39 @@ async def test_a_pane_that_is_not_as_it_was_left_is_not_touched(facts, part):
 @pytest.mark.parametrize("why", ["human_typing", "composer_not_empty"])
 async def test_for_a_person_who_types_there_it_steps_back(why):
     desk = Desk()
-    desk.scene.hands.errors = [Conflict("somebody types", details={"why": why})]
-    async with living(desk.scene):
+    desk.scene.gate.errors = [Conflict("somebody types", details={"why": why})]
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         await desk.end_of_limit()
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, run.why, desk.done) == ("cancelled", "a person has the pane: somebody types", [])
 
 
 async def test_it_is_switched_off_in_the_middle_of_a_pause():
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         desk.scene.modes.modes["handle_usage_limits"] = "off"
-        desk.scene.detected.bus.publish("config_reloaded")
-        await pass_time(desk.scene, 0.0, 3)
+        desk.scene.detections.bus.publish("config_reloaded")
+        await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.why) == ("cancelled", "handle_usage_limits is switched off")
 
 
 async def test_pause_on_limit_is_honoured_before_and_in_the_middle():
     desk = Desk()
-    desk.scene.preferences.set(pause_on_limit=False)
-    async with living(desk.scene):
+    desk.scene.preferences.set_values(pause_on_limit=False)
+    async with run_engine(desk.scene):
         desk.find()
-        assert (await ended(desk.scene)).why == "pause_on_limit is off"
+        assert (await wait_until_ended(desk.scene)).why == "pause_on_limit is off"
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
-        desk.scene.preferences.set(pause_on_limit=False)
-        desk.scene.detected.bus.publish("config_reloaded")
-        await pass_time(desk.scene, 0.0, 3)
+        desk.scene.preferences.set_values(pause_on_limit=False)
+        desk.scene.detections.bus.publish("config_reloaded")
+        await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.why) == (
             "cancelled",
             "the pane is not as it was left: pause_on_limit is off",
@@ -273,38 +273,38 @@ async def test_pause_on_limit_is_honoured_before_and_in_the_middle():
 
 async def test_without_auto_resume_it_waits_for_a_person_also_when_that_is_said_later():
     desk = Desk()
-    async with living(desk.scene) as engine:
+    async with run_engine(desk.scene) as engine:
         desk.find()
         await desk.until("paused")
-        desk.scene.preferences.set(auto_resume=False)
+        desk.scene.preferences.set_values(auto_resume=False)
         await desk.end_of_limit()
         run = await desk.until("paused")
         assert run.due_at is None and run.plan.startswith("Trouble: auto_resume is off")
         assert desk.done == []
         desk.now(usage_limited=False, resets_at=None)
         await engine.resume(run.id, "human:1")
-        assert (await ended(desk.scene)).status == "completed"
+        assert (await wait_until_ended(desk.scene)).status == "completed"
     assert desk.done == ["proceed."]
 
 
 async def test_an_agent_that_goes_on_by_itself_is_not_driven():
-    desk = Desk("claude_code", screen=(f"● Usage limit reached · {BY_ITSELF} 10:54pm · esc to cancel",))
-    async with living(desk.scene):
+    desk = Desk("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm · esc to cancel",))
+    async with run_engine(desk.scene):
         desk.find()
         assert "goes on by itself" in (await desk.until("paused")).plan
-        await pass_time(desk.scene, 30.0, HOUR // 30)
+        await advance_time(desk.scene, 30.0, HOUR // 30)
         desk.now(state="running", usage_limited=False, resets_at=None)
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, run.why) == ("completed", "the limit is over and the agent went on by itself")
     assert desk.done == []
 
 
 async def test_one_that_said_so_and_does_not_is_left_to_a_person():
-    desk = Desk("claude_code", screen=(f"● Usage limit reached · {BY_ITSELF} 10:54pm",))
-    async with living(desk.scene):
+    desk = Desk("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm",))
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
-        await pass_time(desk.scene, 30.0, HOUR // 30 + 10)
+        await advance_time(desk.scene, 30.0, HOUR // 30 + 10)
         run = await desk.until("paused")
     assert run.plan.startswith("Trouble: the agent said that it goes on by itself, and did not")
     assert (run.due_at, desk.done) == (None, [])
@@ -312,20 +312,20 @@ async def test_one_that_said_so_and_does_not_is_left_to_a_person():
 
 async def test_a_refusal_is_shown_and_never_answered_by_itself():
     desk = Desk()
-    desk.scene.hands.after = lambda _: desk.now(state="error", usage_limited=True, resets_at=None)
-    async with living(desk.scene):
+    desk.scene.gate.after_action = lambda _: desk.now(state="error", usage_limited=True, resets_at=None)
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         await desk.end_of_limit()
         run = await desk.until("paused")
         assert run.plan.startswith("Trouble: the agent was told to go on and was refused again")
-        await pass_time(desk.scene, 30.0, 300)
+        await advance_time(desk.scene, 30.0, 300)
     assert (run.due_at, desk.done) == (None, ["proceed."])
 
 
 async def test_a_limit_that_was_moved_is_waited_for():
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         later = desk.ends_at + 2 * HOUR * NS
@@ -337,8 +337,8 @@ async def test_a_limit_that_was_moved_is_waited_for():
 
 async def test_a_question_that_nobody_answers_leaves_the_plan_to_a_person():
     desk = Desk()
-    desk.scene.hands.errors = [NeedsApproval("question 3 expired", details={"question": 3})]
-    async with living(desk.scene):
+    desk.scene.gate.errors = [NeedsApproval("question 3 expired", details={"question": 3})]
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         await desk.end_of_limit()
@@ -362,12 +362,12 @@ async def test_an_agents_own_dialog_about_the_limit_is_left_first(agent, choice,
         is_over = agent == "gemini" or not isinstance(action, AnswerDialog)
         desk.now(screen=(), **({"state": "running", "usage_limited": False} if is_over else {}))
 
-    desk.scene.hands.after = after
-    async with living(desk.scene):
+    desk.scene.gate.after_action = after
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
         await desk.end_of_limit()
-        assert (await ended(desk.scene)).status == "completed"
+        assert (await wait_until_ended(desk.scene)).status == "completed"
     assert desk.done == done
 
 
@@ -380,12 +380,12 @@ async def test_an_agent_that_has_left_is_taken_up_again_at_the_prompt():
         state = "idle" if action.text.startswith("codex") else "running"
         desk.now(agent="codex", runtime=RuntimeId(9), state=state, screen=())
 
-    desk.scene.hands.after = after
-    async with living(desk.scene):
+    desk.scene.gate.after_action = after
+    async with run_engine(desk.scene):
         desk.find(agent="codex", evidence={"resets_at": desk.ends_at}, **row)
         await desk.until("paused")
         await desk.end_of_limit()
-        assert (await ended(desk.scene)).status == "completed"
+        assert (await wait_until_ended(desk.scene)).status == "completed"
     assert desk.done == ["codex resume abc", "proceed."]
 
 
@@ -399,18 +399,18 @@ async def test_an_agent_that_has_left_is_taken_up_again_at_the_prompt():
 async def test_a_limit_that_is_over_when_the_run_has_its_turn_is_nothing(facts, why):
     desk = Desk()
     desk.now(**facts)
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, run.why, desk.done) == ("cancelled", why, [])
 
 
 async def test_it_goes_on_after_the_daemon_was_killed_in_the_pause():
     desk = Desk()
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         await desk.end_of_limit()
-        assert (await ended(desk.scene)).status == "completed"
+        assert (await wait_until_ended(desk.scene)).status == "completed"
     assert desk.done == ["proceed."]

@@ -5,27 +5,29 @@ import pytest
 from termvisor.errors import Conflict, Refused
 from termvisor.model.action.action import QuitAgent, SendText
 from termvisor.model.ids import RuntimeId
-from termvisor.workflows.account_failover import Selected
+from termvisor.workflows.account_failover import AccountSelection
 from tests.unit.workflows.builtin.test_handle_usage_limits import Desk
-from tests.unit.workflows.living import ended, living, pass_time
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
-WORK = Selected(account="openai/work", prefix=("visor", "accounts", "exec", "openai/work", "--"), shares_sessions=True)
+WORK = AccountSelection(
+    account="openai/work", prefix=("visor", "accounts", "exec", "openai/work", "--"), shares_sessions=True
+)
 
 
 class Accounts:
-    def __init__(self, selected: Selected):
+    def __init__(self, selected: AccountSelection):
         self.selected, self.asked = selected, 0
 
-    async def select(self, pane, agent, service) -> Selected:
+    async def select(self, pane, agent, service) -> AccountSelection:
         self.asked += 1
         return self.selected
 
 
-def desk_with(selected: Selected) -> tuple[Desk, Accounts]:
+def desk_with(selected: AccountSelection) -> tuple[Desk, Accounts]:
     desk, accounts = Desk(), Accounts(selected)
     desk.scene.failover = accounts
-    desk.scene.preferences.set(failover_profile="work")
-    desk.scene.hands.after = lambda action: after(desk, action)
+    desk.scene.preferences.set_values(failover_profile="work")
+    desk.scene.gate.after_action = lambda action: after(desk, action)
     return desk, accounts
 
 
@@ -39,12 +41,12 @@ def after(desk: Desk, action) -> None:
 
 async def test_the_agent_leaves_and_comes_back_under_the_other_account():
     desk, accounts = desk_with(WORK)
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
-        run = await ended(desk.scene)
+        run = await wait_until_ended(desk.scene)
     assert (run.status, run.why) == ("completed", "the agent works again, as openai/work")
-    assert isinstance(desk.scene.hands.done[0], QuitAgent)
-    texts = [one.text for one in desk.scene.hands.done[1:]]
+    assert isinstance(desk.scene.gate.executed[0], QuitAgent)
+    texts = [one.text for one in desk.scene.gate.executed[1:]]
     assert texts == ["visor accounts exec openai/work -- codex resume abc", "proceed."]
     assert accounts.asked == 1
 
@@ -52,33 +54,33 @@ async def test_the_agent_leaves_and_comes_back_under_the_other_account():
 @pytest.mark.parametrize(
     ("selected", "words"),
     [
-        (Selected(why="all are used up"), "no other account: all are used up"),
-        (Selected(account="openai/work"), "openai/work does not know this conversation"),
+        (AccountSelection(why="all are used up"), "no other account: all are used up"),
+        (AccountSelection(account="openai/work"), "openai/work does not know this conversation"),
     ],
 )
 async def test_without_an_account_that_fits_it_pauses_as_ever(selected, words):
     desk, _ = desk_with(selected)
-    async with living(desk.scene):
+    async with run_engine(desk.scene):
         desk.find()
         run = await desk.until("paused")
     assert run.plan.startswith(f"Trouble: {words}")
-    assert run.due_at is not None and desk.scene.hands.done == []
+    assert run.due_at is not None and desk.scene.gate.executed == []
 
 
 async def test_an_agent_that_cannot_be_asked_to_leave_stays():
     desk, _ = desk_with(WORK)
-    desk.scene.hands.errors = [Conflict("its screen does not show that it rests", details={"why": "at_work"})]
-    async with living(desk.scene):
+    desk.scene.gate.errors = [Conflict("its screen does not show that it rests", details={"why": "at_work"})]
+    async with run_engine(desk.scene):
         desk.find()
         run = await desk.until("paused")
     assert "not asked to leave" in run.plan
-    assert desk.scene.hands.done == []
+    assert desk.scene.gate.executed == []
 
 
 async def test_nobody_is_asked_for_an_account_where_none_is_set():
     desk, accounts = desk_with(WORK)
-    desk.scene.preferences.set(failover_profile="")
-    async with living(desk.scene):
+    desk.scene.preferences.set_values(failover_profile="")
+    async with run_engine(desk.scene):
         desk.find()
         await desk.until("paused")
     assert accounts.asked == 0
@@ -91,26 +93,26 @@ async def test_an_account_that_does_not_start_is_told_and_the_run_pauses():
         if not isinstance(action, SendText):
             after(desk, action)
 
-    desk.scene.hands.after = fails
-    async with living(desk.scene):
+    desk.scene.gate.after_action = fails
+    async with run_engine(desk.scene):
         desk.find()
-        await pass_time(desk.scene, 1.0, 8)
+        await advance_time(desk.scene, 1.0, 8)
         run = await desk.until("paused")
     assert run.plan.startswith("Trouble: it was started as openai/work: it ended at once; the pane shows what it said")
-    assert [one.text for one in desk.scene.hands.done[1:]] == ["visor accounts exec openai/work -- codex resume abc"]
+    assert [one.text for one in desk.scene.gate.executed[1:]] == ["visor accounts exec openai/work -- codex resume abc"]
 
 
 async def test_a_start_that_nobody_allows_leaves_a_plan():
     desk, _ = desk_with(WORK)
-    real = desk.scene.hands.do
+    real = desk.scene.gate.run
 
     async def do(action, actor, terms):
         if isinstance(action, SendText):
             raise Refused("no", details={"why": "denied"})
         return await real(action, actor, terms)
 
-    desk.scene.hands.do = do
-    async with living(desk.scene):
+    desk.scene.gate.run = do
+    async with run_engine(desk.scene):
         desk.find()
         run = await desk.until("paused")
     assert run.plan.startswith("Trouble: it was not started as openai/work: no")

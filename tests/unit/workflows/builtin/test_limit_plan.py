@@ -3,15 +3,15 @@
 import pytest
 
 from termvisor.clock import NS
-from termvisor.workflows.builtin.limit_plan import Situation, plan, span
+from termvisor.workflows.builtin.limit_plan import LimitSituation, format_duration, render_plan
 
 NOON = 1_767_268_800 * NS
 KNOWN = {"run": 7, "agent": "codex", "now": NOON}
 
 
 def test_a_plan_is_four_lines_that_a_person_can_act_on():
-    told = plan(
-        Situation(
+    told = render_plan(
+        LimitSituation(
             **KNOWN,
             session="abc",
             command="codex resume abc",
@@ -41,7 +41,7 @@ def test_a_plan_is_four_lines_that_a_person_can_act_on():
     ],
 )
 def test_what_is_not_known_or_not_done_is_said(facts, part):
-    assert part in plan(Situation(**KNOWN, **facts))
+    assert part in render_plan(LimitSituation(**KNOWN, **facts))
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_what_is_not_known_or_not_done_is_said(facts, part):
     [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (3607, "1 h"), (200_000, "2 d 7 h"), (-5, "0 s")],
 )
 def test_a_span_has_its_two_largest_parts(seconds, words):
-    assert span(seconds * NS) == words
+    assert format_duration(seconds * NS) == words

@@ -7,13 +7,13 @@ from termvisor.clock import NS
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Notify, SendText, Spawn
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
-from termvisor.testing.runs import Scene
-from termvisor.workflows.builtin.restart_crashed import WORKFLOW, command
-from termvisor.workflows.calls import Conversation, Observation
-from tests.unit.workflows.living import ended, living
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.builtin.restart_crashed import WORKFLOW, build_resume_command
+from termvisor.workflows.calls import Observation, SessionRecord
+from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
-CRASHED = Conversation(
+CRASHED = SessionRecord(
     id=SessionId(12),
     agent="claude_code",
     runtime=RUNTIME,
@@ -24,42 +24,44 @@ CRASHED = Conversation(
 )
 
 
-def scene_of(comes: str = "5e55", **facts) -> Scene:
-    scene = Scene(WORKFLOW)
-    scene.conversations.known = [CRASHED]
-    scene.sight.change(scene.pane, **{"activity": "prompt", "cwd": "/src"} | facts)
+def scene_of(comes: str = "5e55", **facts) -> WorkflowScene:
+    scene = WorkflowScene(WORKFLOW)
+    scene.sessions.stored_sessions = [CRASHED]
+    scene.pane_observer.change_pane(scene.pane, **{"activity": "prompt", "cwd": "/src"} | facts)
 
     def after(action) -> None:
         if isinstance(action, SendText):
-            scene.sight.change(scene.pane, agent="claude_code", runtime=RuntimeId(5), session=comes, state="idle")
+            scene.pane_observer.change_pane(
+                scene.pane, agent="claude_code", runtime=RuntimeId(5), session=comes, state="idle"
+            )
 
-    scene.hands.after = after if comes else lambda _: None
+    scene.gate.after_action = after if comes else lambda _: None
     return scene
 
 
-async def lived(scene: Scene, crashes: int = 1):
+async def lived(scene: WorkflowScene, crashes: int = 1):
     for _ in range(crashes - 1):
-        scene.find("agent.crashed", runtime=RUNTIME)
-    scene.runs.at_event = crashes - 1
-    async with living(scene):
-        scene.find("agent.crashed", runtime=RUNTIME, agent="claude_code", captures={"why": "it was killed"})
-        return await ended(scene)
+        scene.add_detection("agent.crashed", runtime=RUNTIME)
+    scene.runs.event_cursor = crashes - 1
+    async with run_engine(scene):
+        scene.add_detection("agent.crashed", runtime=RUNTIME, agent="claude_code", captures={"why": "it was killed"})
+        return await wait_until_ended(scene)
 
 
 async def test_its_conversation_is_taken_up_again_in_the_same_pane_and_seen_to_be_that_one():
     scene = scene_of()
     run = await lived(scene)
     assert (run.status, run.why) == ("completed", "claude_code is up again with session 5e55")
-    assert [(one.pane, one.text) for one in scene.hands.done] == [(scene.pane, "claude --resume 5e55")]
-    assert scene.hands.terms[0].into == "prompt"
+    assert [(one.pane, one.text) for one in scene.gate.executed] == [(scene.pane, "claude --resume 5e55")]
+    assert scene.gate.received_preconditions[0].into == "prompt"
 
 
 @pytest.mark.parametrize(("crashes", "typed"), [(2, 1), (3, 0), (5, 0)])
 async def test_the_third_crash_within_ten_minutes_is_told_and_not_answered(crashes, typed):
     scene = scene_of()
     run = await lived(scene, crashes)
-    assert sum(isinstance(one, SendText) for one in scene.hands.done) == typed
-    assert sum(isinstance(one, Notify) for one in scene.hands.done) == 1 - typed
+    assert sum(isinstance(one, SendText) for one in scene.gate.executed) == typed
+    assert sum(isinstance(one, Notify) for one in scene.gate.executed) == 1 - typed
     assert run.status == "completed"
     assert ("not started again" in run.why) is not bool(typed)
 
@@ -68,11 +70,11 @@ async def test_old_crashes_do_not_count():
     scene = scene_of()
     now = scene.clock.now()
     for _ in range(5):
-        scene.find("agent.crashed", at=now - 3600 * NS)
-    scene.runs.at_event = 5
-    async with living(scene):
-        scene.find("agent.crashed", runtime=RUNTIME)
-        assert (await ended(scene)).why.startswith("claude_code is up again")
+        scene.add_detection("agent.crashed", at=now - 3600 * NS)
+    scene.runs.event_cursor = 5
+    async with run_engine(scene):
+        scene.add_detection("agent.crashed", runtime=RUNTIME)
+        assert (await wait_until_ended(scene)).why.startswith("claude_code is up again")
 
 
 @pytest.mark.parametrize("facts", [{"activity": "command"}, {"activity": "unknown"}, {"is_alternate": True}])
@@ -81,12 +83,12 @@ async def test_where_the_prompt_is_not_sure_it_comes_back_in_a_new_window(facts)
 
     def after(action) -> None:
         new = replace(CRASHED, id=SessionId(13), runtime=RuntimeId(5), is_over=False, pane=PaneId(8))
-        scene.conversations.known.append(new)
+        scene.sessions.stored_sessions.append(new)
 
-    scene.hands.after = after
+    scene.gate.after_action = after
     run = await lived(scene)
     assert (run.status, run.why) == ("completed", "claude_code is up again with session 5e55, in pane 8")
-    (started,) = scene.hands.done
+    (started,) = scene.gate.executed
     assert (started.command, started.cwd, started.where) == (CRASHED.resume, "/src", "window")
 
 
@@ -94,21 +96,21 @@ async def test_a_window_in_which_it_is_not_seen_to_come_up_is_told():
     scene = scene_of(activity="unknown")
     run = await lived(scene)
     assert "not seen to come up" in run.why
-    assert [type(one) for one in scene.hands.done] == [Spawn, Notify]
-    assert scene.hands.done[0].keeps_failure
+    assert [type(one) for one in scene.gate.executed] == [Spawn, Notify]
+    assert scene.gate.executed[0].keeps_failure
 
 
 async def test_a_pane_in_which_an_agent_is_again_is_left_alone():
     scene = scene_of(agent="codex")
     run = await lived(scene)
-    assert (run.status, run.why, scene.hands.done) == ("cancelled", "codex is in the pane again", [])
+    assert (run.status, run.why, scene.gate.executed) == ("cancelled", "codex is in the pane again", [])
 
 
 async def test_an_agent_that_told_no_session_cannot_come_back():
     scene = scene_of()
-    scene.conversations.known = [replace(CRASHED, resume=())]
+    scene.sessions.stored_sessions = [replace(CRASHED, resume=())]
     run = await lived(scene)
-    assert (run.status, scene.hands.done) == ("cancelled", [])
+    assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
 @pytest.mark.parametrize(
@@ -121,16 +123,16 @@ async def test_an_agent_that_told_no_session_cannot_come_back():
 )
 async def test_what_is_not_allowed_is_not_done(error, why):
     scene = scene_of()
-    scene.hands.errors = [error]
+    scene.gate.errors = [error]
     run = await lived(scene)
-    assert (run.status, run.why, scene.hands.done) == ("cancelled", why, [])
+    assert (run.status, run.why, scene.gate.executed) == ("cancelled", why, [])
 
 
 async def test_one_that_does_not_come_up_is_told_and_not_tried_again():
     scene = scene_of(comes="")
     run = await lived(scene)
     assert run.why == "claude_code did not come up again; it is not tried once more"
-    assert [type(one) for one in scene.hands.done] == [SendText, Notify]
+    assert [type(one) for one in scene.gate.executed] == [SendText, Notify]
 
 
 async def test_one_that_comes_up_with_another_conversation_is_said():
@@ -140,6 +142,6 @@ async def test_one_that_comes_up_with_another_conversation_is_said():
 
 def test_the_command_goes_to_the_folder_of_the_session():
     seen = Observation(at=0, pane=1, cwd="/home/me")
-    assert command(CRASHED, seen) == "cd /src && claude --resume 5e55"
-    assert command(replace(CRASHED, cwd="/a b"), seen) == "cd '/a b' && claude --resume 5e55"
-    assert command(replace(CRASHED, cwd=""), seen) == "claude --resume 5e55"
+    assert build_resume_command(CRASHED, seen) == "cd /src && claude --resume 5e55"
+    assert build_resume_command(replace(CRASHED, cwd="/a b"), seen) == "cd '/a b' && claude --resume 5e55"
+    assert build_resume_command(replace(CRASHED, cwd=""), seen) == "claude --resume 5e55"

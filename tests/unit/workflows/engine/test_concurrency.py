@@ -2,63 +2,63 @@
 
 import asyncio
 
-from termvisor.testing.world import settled
-from termvisor.workflows.engine.concurrency import Seat, Slots
+from termvisor.testing.fake_services import let_tasks_run
+from termvisor.workflows.engine.concurrency import RunSlot, RunSlots
 
 
 async def test_places_are_given_in_the_order_in_which_they_were_asked_for():
-    slots, came = Slots(lambda: 1), []
+    slots, came = RunSlots(lambda: 1), []
 
     async def work(name: str) -> None:
-        seat = Seat(slots)
-        await seat.take()
+        seat = RunSlot(slots)
+        await seat.acquire()
         came.append(name)
-        await settled()
-        seat.rest()
+        await let_tasks_run()
+        seat.release()
 
     async with asyncio.TaskGroup() as group:
         for name in "abcd":
             group.create_task(work(name))
     assert came == list("abcd")
-    assert slots.working == 0
+    assert slots.in_use == 0
 
 
 async def test_a_seat_is_taken_once_and_given_back_once():
-    slots = Slots(lambda: 2)
-    seat = Seat(slots)
+    slots = RunSlots(lambda: 2)
+    seat = RunSlot(slots)
     for _ in range(2):
-        await seat.take()
-    assert slots.working == 1
+        await seat.acquire()
+    assert slots.in_use == 1
     for _ in range(2):
-        seat.rest()
-    assert slots.working == 0
-    seat.press_in()
-    seat.press_in()
-    assert slots.working == 1
+        seat.release()
+    assert slots.in_use == 0
+    seat.acquire_over_limit()
+    seat.acquire_over_limit()
+    assert slots.in_use == 1
 
 
 async def test_who_gives_up_waiting_takes_no_place():
-    slots = Slots(lambda: 1)
-    first, second, third = Seat(slots), Seat(slots), Seat(slots)
-    await first.take()
+    slots = RunSlots(lambda: 1)
+    first, second, third = RunSlot(slots), RunSlot(slots), RunSlot(slots)
+    await first.acquire()
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(second.take())
-        next_one = group.create_task(third.take())
-        await settled()
+        waiting = group.create_task(second.acquire())
+        next_one = group.create_task(third.acquire())
+        await let_tasks_run()
         waiting.cancel()
-        await settled()
-        first.rest()
+        await let_tasks_run()
+        first.release()
         await next_one
-    assert slots.working == 1
+    assert slots.in_use == 1
 
 
 async def test_a_place_that_came_in_the_moment_of_giving_up_goes_to_the_next():
-    slots = Slots(lambda: 1)
-    first, second = Seat(slots), Seat(slots)
-    await first.take()
+    slots = RunSlots(lambda: 1)
+    first, second = RunSlot(slots), RunSlot(slots)
+    await first.acquire()
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(second.take())
-        await settled()
-        first.rest()
+        waiting = group.create_task(second.acquire())
+        await let_tasks_run()
+        first.release()
         waiting.cancel()
-    assert slots.working == 0
+    assert slots.in_use == 0

@@ -3,22 +3,22 @@
 import asyncio
 
 from termvisor.model.workflow.run import RunId
-from termvisor.testing.runs import Scene
+from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
-from termvisor.workflows.engine.crash_loop import DEADLY
+from termvisor.workflows.engine.crash_loop import CRASH_LOOP_REASON
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
-from tests.unit.workflows.living import living, pass_time
+from tests.unit.workflows.running_engine import advance_time, run_engine
 
 
-async def lived(work, daemons: int) -> Scene:
-    scene = Scene(Workflow(name="refresh", summary="", run=work))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
+async def lived(work, daemons: int) -> WorkflowScene:
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
     for _ in range(daemons):
-        async with living(scene):
-            await pass_time(scene)
+        async with run_engine(scene):
+            await advance_time(scene)
     return scene
 
 
@@ -29,14 +29,14 @@ async def thinks(context) -> None:
 
 async def test_what_thinks_while_three_daemons_end_is_held_and_lives_again_when_a_person_says_so():
     scene = await lived(thinks, 2)
-    assert scene.runs.kept[RunId(1)].status == "running"
-    async with living(scene) as engine:
-        await pass_time(scene)
-        run = scene.runs.kept[RunId(1)]
-        assert (run.status, run.why) == ("paused", f"held: {DEADLY}")
+    assert scene.runs.stored_runs[RunId(1)].status == "running"
+    async with run_engine(scene) as engine:
+        await advance_time(scene)
+        run = scene.runs.stored_runs[RunId(1)]
+        assert (run.status, run.why) == ("paused", f"held: {CRASH_LOOP_REASON}")
         await engine.resume(RunId(1), "human:1")
-        await pass_time(scene)
-        assert scene.runs.kept[RunId(1)].status == "running"
+        await advance_time(scene)
+        assert scene.runs.stored_runs[RunId(1)].status == "running"
 
 
 async def test_what_waits_while_many_daemons_end_goes_on():
@@ -44,15 +44,15 @@ async def test_what_waits_while_many_daemons_end_goes_on():
         await context.wait_for(WaitFor(signal="go", timeout=6000))
 
     scene = await lived(waits, 9)
-    assert scene.runs.kept[RunId(1)].status == "running"
+    assert scene.runs.stored_runs[RunId(1)].status == "running"
 
 
 async def test_what_somebody_else_says_counts_for_nothing():
     scene = await lived(thinks, 0)
-    async with living(scene) as engine:
-        await pass_time(scene)
+    async with run_engine(scene) as engine:
+        await advance_time(scene)
         for _ in range(3):
-            await engine.signal(RunId(1), "daemon_ended", "1", "human:1")
-    async with living(scene):
-        await pass_time(scene)
-        assert scene.runs.kept[RunId(1)].status == "running"
+            await engine.send_signal(RunId(1), "daemon_ended", "1", "human:1")
+    async with run_engine(scene):
+        await advance_time(scene)
+        assert scene.runs.stored_runs[RunId(1)].status == "running"

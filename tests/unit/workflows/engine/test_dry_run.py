@@ -4,20 +4,20 @@ import asyncio
 
 import pytest
 
-from termvisor.testing.runs import Scene
+from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.context import StepBack
-from termvisor.workflows.engine.dry_run import Rehearsal, rehearse
+from termvisor.workflows.engine.dry_run import DryRunExecutor, dry_run_workflow
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
 
 
 async def rehearsed(work):
-    scene = Scene()
-    run, engine = asked_for(scene), scene.engine()
-    rehearsal = Rehearsal(run, engine.steps, scene.hands, scene.clock)
-    ending = await rehearse(Workflow(name="refresh", summary="", run=work), rehearsal, run)
-    assert scene.hands.done == []
+    scene = WorkflowScene()
+    run, engine = asked_for(scene), scene.build_engine()
+    rehearsal = DryRunExecutor(run, engine.step_runner, scene.gate, scene.clock)
+    ending = await dry_run_workflow(Workflow(name="refresh", summary="", run=work), rehearsal, run)
+    assert scene.gate.executed == []
     return ending
 
 

@@ -6,76 +6,85 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import Diverged, NotDone, StorageError, TimedOut
-from termvisor.model.workflow.run import Run, RunId, Step
-from termvisor.testing.runs import MemoryRuns
-from termvisor.testing.world import StillClock, settled
-from termvisor.workflows.calls import Act, Deed, Moment, Note, Nothing, Now, Press, Retry
-from termvisor.workflows.engine.journaled_calls import Going, Journaled, left
+from termvisor.model.workflow.run import Run, RunId, RunStep
+from termvisor.testing.fake_services import FakeClock, let_tasks_run
+from termvisor.testing.workflow_scene import FakeRunStore
+from termvisor.workflows.calls import (
+    ActionCall,
+    ActionStepResult,
+    ClockCall,
+    ClockReading,
+    EmptyResult,
+    NoteCall,
+    PressKeysRequest,
+    RetryPolicy,
+)
+from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepExecution, compute_remaining_seconds
 
 RUN = Run(id=RunId(1), workflow="w", at=0, correlation="c")
-KEYS = Act(wish=Press(keys=("C-c",)), retry=Retry(times=3, first=1.0))
+KEYS = ActionCall(wish=PressKeysRequest(keys=("C-c",)), retry=RetryPolicy(times=3, first=1.0))
 
 
-class Means:
+class ScriptedStepRunner:
     """Answers in the order of the test's list; an error is raised."""
 
-    def __init__(self, runs: MemoryRuns, *answers):
+    def __init__(self, runs: FakeRunStore, *answers):
         self._runs, self._answers = runs, list(answers)
         self.journaled: list[str] = []
 
-    async def prepare(self, run, call, last) -> str:
+    async def prepare_step(self, run, call, last) -> str:
         return ""
 
-    async def take(self, call, going):
-        self.journaled.append((await self._runs.steps(RUN.id))[-1].status)
+    async def run_step(self, call, going):
+        self.journaled.append((await self._runs.list_steps(RUN.id))[-1].status)
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
 
-def journaled(*answers, steps=()) -> tuple[Journaled, MemoryRuns, Means, StillClock]:
-    runs, clock = MemoryRuns(), StillClock()
-    means = Means(runs, *answers)
-    return Journaled(RUN, steps, runs, means, clock), runs, means, clock
+def journaled(*answers, steps=()) -> tuple[JournaledExecutor, FakeRunStore, ScriptedStepRunner, FakeClock]:
+    runs, clock = FakeRunStore(), FakeClock()
+    means = ScriptedStepRunner(runs, *answers)
+    return JournaledExecutor(RUN, steps, runs, means, clock), runs, means, clock
 
 
 async def test_a_step_is_on_record_as_running_when_it_is_taken_and_as_completed_when_it_is_heard():
-    effects, runs, means, _ = journaled(Nothing())
-    await effects.do(Note(text="hello"))
+    effects, runs, means, _ = journaled(EmptyResult())
+    await effects.execute(NoteCall(text="hello"))
     assert means.journaled == ["running"]
-    assert [step.status for step in await runs.steps(RUN.id)] == ["completed"]
+    assert [step.status for step in await runs.list_steps(RUN.id)] == ["completed"]
 
 
 async def test_what_the_workflow_hears_is_what_the_journal_will_tell_again():
     secret = "token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
-    effects, runs, _, _ = journaled(Deed(status="done", text=secret))
-    heard = await effects.do(KEYS)
-    again, _, _, _ = journaled(steps=await runs.steps(RUN.id))
-    assert await again.do(KEYS) == heard
+    effects, runs, _, _ = journaled(ActionStepResult(status="done", text=secret))
+    heard = await effects.execute(KEYS)
+    again, _, _, _ = journaled(steps=await runs.list_steps(RUN.id))
+    assert await again.execute(KEYS) == heard
     assert "0123456789abcdef" not in heard.text
 
 
 async def test_a_failure_is_on_record_and_is_raised_again_in_a_replay():
     effects, runs, _, _ = journaled(TimedOut("late"))
     with pytest.raises(TimedOut):
-        await effects.do(Now())
-    again, _, _, _ = journaled(steps=await runs.steps(RUN.id))
+        await effects.execute(ClockCall())
+    again, _, _, _ = journaled(steps=await runs.list_steps(RUN.id))
     with pytest.raises(TimedOut, match="late"):
-        await again.do(Now())
+        await again.execute(ClockCall())
 
 
 async def test_tries_end_with_the_budget():
     busy = [NotDone("busy", details={"status": "refused", "why": "human_typing"}) for _ in range(3)]
     effects, runs, means, clock = journaled(*busy)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(_caught(effects.do(KEYS)))
+        task = group.create_task(_caught(effects.execute(KEYS)))
         for _ in range(4):
-            await settled()
+            await let_tasks_run()
             await clock.advance(5.0)
     assert task.result().why == "human_typing"
     assert means.journaled == ["running"] * 3
-    assert (await runs.steps(RUN.id))[0].attempt == 3
+    assert (await runs.list_steps(RUN.id))[0].attempt == 3
 
 
 async def _caught(work):
@@ -86,28 +95,28 @@ async def _caught(work):
 
 
 async def test_a_divergence_closes_the_run_whatever_it_catches():
-    effects, _, _, _ = journaled(steps=[Step(number=0, kind="now", given='{"type":"now"}', status="running", at=0)])
-    for call in (Note(text="x"), Now()):
+    effects, _, _, _ = journaled(steps=[RunStep(number=0, kind="now", given='{"type":"now"}', status="running", at=0)])
+    for call in (NoteCall(text="x"), ClockCall()):
         with pytest.raises(Diverged, match="step 0"):
-            await effects.do(call)
+            await effects.execute(call)
     with pytest.raises(Diverged):
-        effects.finish()
+        effects.check_finished()
 
 
 async def test_two_calls_at_once_are_a_divergence():
-    effects, _, means, _ = journaled(Moment(at=1))
+    effects, _, means, _ = journaled(ClockReading(at=1))
     held = asyncio.Event()
 
     async def slow(_call, _going):
         await held.wait()
-        return Moment(at=1)
+        return ClockReading(at=1)
 
-    means.take = slow
+    means.run_step = slow
     async with asyncio.TaskGroup() as group:
-        group.create_task(_diverged(effects.do(Now())))
-        await settled()
+        group.create_task(_diverged(effects.execute(ClockCall())))
+        await let_tasks_run()
         with pytest.raises(Diverged, match="one thing at a time"):
-            await effects.do(Now())
+            await effects.execute(ClockCall())
         held.set()
 
 
@@ -116,17 +125,20 @@ async def _diverged(work) -> None:
 
 
 async def test_what_cannot_be_stored_is_not_done():
-    effects, runs, means, _ = journaled(Nothing())
+    effects, runs, means, _ = journaled(EmptyResult())
 
     async def full(*_given):
         raise StorageError("disk full")
 
-    runs.put = full
+    runs.save_step = full
     with pytest.raises(StorageError):
-        await effects.do(Note(text="x"))
+        await effects.execute(NoteCall(text="x"))
     assert means.journaled == []
 
 
 @pytest.mark.parametrize(("now", "remains"), [(0, 60.0), (20 * NS, 40.0), (90 * NS, 0.0), (-500 * NS, 60.0)])
 def test_what_is_left_of_a_wait_is_reckoned_from_the_journal_and_no_clock_makes_it_longer(now, remains):
-    assert left(Going(run=RUN, step=Step(number=0, kind="wait_for", at=0)), 60.0, now) == remains
+    assert (
+        compute_remaining_seconds(StepExecution(run=RUN, step=RunStep(number=0, kind="wait_for", at=0)), 60.0, now)
+        == remains
+    )

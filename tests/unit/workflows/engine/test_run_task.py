@@ -7,12 +7,12 @@ import pytest
 
 from termvisor.errors import StorageError
 from termvisor.model.workflow.run import RunId
-from termvisor.testing.runs import Scene
+from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
-from termvisor.workflows.engine.journal_replay import END
+from termvisor.workflows.engine.journal_replay import END_STEP_KIND
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
-from tests.unit.workflows.living import ended, living, pass_time
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 
 async def test_a_run_that_diverges_fails_and_names_the_step_and_does_nothing():
@@ -25,16 +25,16 @@ async def test_a_run_that_diverges_fails_and_names_the_step_and_does_nothing():
         except Exception:
             await context.keys("C-c")
 
-    scene = Scene(Workflow(name="refresh", summary="", run=one))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
-    scene.shelf = Scene(Workflow(name="refresh", summary="", run=other)).shelf
-    async with living(scene):
-        run = await ended(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=one))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+    scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=other)).registry
+    async with run_engine(scene):
+        run = await wait_until_ended(scene)
     assert run.status == "failed"
     assert run.why.startswith("step 0 was wait_for signal")
-    assert scene.hands.done == []
+    assert scene.gate.executed == []
 
 
 async def test_what_cannot_be_stored_is_lived_again_later():
@@ -42,20 +42,20 @@ async def test_what_cannot_be_stored_is_lived_again_later():
         await context.send("hello")
         return "done"
 
-    scene = Scene(Workflow(name="refresh", summary="", run=work))
-    real, full = scene.runs.put, [StorageError("disk full")] * 2
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    real, full = scene.runs.save_step, [StorageError("disk full")] * 2
 
     async def put(run, step) -> None:
         if full:
             raise full.pop()
         await real(run, step)
 
-    scene.runs.put = put
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    scene.runs.save_step = put
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
     assert run.status == "completed"
-    assert len(scene.hands.done) == 1
+    assert len(scene.gate.executed) == 1
 
 
 async def test_a_cleanup_that_fails_changes_no_end_and_work_that_ended_is_not_done_again():
@@ -70,25 +70,25 @@ async def test_a_cleanup_that_fails_changes_no_end_and_work_that_ended_is_not_do
         await context.keys("C-l")
         raise KeyError("mine")
 
-    scene = Scene(Workflow(name="refresh", summary="", run=work, cleanup=cleanup))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work, cleanup=cleanup))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
     assert (run.status, worked) == ("completed", [1])
-    assert [step.kind for step in await scene.runs.steps(RunId(1))] == ["note", END, "act"]
+    assert [step.kind for step in await scene.runs.list_steps(RunId(1))] == ["note", END_STEP_KIND, "act"]
 
 
 async def test_a_run_has_so_much_time_for_its_work():
     async def slow(context) -> None:
         for _ in range(9):
             await context.wait_for(WaitFor(quiet=8.0, timeout=60))
-            scene.world.say(scene.pane, "x")
+            scene.services.print_lines(scene.pane, "x")
 
-    scene = Scene(Workflow(name="refresh", summary="", run=slow, timeout=30.0))
-    scene.world.say(scene.pane, "x")
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=slow, timeout=30.0))
+    scene.services.print_lines(scene.pane, "x")
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
     assert run.status == "failed"
     assert "longer than it may" in run.why
 
@@ -106,13 +106,13 @@ async def test_work_that_wants_to_end_more_than_itself_ends_its_own_run_alone(ra
         await context.note("x")
         raise raised
 
-    scene = Scene(Workflow(name="refresh", summary="", run=work))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
         assert (run.status, run.why) == ("failed", why)
-        await engine.begin(asked_for(scene))
-        run = await ended(scene, 2)
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene, 2)
     assert run.status == "failed"
 
 
@@ -120,16 +120,16 @@ async def test_what_a_workflow_gives_back_is_a_text():
     async def work(context) -> dict:
         return {"not": "a text"}
 
-    scene = Scene(Workflow(name="refresh", summary="", run=work))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
     assert run.status == "failed"
     assert run.why == "TypeError: a workflow gives back a text or nothing, not dict"
 
 
 async def test_work_that_does_not_end_when_it_is_told_to_keeps_its_run_from_nothing(monkeypatch):
-    monkeypatch.setattr("termvisor.workflows.engine.run_task.GIVES_UP_AFTER", 0.01)
+    monkeypatch.setattr("termvisor.workflows.engine.run_task.CANCEL_GRACE_S", 0.01)
 
     async def work(context) -> None:
         while not let_go.is_set():
@@ -137,13 +137,13 @@ async def test_work_that_does_not_end_when_it_is_told_to_keeps_its_run_from_noth
                 await let_go.wait()
 
     let_go = asyncio.Event()
-    scene = Scene(Workflow(name="refresh", summary="", run=work))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
         await engine.cancel(RunId(1), "enough", "human:1")
         try:
-            run = await ended(scene)
+            run = await wait_until_ended(scene)
         finally:
             let_go.set()
     assert (run.status, run.why) == ("cancelled", "enough")
@@ -158,28 +158,28 @@ async def test_work_that_does_not_hear_that_it_is_over_is_ended_and_others_have_
             with suppress(Exception):
                 await context.note("again")
 
-    scene = Scene(Workflow(name="refresh", summary="", run=one))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
-    scene.shelf = Scene(Workflow(name="refresh", summary="", run=deaf)).shelf
-    async with living(scene):
-        await pass_time(scene, 10.0, times=3)
-        run = await scene.runs.one(RunId(1))
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=one))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+    scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=deaf)).registry
+    async with run_engine(scene):
+        await advance_time(scene, 10.0, times=3)
+        run = await scene.runs.find(RunId(1))
     assert run.status == "failed"
     assert run.why.startswith("step 0 was wait_for signal")
 
 
 async def test_a_loop_without_an_end_ends(monkeypatch):
-    monkeypatch.setattr("termvisor.workflows.engine.journaled_calls.MOST_STEPS", 20)
+    monkeypatch.setattr("termvisor.workflows.engine.journaled_calls.MAX_STEPS", 20)
 
     async def endless(context) -> None:
         while True:
             await context.now()
 
-    scene = Scene(Workflow(name="refresh", summary="", run=endless))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=endless))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("failed", "a run ends after 20 steps")
-    assert len(await scene.runs.steps(RunId(1))) == 21
+    assert len(await scene.runs.list_steps(RunId(1))) == 21

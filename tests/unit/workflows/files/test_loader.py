@@ -3,8 +3,8 @@
 import pytest
 
 from termvisor.errors import ConfigError
-from termvisor.workflows.files.loader import Reader, load
-from termvisor.workflows.files.yaml_source import parse
+from termvisor.workflows.files.loader import WorkflowFileParser, load_workflow_file
+from termvisor.workflows.files.source_file import parse_source
 
 EXAMPLE = """\
 name: custom_compaction_prompt
@@ -52,7 +52,7 @@ wait_for = { text = "done" }
 
 
 def read(text: str, file: str = "w.yaml"):
-    return Reader(parse(file, text)).workflow()
+    return WorkflowFileParser(parse_source(file, text)).parse_workflow()
 
 
 def test_the_example_of_the_guide_is_understood_as_written():
@@ -149,7 +149,7 @@ def test_toml_tells_the_line_of_the_step():
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):
     with pytest.raises(ConfigError, match="No such file"):
-        load(str(tmp_path / "none.yaml"))
+        load_workflow_file(str(tmp_path / "none.yaml"))
 
 
 def test_a_file_of_too_many_steps_is_refused():

@@ -6,15 +6,28 @@ from msgspec.structs import replace
 from termvisor.errors import NotDone
 from termvisor.model.action.action import Actor, Notify, SendKeys, SendText, SetTitle, Spawn
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.delivery import Send
+from termvisor.model.action.delivery import DeliveryRecord
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import Run, RunId, Step
-from termvisor.testing.runs import Scene
-from termvisor.testing.world import shell
-from termvisor.workflows.calls import Act, Ask, Press, SendTo, Start, Tell
-from termvisor.workflows.engine.journaled_calls import Going
-from termvisor.workflows.steps.act import answered, came_of, correlation_of, is_asked, made
+from termvisor.model.workflow.run import Run, RunId, RunStep
+from termvisor.testing.fake_services import build_shell_facts
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.calls import (
+    ActionCall,
+    AskPersonCall,
+    NotifyRequest,
+    PressKeysRequest,
+    SendTextRequest,
+    SpawnRequest,
+)
+from termvisor.workflows.engine.journaled_calls import StepExecution
+from termvisor.workflows.steps.act import (
+    build_correlation,
+    build_pane_action,
+    needs_approval,
+    read_recorded_answer,
+    read_recorded_result,
+)
 
 ME = Actor(kind="workflow", uid=1, pid=1)
 
@@ -23,8 +36,8 @@ def entry(stage: str, outcome: str = "", why: str = "") -> AuditEntry:
     return AuditEntry(at=1, correlation="c", stage=stage, kind="send_text", actor=ME, outcome=outcome, why=why)
 
 
-def send(status: str | None) -> Send:
-    return Send(key="c", correlation="c", pane=PaneId(1), action_hash="", begun_at=1, status=status)
+def send(status: str | None) -> DeliveryRecord:
+    return DeliveryRecord(key="c", correlation="c", pane=PaneId(1), action_hash="", begun_at=1, status=status)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +54,7 @@ def send(status: str | None) -> Send:
     ],
 )
 def test_the_record_says_what_came_of_an_attempt(story, sent, status):
-    deed = came_of(story, sent, "c")
+    deed = read_recorded_result(story, sent, "c")
     assert (deed.status if deed else None) == status
 
 
@@ -55,62 +68,68 @@ def test_the_record_says_what_came_of_an_attempt(story, sent, status):
 )
 def test_what_was_not_done_stays_undone(story, sent, told):
     with pytest.raises(NotDone) as error:
-        came_of(story, sent, "c")
+        read_recorded_result(story, sent, "c")
     assert (error.value.status, error.value.why) == told
 
 
 def test_an_answer_of_before_the_crash_counts():
-    call = Ask(question="?", choices=("go", "later", "no"))
-    assert answered([entry("asked")], call) is None
-    assert answered([entry("answered", "allow")], call).choice == "go"
-    assert answered([entry("answered", "deny")], call).choice == "no"
+    call = AskPersonCall(question="?", choices=("go", "later", "no"))
+    assert read_recorded_answer([entry("asked")], call) is None
+    assert read_recorded_answer([entry("answered", "allow")], call).choice == "go"
+    assert read_recorded_answer([entry("answered", "deny")], call).choice == "no"
 
 
 def test_a_wish_becomes_an_action_for_the_pane_as_it_is():
-    view = Scene().world.pane(shell(alternate=True))
-    text, terms = made(SendTo(text="hi"), view, is_agent=True)
+    view = WorkflowScene().services.add_pane(build_shell_facts(alternate=True))
+    text, terms = build_pane_action(SendTextRequest(text="hi"), view, is_agent=True)
     assert text == SendText(pane=view.id, text="hi", into_screen=True)
     assert terms.into == "program"
-    assert made(SendTo(text="hi"), view, is_agent=False)[1].into == "prompt"
-    assert made(Press(keys=("C-c",)), view, is_agent=False)[0] == SendKeys(pane=view.id, keys=("C-c",))
-    assert isinstance(made(Tell(title="a", text="b"), view, is_agent=False)[0], Notify)
-    window = made(Start(command=("make",)), view, is_agent=False)[0]
+    assert build_pane_action(SendTextRequest(text="hi"), view, is_agent=False)[1].into == "prompt"
+    assert build_pane_action(PressKeysRequest(keys=("C-c",)), view, is_agent=False)[0] == SendKeys(
+        pane=view.id, keys=("C-c",)
+    )
+    assert isinstance(build_pane_action(NotifyRequest(title="a", text="b"), view, is_agent=False)[0], Notify)
+    window = build_pane_action(SpawnRequest(command=("make",)), view, is_agent=False)[0]
     assert (window.session, window.cwd, window.command) == ("$1", "/home/me/project", ("make",))
-    beside = made(Start(command=(), where="pane"), view, is_agent=False)[0]
+    beside = build_pane_action(SpawnRequest(command=(), where="pane"), view, is_agent=False)[0]
     assert isinstance(beside, Spawn)
     assert beside.beside == view.id
 
 
 def test_what_a_run_asks_about_is_more_than_a_look_or_a_word():
     pane = PaneId(1)
-    assert is_asked(SendText(pane=pane, text="x"))
-    assert not is_asked(SetTitle(pane=pane, title="x"))
-    assert not is_asked(Notify(title="a", text="b", way="webhook"))
+    assert needs_approval(SendText(pane=pane, text="x"))
+    assert not needs_approval(SetTitle(pane=pane, title="x"))
+    assert not needs_approval(Notify(title="a", text="b", way="webhook"))
 
 
 def test_every_attempt_has_a_key_of_its_own():
     run = Run(id=RunId(4), workflow="w", at=1, correlation="story")
-    step = Step(number=2, kind="act", at=1, attempt=3)
-    assert correlation_of(Going(run=run, step=step)) == "story.4.2.3"
+    step = RunStep(number=2, kind="act", at=1, attempt=3)
+    assert build_correlation(StepExecution(run=run, step=step)) == "story.4.2.3"
 
 
 async def test_a_run_without_a_pane_cannot_act_on_it():
-    scene = Scene()
+    scene = WorkflowScene()
     run = Run(id=RunId(1), workflow="w", at=1, correlation="c")
     with pytest.raises(NotDone, match="no pane"):
-        await scene.engine().steps.deeds.prepared(run, Act(wish=SendTo(text="x")))
+        await scene.build_engine().step_runner.action_steps.build_action(
+            run, ActionCall(wish=SendTextRequest(text="x"))
+        )
 
 
 @pytest.mark.parametrize("is_resumed", [False, True])
 async def test_a_notice_that_failed_was_not_done_also_when_it_is_looked_up_after_a_crash(is_resumed):
-    scene = Scene()
-    scene.hands.outcome = Outcome(status="failed", why="nobody_attached", text="nobody is attached")
+    scene = WorkflowScene()
+    scene.gate.outcome = Outcome(status="failed", why="nobody_attached", text="nobody is attached")
     run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane)
-    going = Going(run=run, step=Step(number=1, kind="act", at=1), is_resumed=is_resumed)
+    going = StepExecution(run=run, step=RunStep(number=1, kind="act", at=1), is_resumed=is_resumed)
     if is_resumed:
         failed = entry("outcome", "failed", "nobody_attached")
-        scene.hands.record.append(replace(failed, correlation=correlation_of(going)))
+        scene.gate.audit_entries.append(replace(failed, correlation=build_correlation(going)))
     with pytest.raises(NotDone, match="it failed: nobody_attached") as error:
-        await scene.engine().steps.deeds.act(Act(wish=Tell(title="a", text="b")), going)
+        await scene.build_engine().step_runner.action_steps.run_action(
+            ActionCall(wish=NotifyRequest(title="a", text="b")), going
+        )
     assert (error.value.status, error.value.why) == ("failed", "nobody_attached")
-    assert len(scene.hands.done) == (0 if is_resumed else 1)
+    assert len(scene.gate.executed) == (0 if is_resumed else 1)

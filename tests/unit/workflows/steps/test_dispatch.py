@@ -4,12 +4,12 @@ import pytest
 
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.testing.runs import Scene
+from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import Observation
-from termvisor.workflows.steps.dispatch import shows
+from termvisor.workflows.steps.dispatch import check_detection_visible
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
-from tests.unit.workflows.living import ended, living, pass_time
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 PANE = PaneId(1)
 
@@ -35,23 +35,23 @@ def found(**more) -> Detection:
     ],
 )
 def test_whether_a_pane_still_shows_what_was_detected(detection, seen, is_so):
-    assert shows(found(**detection), Observation(at=1, pane=PANE, **seen), 50).is_so == is_so
+    assert check_detection_visible(found(**detection), Observation(at=1, pane=PANE, **seen), 50).is_so == is_so
 
 
-async def run_once(work, scene: Scene | None = None):
-    scene = scene or Scene()
-    scene.shelf = Scene(Workflow(name="refresh", summary="", run=work)).shelf
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        return await ended(scene)
+async def run_once(work, scene: WorkflowScene | None = None):
+    scene = scene or WorkflowScene()
+    scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=work)).registry
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        return await wait_until_ended(scene)
 
 
 async def test_a_text_is_still_there_or_not():
     async def looks(context) -> str:
         return f"{(await context.still('limit')).is_so} {(await context.still('other')).is_so}"
 
-    scene = Scene()
-    scene.world.say(scene.pane, "usage limit")
+    scene = WorkflowScene()
+    scene.services.print_lines(scene.pane, "usage limit")
     assert (await run_once(looks, scene)).why == "True False"
 
 
@@ -67,13 +67,13 @@ async def test_a_question_is_answered_by_a_persons_word_to_the_run_and_by_nobody
     async def asks(context) -> str:
         return (await context.ask_person("which way?", ("left", "right"))).choice
 
-    scene = Scene(Workflow(name="refresh", summary="", run=asks))
-    scene.hands.hangs = True
-    async with living(scene) as engine:
-        run = await engine.begin(asked_for(scene))
-        await pass_time(scene)
-        await engine.signal(run.id, "left", "", "robot:1")
-        await pass_time(scene)
-        await engine.signal(run.id, "right", "", "human:1")
-        assert (await ended(scene)).why == "right"
-    assert scene.hands.withdrawn[0] == "c.1.0.1"
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=asks))
+    scene.gate.hangs = True
+    async with run_engine(scene) as engine:
+        run = await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+        await engine.send_signal(run.id, "left", "", "robot:1")
+        await advance_time(scene)
+        await engine.send_signal(run.id, "right", "", "human:1")
+        assert (await wait_until_ended(scene)).why == "right"
+    assert scene.gate.withdrawn_correlations[0] == "c.1.0.1"

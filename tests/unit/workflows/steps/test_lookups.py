@@ -2,23 +2,23 @@
 
 from termvisor.clock import NS
 from termvisor.model.ids import RuntimeId, SessionId
-from termvisor.testing.runs import Scene
-from termvisor.workflows.calls import CodeFound, Conversation, Recalled, Spotted
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.calls import CodeSearchResult, RecalledDetection, RecallResult, SessionRecord
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
-from tests.unit.workflows.living import ended, living
+from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 
-def scene_with(work) -> Scene:
-    return Scene(Workflow(name="refresh", summary="", run=work))
+def scene_with(work) -> WorkflowScene:
+    return WorkflowScene(Workflow(name="refresh", summary="", run=work))
 
 
 async def told(work, prepare=lambda scene: None) -> str:
     scene = scene_with(work)
     prepare(scene)
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        return (await ended(scene)).why
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        return (await wait_until_ended(scene)).why
 
 
 async def test_detections_are_recalled_by_type_and_age():
@@ -28,9 +28,9 @@ async def test_detections_are_recalled_by_type_and_age():
 
     def prepare(scene) -> None:
         now = scene.clock.now()
-        scene.find("usage.warning", at=now - 90 * NS, captures={"left": "25"})
-        scene.find("usage.warning", at=now - 20 * NS, captures={"left": "10"})
-        scene.find("usage.reached", at=now - 10 * NS)
+        scene.add_detection("usage.warning", at=now - 90 * NS, captures={"left": "25"})
+        scene.add_detection("usage.warning", at=now - 20 * NS, captures={"left": "10"})
+        scene.add_detection("usage.reached", at=now - 10 * NS)
         scene.find("session.start", at=now)
 
     assert await told(work, prepare) == "['usage.warning', 'usage.reached'] 10"
@@ -44,7 +44,7 @@ async def test_a_conversation_is_found_and_completed():
         return f"{kept.session} {kept.tokens['total']} {nobody.id}"
 
     def prepare(scene) -> None:
-        scene.conversations.known = [Conversation(id=SessionId(3), runtime=RuntimeId(4), is_over=True)]
+        scene.sessions.known = [SessionRecord(id=SessionId(3), runtime=RuntimeId(4), is_over=True)]
 
     assert await told(work, prepare) == "0196 5 0"
 
@@ -54,12 +54,14 @@ async def test_code_is_searched_in_the_folder_of_the_pane():
         return str((await context.search_code("parse_rule")).places)
 
     def prepare(scene) -> None:
-        scene.code.found = CodeFound(places=("a.py:1: x",))
+        scene.code_search.found = CodeSearchResult(places=("a.py:1: x",))
 
     assert await told(work, prepare) == "('a.py:1: x',)"
 
 
 def test_the_newest_capture_counts():
-    one, two = (Spotted(event=number, at=number, type="t", captures={"code": str(number)}) for number in (1, 2))
-    assert Recalled(found=(one, two)).captured("code") == "2"
-    assert Recalled(found=(one,)).captured("url") == ""
+    one, two = (
+        RecalledDetection(event=number, at=number, type="t", captures={"code": str(number)}) for number in (1, 2)
+    )
+    assert RecallResult(found=(one, two)).find_capture("code") == "2"
+    assert RecallResult(found=(one,)).find_capture("url") == ""

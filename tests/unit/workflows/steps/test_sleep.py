@@ -5,12 +5,12 @@ import pytest
 from termvisor.clock import NS
 from termvisor.errors import MuxError
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.testing.runs import Scene
-from termvisor.workflows.calls import Observation, Pause
-from termvisor.workflows.steps.sleep import differs
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.calls import Observation, PauseCall
+from termvisor.workflows.steps.sleep import describe_pane_change
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
-from tests.unit.workflows.living import ended, living, pass_time
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 
 @pytest.mark.parametrize(
@@ -23,69 +23,69 @@ from tests.unit.workflows.living import ended, living, pass_time
     ],
 )
 def test_what_is_no_longer_as_it_was_left(seen, words):
-    call = Pause(plan="wait", runtime=RuntimeId(4), unless=("running",))
-    assert differs(call, Observation(at=1, pane=PaneId(1), **seen)) == words
+    call = PauseCall(plan="wait", runtime=RuntimeId(4), unless=("running",))
+    assert describe_pane_change(call, Observation(at=1, pane=PaneId(1), **seen)) == words
 
 
-def scene_with(**pause) -> Scene:
+def scene_with(**pause) -> WorkflowScene:
     async def pauses(context) -> str:
         until = await context.now() + 60 * NS
-        paused = await context.pause_as(Pause(plan="wait", until=until, **pause))
+        paused = await context.pause_as(PauseCall(plan="wait", until=until, **pause))
         return f"{paused.why} {paused.text}".strip()
 
-    return Scene(Workflow(name="refresh", summary="", run=pauses))
+    return WorkflowScene(Workflow(name="refresh", summary="", run=pauses))
 
 
 async def test_without_a_change_its_time_comes():
     scene = scene_with(unless=("running",), needs=("auto_resume",))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        assert (await ended(scene)).why == "due"
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        assert (await wait_until_ended(scene)).why == "due"
 
 
 async def test_a_pane_that_changes_ends_it_at_once():
     scene = scene_with(unless=("running",))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
         began = scene.clock.now()
-        scene.sight.change(scene.pane, agent="codex", state="running")
-        assert (await ended(scene)).why == "changed codex is running"
+        scene.pane_observer.change_pane(scene.pane, agent="codex", state="running")
+        assert (await wait_until_ended(scene)).why == "changed codex is running"
         assert scene.clock.now() == began
 
 
 async def test_a_multiplexer_that_does_not_answer_ends_nothing(monkeypatch):
     scene = scene_with(unless=("running",))
-    real, troubles = scene.sight.observe, [MuxError("the control client ended")] * 2
+    real, troubles = scene.pane_observer.observe, [MuxError("the control client ended")] * 2
 
     async def observe(pane, lines):
-        if troubles and scene.runs.journal:
+        if troubles and scene.runs.steps_by_run:
             raise troubles.pop()
         return await real(pane, lines)
 
-    monkeypatch.setattr(scene.sight, "observe", observe)
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        run = await ended(scene)
+    monkeypatch.setattr(scene.pane_observer, "observe", observe)
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
     assert (run.status, run.why, troubles) == ("completed", "due", [])
 
 
 async def test_a_setting_that_it_needs_ends_it_at_once():
     scene = scene_with(needs=("auto_resume",))
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
-        scene.preferences.set(auto_resume=False)
-        scene.detected.bus.publish("config_reloaded")
-        assert (await ended(scene)).why == "changed auto_resume is off"
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+        scene.preferences.set_values(auto_resume=False)
+        scene.detections.bus.publish("config_reloaded")
+        assert (await wait_until_ended(scene)).why == "changed auto_resume is off"
 
 
 async def test_a_workflow_that_is_switched_off_does_not_wait_until_it_acts():
     scene = scene_with()
-    async with living(scene) as engine:
-        await engine.begin(asked_for(scene))
-        await pass_time(scene)
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
         scene.modes.modes["refresh"] = "off"
-        scene.detected.bus.publish("config_reloaded")
-        run = await ended(scene)
+        scene.detections.bus.publish("config_reloaded")
+        run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("cancelled", "refresh is switched off")

@@ -4,41 +4,46 @@ It speaks in a registry file for each process (best, and without any set-up), in
 7501 where the terminal asked for it. Its screens are known as well, as an independent witness.
 """
 
-from termvisor.agents.adapters.adapter import WELL_KNOWN
-from termvisor.agents.adapters.claude_code import hooks as hook
-from termvisor.agents.adapters.claude_code import log_locations as places
-from termvisor.agents.adapters.claude_code import osc, registry, title, transcript
-from termvisor.agents.adapters.claude_code import process_match as recognise
-from termvisor.agents.adapters.claude_code import screen_rules as look
-from termvisor.agents.adapters.claude_code import transcript_text as words
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.model.agent.evidence_source import LOOKS, OSC, Source, told
+from termvisor.agents.adapters.adapter import FULL_CAPABILITIES
+from termvisor.agents.adapters.claude_code import (
+    hooks,
+    log_locations,
+    osc,
+    process_match,
+    registry,
+    screen_rules,
+    title,
+    transcript,
+    transcript_text,
+)
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, OSC_SOURCE, EvidenceSource, build_native_source
 
-ADAPTER = Composed(
-    name=recognise.AGENT,
-    capabilities=WELL_KNOWN | {"native_approve"},
+ADAPTER = ComposedAdapter(
+    name=process_match.AGENT_NAME,
+    capabilities=FULL_CAPABILITIES | {"native_approve"},
     sources=(
-        told("registry", 2, blind_to=("error", "completed")),
-        OSC,
-        told("hook", 3, has_holes=True),
-        Source(name="transcript", tier="deterministic", rank=4, has_holes=True, is_shared=True),
-        Source(name=transcript.SUBAGENTS, tier="deterministic", rank=5, has_holes=True, is_shared=True),
-        *LOOKS,
+        build_native_source("registry", 2, blind_to=("error", "completed")),
+        OSC_SOURCE,
+        build_native_source("hook", 3, has_holes=True),
+        EvidenceSource(name="transcript", tier="deterministic", rank=4, has_holes=True, is_shared=True),
+        EvidenceSource(name=transcript.SUBAGENT_SOURCE, tier="deterministic", rank=5, has_holes=True, is_shared=True),
+        *HEURISTIC_SOURCES,
     ),
-    env_names=places.ENV_NAMES,
-    found=recognise.recognise,
-    is_title=title.title_matches,
-    places=places.watches,
+    env_names=log_locations.ENV_NAMES,
+    process_finder=process_match.find_process,
+    title_matcher=title.title_matches,
+    path_lister=log_locations.list_watched_paths,
     readers={
-        "registry": registry.read,
-        "osc": osc.read,
-        "hook": hook.read,
-        "transcript": transcript.read,
-        transcript.SUBAGENTS: transcript.read_subagents,
-        "title": title.read,
+        "registry": registry.read_registry,
+        "osc": osc.read_osc,
+        "hook": hooks.read_hook,
+        "transcript": transcript.read_transcript,
+        transcript.SUBAGENT_SOURCE: transcript.read_subagent_transcript,
+        "title": title.read_title,
     },
-    speech={"transcript": words.words},
-    sight=look.SIGHT,
-    resume=recognise.RESUME,
-    resumed=recognise.resumed_by,
+    transcript_readers={"transcript": transcript_text.read_transcript_text},
+    screen_classifier=screen_rules.SCREEN_CLASSIFIER,
+    session_resume=process_match.SESSION_RESUME,
+    resumed_session_finder=process_match.find_resumed_session,
 )

@@ -4,10 +4,10 @@ import re
 
 from msgspec.structs import replace
 
-from termvisor.agents.adapters import error_classifier as trouble
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters import error_classifier
+from termvisor.model.agent.signal import FlagUpdate
 
-LOGIN = frozenset(
+LOGIN_ERRORS = frozenset(
     {
         "authentication_failed",
         "oauth_org_not_allowed",
@@ -17,10 +17,10 @@ LOGIN = frozenset(
     }
 )
 """Errors that only a person with the account can mend."""
-ADMITTED = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
+AUTHENTICATED_ERRORS = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
 """Errors of a request that was let in: whoever made it is logged in."""
-_MAY_BE_A_LIMIT = ("rate_limit", "")
-_LIMIT = re.compile(
+_POSSIBLE_LIMIT_ERRORS = ("rate_limit", "")
+_LIMIT_MESSAGE = re.compile(
     r"\b(?:hit|reached) your (?!fast\b).{0,40}\b(?:limit|shared budget)\b|\busage limit reached\b"
     r"|\bout of (?:extra usage|usage)\b",
     re.IGNORECASE,
@@ -28,13 +28,19 @@ _LIMIT = re.compile(
 """`You've hit your 5-hour limit`. A refused request alone (429) is none: it may be tried again at once."""
 
 
-def flags_of(error: str, words: str, now: int) -> FlagsTold:
+def build_error_flags(error: str, message: str, now: int) -> FlagUpdate:
     """``error`` is the name, empty where only the words are known."""
-    flags = trouble.flags_of(_kind(error, words), words, now, trouble.ends_in_zone)
-    return replace(flags, auth_needed=False) if error in ADMITTED else flags
+    flags = error_classifier.build_error_flags(
+        _classify_error(error, message), message, now, error_classifier.find_zoned_reset_time
+    )
+    return replace(flags, auth_needed=False) if error in AUTHENTICATED_ERRORS else flags
 
 
-def _kind(error: str, words: str) -> str:
-    if error in LOGIN:
-        return trouble.AUTH
-    return trouble.USAGE_LIMIT if error in _MAY_BE_A_LIMIT and _LIMIT.search(words) else trouble.OTHER
+def _classify_error(error: str, message: str) -> str:
+    if error in LOGIN_ERRORS:
+        return error_classifier.AUTH
+    return (
+        error_classifier.USAGE_LIMIT
+        if error in _POSSIBLE_LIMIT_ERRORS and _LIMIT_MESSAGE.search(message)
+        else error_classifier.OTHER
+    )

@@ -8,15 +8,15 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.command_line import Resume, script_words
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.command_line import SessionResume, get_script_arguments
 
-AGENT = "claude_code"
-PROGRAM = "claude"
-_SCRIPT = r"/@anthropic-ai/claude-code(?:-[a-z0-9-]+)?/(?:cli|cli-wrapper|bin/claude)\S*$|/\.?bin/claude$"
-_INSTALLED = re.compile(r"/claude/versions/[\w.+-]+$|/@anthropic-ai/claude-code[\w-]*/\S*claude(?:\.exe)?$")
+AGENT_NAME = "claude_code"
+PROGRAM_NAME = "claude"
+_SCRIPT_PATTERN = r"/@anthropic-ai/claude-code(?:-[a-z0-9-]+)?/(?:cli|cli-wrapper|bin/claude)\S*$|/\.?bin/claude$"
+_INSTALLED_PATH = re.compile(r"/claude/versions/[\w.+-]+$|/@anthropic-ai/claude-code[\w-]*/\S*claude(?:\.exe)?$")
 """The native installer names the program after its version."""
-ERRANDS = frozenset(
+NON_AGENT_COMMANDS = frozenset(
     {
         "agents",
         "auth",
@@ -46,51 +46,51 @@ ERRANDS = frozenset(
     }
 )
 """Its commands that have no conversation."""
-_ASIDE = frozenset({"-h", "--help", "-v", "--version"})
-_UNATTENDED = frozenset({"-p", "--print"})
-RESUME = Resume(("claude", "--resume", "{}"))
+_INFO_OPTIONS = frozenset({"-h", "--help", "-v", "--version"})
+_PRINT_OPTIONS = frozenset({"-p", "--print"})
+SESSION_RESUME = SessionResume(("claude", "--resume", "{}"))
 """Only in the folder in which the session began."""
 
 
-def recognise(processes: Sequence[Process]) -> Process | None:
+def find_process(processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
     """The program itself rather than the script that starts it; one with a face rather than one that prints."""
-    found = [process for process in processes if _is_claude(process) and _is_agent(arguments(process))]
-    return min(found, key=lambda one: (_is_unattended(one), is_script(one)), default=None)
+    found = [process for process in processes if _is_claude(process) and _is_agent(get_arguments(process))]
+    return min(found, key=lambda one: (_is_unattended(one), is_run_as_script(one)), default=None)
 
 
-def arguments(process: Process) -> tuple[str, ...]:
-    words = script_words(process, _SCRIPT)
+def get_arguments(process: ProcessInfo) -> tuple[str, ...]:
+    words = get_script_arguments(process, _SCRIPT_PATTERN)
     return process.argv[1:] if words is None else words
 
 
-def resumed_by(process: Process) -> str:
-    return RESUME.named(("-r", "--resume"), arguments(process))
+def find_resumed_session(process: ProcessInfo) -> str:
+    return SESSION_RESUME.find_resumed_session(("-r", "--resume"), get_arguments(process))
 
 
-def is_script(process: Process) -> bool:
+def is_run_as_script(process: ProcessInfo) -> bool:
     """Whether an engine runs it as a script; npm's own processes only start it."""
-    return script_words(process, _SCRIPT) is not None
+    return get_script_arguments(process, _SCRIPT_PATTERN) is not None
 
 
-def _is_claude(process: Process) -> bool:
-    return _is_native(process) or is_script(process)
+def _is_claude(process: ProcessInfo) -> bool:
+    return _is_native(process) or is_run_as_script(process)
 
 
-def _is_native(process: Process) -> bool:
+def _is_native(process: ProcessInfo) -> bool:
     """By what the kernel calls it; by its own name only where that agrees or is not told."""
     first = process.argv[0].removesuffix(" (deleted)") if process.argv else ""
     called = posixpath.basename(first)
-    is_named = called in (PROGRAM, f"{PROGRAM}.exe") or _INSTALLED.search(first) is not None
+    is_named = called in (PROGRAM_NAME, f"{PROGRAM_NAME}.exe") or _INSTALLED_PATH.search(first) is not None
     if not process.program:
         return is_named
-    return process.program == PROGRAM or (is_named and process.program == called[:15])
+    return process.program == PROGRAM_NAME or (is_named and process.program == called[:15])
 
 
-def _is_agent(words: Sequence[str]) -> bool:
+def _is_agent(arguments: Sequence[str]) -> bool:
     """The first word is an errand, or else the prompt."""
-    first = next(iter(words), "")
-    return first not in ERRANDS and not _ASIDE.intersection(words)
+    first = next(iter(arguments), "")
+    return first not in NON_AGENT_COMMANDS and not _INFO_OPTIONS.intersection(arguments)
 
 
-def _is_unattended(process: Process) -> bool:
-    return bool(_UNATTENDED.intersection(arguments(process)))
+def _is_unattended(process: ProcessInfo) -> bool:
+    return bool(_PRINT_OPTIONS.intersection(get_arguments(process)))

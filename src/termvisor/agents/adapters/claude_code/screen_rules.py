@@ -4,9 +4,9 @@ A dialog is believed only where it stands in for the composer and nothing is bel
 transcript in a pager, or what a dead agent left under a shell's prompt is none.
 """
 
-from termvisor.agents.adapters.claude_code.screen_regions import parts_of
-from termvisor.agents.adapters.error_classifier import ends_in_zone
-from termvisor.agents.adapters.screen_classifier import Sight
+from termvisor.agents.adapters.claude_code.screen_regions import split_regions
+from termvisor.agents.adapters.error_classifier import find_zoned_reset_time
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier
 
-SIGHT = Sight("claude_code", parts_of, ends_at=ends_in_zone)
-look = SIGHT.look
+SCREEN_CLASSIFIER = ScreenClassifier("claude_code", split_regions, reset_time_finder=find_zoned_reset_time)
+classify_screen = SCREEN_CLASSIFIER.classify_screen

@@ -4,34 +4,39 @@ from collections.abc import Iterator
 
 import msgspec
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.claude_code.transcript import INTERACTIVE, INTERRUPTED, Line, said
-from termvisor.agents.adapters.json_access import BROKEN, moment
-from termvisor.agents.adapters.transcript_text import Words, digest
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.claude_code.transcript import (
+    INTERACTIVE_ENTRYPOINTS,
+    INTERRUPT_PREFIX,
+    ClaudeTranscriptLine,
+    extract_text,
+)
+from termvisor.agents.adapters.json_access import JSON_ERRORS, parse_timestamp
+from termvisor.agents.adapters.transcript_text import TranscriptText, hash_text
 
-_SYNTHETIC = ("system",)
+_SYNTHETIC_SOURCES = ("system",)
 
 
-def words(record: Record) -> Iterator[Words]:
+def read_transcript_text(record: SourceRecord) -> Iterator[TranscriptText]:
     try:
-        line = msgspec.json.decode(record.text, type=Line)
-    except BROKEN:
+        line = msgspec.json.decode(record.text, type=ClaudeTranscriptLine)
+    except JSON_ERRORS:
         return
     message = line.message
-    if message is None or line.is_sidechain or line.is_meta or line.entrypoint not in INTERACTIVE:
+    if message is None or line.is_sidechain or line.is_meta or line.entrypoint not in INTERACTIVE_ENTRYPOINTS:
         return
-    text = said(message.content)
+    text = extract_text(message.content)
     if not text.strip() or not line.session_id:
         return
-    at = moment(line.timestamp)
+    at = parse_timestamp(line.timestamp)
     if line.type == "user" and _is_prompt(line, text):
-        yield Words(role="user", text=text, session=line.session_id, key=line.uuid or digest(text), at=at)
+        yield TranscriptText(role="user", text=text, session=line.session_id, key=line.uuid or hash_text(text), at=at)
     elif line.type == "assistant" and not line.is_api_error_message:
-        key = f"{message.id}:{digest(text)}"
-        yield Words(role="assistant", text=text, session=line.session_id, key=key, at=at)
+        key = f"{message.id}:{hash_text(text)}"
+        yield TranscriptText(role="assistant", text=text, session=line.session_id, key=key, at=at)
 
 
-def _is_prompt(line: Line, text: str) -> bool:
+def _is_prompt(line: ClaudeTranscriptLine, text: str) -> bool:
     """What the program itself puts in a person's mouth stands in tags, or names another source."""
     is_typed = bool(line.prompt_source) or not text.startswith("<")
-    return is_typed and line.prompt_source not in _SYNTHETIC and not text.startswith(INTERRUPTED)
+    return is_typed and line.prompt_source not in _SYNTHETIC_SOURCES and not text.startswith(INTERRUPT_PREFIX)

@@ -4,45 +4,59 @@ It prints its state into its own pane; a server that all of its panes share tell
 a notify program and the rollout file tell of threads only. See `threads` for how a thread's pane is proven.
 """
 
-from termvisor.agents.adapters.adapter import WELL_KNOWN
-from termvisor.agents.adapters.codex import exec_json as printed
-from termvisor.agents.adapters.codex import hooks as hook
-from termvisor.agents.adapters.codex import osc, rollout, title
-from termvisor.agents.adapters.codex import process_match as recognise
-from termvisor.agents.adapters.codex import screen_rules as look
-from termvisor.agents.adapters.codex import server_messages as server
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.transcript_text import of_hooks
-from termvisor.model.agent.evidence_source import LOOKS, OSC, PRINTED, Source, told
+from termvisor.agents.adapters.adapter import FULL_CAPABILITIES
+from termvisor.agents.adapters.codex import (
+    exec_json,
+    hooks,
+    osc,
+    process_match,
+    rollout,
+    screen_rules,
+    server_messages,
+    title,
+)
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.transcript_text import build_hook_transcript_reader
+from termvisor.model.agent.evidence_source import (
+    HEURISTIC_SOURCES,
+    OSC_SOURCE,
+    PRINTED_SOURCE,
+    EvidenceSource,
+    build_native_source,
+)
 
-ADAPTER = Composed(
-    name=recognise.AGENT,
-    capabilities=WELL_KNOWN | {"native_approve", "native_send"},
+ADAPTER = ComposedAdapter(
+    name=process_match.AGENT_NAME,
+    capabilities=FULL_CAPABILITIES | {"native_approve", "native_send"},
     sources=(
-        told("app_server", 1, blind_to=("completed",)),
-        OSC,
-        Source(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
-        Source(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
-        Source(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
-        PRINTED,
-        *LOOKS,
+        build_native_source("app_server", 1, blind_to=("completed",)),
+        OSC_SOURCE,
+        EvidenceSource(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        EvidenceSource(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        EvidenceSource(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
+        PRINTED_SOURCE,
+        *HEURISTIC_SOURCES,
     ),
     env_names=("HOME", "CODEX_HOME"),
-    found=recognise.recognise,
-    is_title=title.title_matches,
-    places=rollout.watches,
+    process_finder=process_match.find_process,
+    title_matcher=title.title_matches,
+    path_lister=rollout.list_watched_paths,
     readers={
-        "osc": osc.read,
-        "app_server": server.read,
-        "hook": hook.read,
-        "notify": hook.read,
-        "rollout": rollout.read,
-        PRINTED.name: printed.read,
-        "title": title.read,
+        "osc": osc.read_osc,
+        "app_server": server_messages.read_server_message,
+        "hook": hooks.read_hook,
+        "notify": hooks.read_hook,
+        "rollout": rollout.read_rollout,
+        PRINTED_SOURCE.name: exec_json.read_exec_line,
+        "title": title.read_title,
     },
-    speech={"hook": of_hooks(("UserPromptSubmit", "user", "prompt"), ("Stop", "assistant", "last_assistant_message"))},
-    sight=look.SIGHT,
-    resume=recognise.RESUME,
-    resumed=recognise.resumed_by,
-    printed=printed.prints,
+    transcript_readers={
+        "hook": build_hook_transcript_reader(
+            ("UserPromptSubmit", "user", "prompt"), ("Stop", "assistant", "last_assistant_message")
+        )
+    },
+    screen_classifier=screen_rules.SCREEN_CLASSIFIER,
+    session_resume=process_match.SESSION_RESUME,
+    resumed_session_finder=process_match.find_resumed_session,
+    json_output_check=exec_json.is_printing_json,
 )

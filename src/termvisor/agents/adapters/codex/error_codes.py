@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from termvisor.agents.adapters import error_classifier as trouble
+from termvisor.agents.adapters import error_classifier
 from termvisor.agents.adapters.error_classifier import AUTH, OTHER, RATE_LIMIT, USAGE_LIMIT
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.model.agent.signal import FlagUpdate
 
-_KINDS = {
+_KINDS_BY_CODE = {
     "usagelimitexceeded": USAGE_LIMIT,
     "sessionbudgetexceeded": "budget",
     "ratelimitexceeded": RATE_LIMIT,
@@ -23,8 +23,8 @@ _KINDS = {
     "httpconnectionfailed": "connection",
     "responsetoomanyfailedattempts": "too_many_attempts",
 }
-_STATUSES = {401: AUTH, 403: AUTH, 429: RATE_LIMIT, 500: "server_error", 503: "overloaded"}
-_WORDS = (
+_KINDS_BY_HTTP_STATUS = {401: AUTH, 403: AUTH, 429: RATE_LIMIT, 500: "server_error", 503: "overloaded"}
+_KINDS_BY_PHRASE = (
     ("usage limit", USAGE_LIMIT),
     ("out of credits", USAGE_LIMIT),
     ("spend cap", USAGE_LIMIT),
@@ -38,19 +38,23 @@ _WORDS = (
 )
 
 
-def kind_of(info: object) -> str:
+def classify_error_code(info: object) -> str:
     """The kind behind Codex' own name of an error: ``usageLimitExceeded``, ``{"httpConnectionFailed": {…}}``."""
     if isinstance(info, Mapping) and info:
         name, details = next(iter(info.items()))
         status = next(iter(details.values()), None) if isinstance(details, Mapping) else None
-        return _STATUSES.get(status, "") if isinstance(status, int) and status in _STATUSES else kind_of(name)
-    return _KINDS.get(info.replace("_", "").lower(), OTHER) if isinstance(info, str) else OTHER
+        return (
+            _KINDS_BY_HTTP_STATUS.get(status, "")
+            if isinstance(status, int) and status in _KINDS_BY_HTTP_STATUS
+            else classify_error_code(name)
+        )
+    return _KINDS_BY_CODE.get(info.replace("_", "").lower(), OTHER) if isinstance(info, str) else OTHER
 
 
-def kind_in(words: str) -> str:
+def classify_error_message(message: str) -> str:
     """For places that tell an error by its words only."""
-    return next((kind for part, kind in _WORDS if part in words), OTHER)
+    return next((kind for part, kind in _KINDS_BY_PHRASE if part in message), OTHER)
 
 
-def flags_of(kind: str, words: str, now: int) -> FlagsTold:
-    return trouble.flags_of(kind, words, now, trouble.ends_by_own_clock)
+def build_error_flags(kind: str, message: str, now: int) -> FlagUpdate:
+    return error_classifier.build_error_flags(kind, message, now, error_classifier.find_local_reset_time)

@@ -6,64 +6,68 @@ tried again is told as an `error`, too; only `turn.failed` is the last one.
 
 from collections.abc import Callable
 
-from termvisor.agents.adapters.adapter import Process, Record
-from termvisor.agents.adapters.codex import error_codes as error_names
-from termvisor.agents.adapters.codex.process_match import RESUME, call_of
-from termvisor.agents.adapters.codex.usage import summed
-from termvisor.agents.adapters.json_access import Json, inside, parsed, text
-from termvisor.agents.adapters.statements import Said, payload
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
+from termvisor.agents.adapters.codex import error_codes
+from termvisor.agents.adapters.codex.process_match import SESSION_RESUME, parse_command_line
+from termvisor.agents.adapters.codex.usage import build_thread_usage_payload
+from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str, parse_json_object
+from termvisor.agents.adapters.statements import AgentStatement, build_payload
 
-_ITEM = "item."
+_ITEM_PREFIX = "item."
 
 
-def prints(process: Process) -> bool:
+def is_printing_json(process: ProcessInfo) -> bool:
     """Whether its output is meant for programs."""
-    call = call_of(process)
-    return call.verb in ("exec", "e") and call.is_json
+    call = parse_command_line(process)
+    return call.subcommand in ("exec", "e") and call.prints_json
 
 
-def read(record: Record) -> list[Said]:
+def read_exec_line(record: SourceRecord) -> list[AgentStatement]:
     """Nothing for what is no line of it: other programs may print below it."""
-    line = parsed(record.text)
-    kind = text(line, "type") if line is not None else ""
-    read_one = _READERS.get(kind) or (_worked if kind.startswith(_ITEM) else None)
+    line = parse_json_object(record.text)
+    kind = get_str(line, "type") if line is not None else ""
+    read_one = _LINE_READERS.get(kind) or (_read_item if kind.startswith(_ITEM_PREFIX) else None)
     said = read_one(line, record.at) if line is not None and read_one is not None else None
     return [] if said is None else [said]
 
 
-def _opened(told: Json, now: int) -> Said | None:
-    thread = text(told, "thread_id")
-    return Said(kind="note", session=thread) if RESUME.is_session(thread) else None
+def _read_thread_started(fields: JsonObject, now: int) -> AgentStatement | None:
+    thread = get_str(fields, "thread_id")
+    return AgentStatement(kind="note", session=thread) if SESSION_RESUME.is_session(thread) else None
 
 
-def _began(told: Json, now: int) -> Said:
-    return Said(state="running")
+def _read_turn_started(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running")
 
 
-def _worked(told: Json, now: int) -> Said | None:
+def _read_item(fields: JsonObject, now: int) -> AgentStatement | None:
     """A warning is told as an item, too; it may come before there is any work."""
-    kind = text(inside(told, "item"), "type")
-    return Said(state="running", payload=payload(item=kind)) if kind and kind != "error" else None
+    kind = get_str(get_object(fields, "item"), "type")
+    return AgentStatement(state="running", payload=build_payload(item=kind)) if kind and kind != "error" else None
 
 
-def _ended(told: Json, now: int) -> Said:
-    return Said(state="completed", payload=summed(inside(told, "usage")))
+def _read_turn_completed(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="completed", payload=build_thread_usage_payload(get_object(fields, "usage")))
 
 
-def _tried(told: Json, now: int) -> Said:
-    return Said(kind="note", payload=payload(message=text(told, "message")))
+def _read_retried_error(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", payload=build_payload(message=get_str(fields, "message")))
 
 
-def _failed(told: Json, now: int) -> Said:
-    words = text(inside(told, "error"), "message")
-    kind = error_names.kind_in(words)
-    return Said(state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+def _read_turn_failed(fields: JsonObject, now: int) -> AgentStatement:
+    words = get_str(get_object(fields, "error"), "message")
+    kind = error_codes.classify_error_message(words)
+    return AgentStatement(
+        state="error",
+        flags=error_codes.build_error_flags(kind, words, now),
+        payload=build_payload(error=kind, message=words),
+    )
 
 
-_READERS: dict[str, Callable[[Json, int], Said | None]] = {
-    "thread.started": _opened,
-    "turn.started": _began,
-    "turn.completed": _ended,
-    "turn.failed": _failed,
-    "error": _tried,
+_LINE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {
+    "thread.started": _read_thread_started,
+    "turn.started": _read_turn_started,
+    "turn.completed": _read_turn_completed,
+    "turn.failed": _read_turn_failed,
+    "error": _read_retried_error,
 }

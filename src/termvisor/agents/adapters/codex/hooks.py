@@ -7,127 +7,146 @@ is named, and that is proof.
 
 from collections.abc import Callable
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.codex import error_codes as error_names
-from termvisor.agents.adapters.codex import usage
-from termvisor.agents.adapters.json_access import Json, inside, moment, number, parsed, text
-from termvisor.agents.adapters.statements import Said, framed, not_understood, payload
-from termvisor.model.agent.signal import FlagsTold, Hint
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.codex import error_codes, usage
+from termvisor.agents.adapters.json_access import (
+    JsonObject,
+    get_int,
+    get_object,
+    get_str,
+    parse_json_object,
+    parse_timestamp,
+)
+from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint
 
-TURN_COMPLETE = "agent-turn-complete"
+TURN_COMPLETE_EVENT = "agent-turn-complete"
 _TITLE_PROMPT = "Generate a concise, single-line task title"
 """How the prompt begins with which Codex asks its model for a title, in a thread of its own."""
 
 
-def read(record: Record) -> list[Said]:
-    line = parsed(record.text)
+def read_hook(record: SourceRecord) -> list[AgentStatement]:
+    line = parse_json_object(record.text)
     if line is None:
-        return [not_understood(record.text)]
-    told = inside(line, "payload") or line
-    event = text(told, "type") or text(told, "hook_event_name") or text(line, "event")
-    read_one = _READERS.get(event)
+        return [build_unknown_statement(record.text)]
+    told = get_object(line, "payload") or line
+    event = get_str(told, "type") or get_str(told, "hook_event_name") or get_str(line, "event")
+    read_one = _EVENT_READERS.get(event)
     if read_one is None:
-        return [not_understood(event)]
+        return [build_unknown_statement(event)]
     said = read_one(told, record.at)
     if said is None:
         return []
-    session = text(told, "session_id") or text(told, "thread-id")
-    hint = Hint(target=record.hint.target, cwd=text(told, "cwd"), via=record.hint.pid)
-    return framed([said], session=session, hint=hint, at=_at(line, record))
+    session = get_str(told, "session_id") or get_str(told, "thread-id")
+    hint = ProcessHint(target=record.hint.target, cwd=get_str(told, "cwd"), via=record.hint.pid)
+    return add_context([said], session=session, hint=hint, at=_get_event_time(line, record))
 
 
-def _at(line: Json, record: Record) -> int:
-    return min(moment(line.get("at")), record.at)
+def _get_event_time(line: JsonObject, record: SourceRecord) -> int:
+    return min(parse_timestamp(line.get("at")), record.at)
 
 
-def _began(told: Json, now: int) -> Said:
-    return Said(kind="note", payload=payload(model=text(told, "model"), transcript=text(told, "transcript_path")))
+def _read_session_start(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(
+        kind="note",
+        payload=build_payload(model=get_str(fields, "model"), transcript=get_str(fields, "transcript_path")),
+    )
 
 
-def _prompt(told: Json, now: int) -> Said:
-    return Said(state="running", payload=payload(prompt=text(told, "prompt")))
+def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", payload=build_payload(prompt=get_str(fields, "prompt")))
 
 
-def _works(told: Json, now: int) -> Said:
-    return Said(state="running", payload=_tool(told))
+def _read_work(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", payload=_build_tool_payload(fields))
 
 
-def _asks(told: Json, now: int) -> Said:
-    return Said(state="waiting_approval", payload=_tool(told))
+def _read_permission_request(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="waiting_approval", payload=_build_tool_payload(fields))
 
 
-def _tool(told: Json) -> dict[str, str | int | float | bool | None]:
-    given = inside(told, "tool_input")
-    return payload(tool=text(told, "tool_name"), command=text(given, "command"), question=text(given, "description"))
+def _build_tool_payload(fields: JsonObject) -> dict[str, str | int | float | bool | None]:
+    given = get_object(fields, "tool_input")
+    return build_payload(
+        tool=get_str(fields, "tool_name"), command=get_str(given, "command"), question=get_str(given, "description")
+    )
 
 
-def _answered(told: Json, now: int) -> Said:
+def _read_model_answer(fields: JsonObject, now: int) -> AgentStatement:
     """The model's answer to one request. A failed one may be tried again, and then says so by the next request."""
-    status, used = text(told, "status"), inside(told, "token_usage")
+    status, used = get_str(fields, "status"), get_object(fields, "token_usage")
     if status == "failed":
-        words = text(told, "error") or text(inside(told, "error"), "message")
-        kind = error_names.kind_in(words)
-        return Said(
-            state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words)
+        words = get_str(fields, "error") or get_str(get_object(fields, "error"), "message")
+        kind = error_codes.classify_error_message(words)
+        return AgentStatement(
+            state="error",
+            flags=error_codes.build_error_flags(kind, words, now),
+            payload=build_payload(error=kind, message=words),
         )
     if status == "cancelled":
-        return Said(state="idle")
-    about = payload(model=text(told, "model"), context_tokens=number(used, "total_tokens"))
-    return Said(kind="note", payload=about | usage.of_request(f"{text(told, 'turn_id')}@{now}", used))
+        return AgentStatement(state="idle")
+    about = build_payload(model=get_str(fields, "model"), context_tokens=get_int(used, "total_tokens"))
+    return AgentStatement(
+        kind="note", payload=about | usage.build_request_usage_payload(f"{get_str(fields, 'turn_id')}@{now}", used)
+    )
 
 
-def _stopped(told: Json, now: int) -> Said:
-    return Said(state="completed", payload=payload(last_message=text(told, "last_assistant_message")))
+def _read_stop(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(
+        state="completed", payload=build_payload(last_message=get_str(fields, "last_assistant_message"))
+    )
 
 
-def _interrupted(told: Json, now: int) -> Said:
-    return Said(state="idle")
+def _read_interrupt(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="idle")
 
 
-def _compacts(told: Json, now: int) -> Said:
-    return Said(state="running", flags=FlagsTold(compacting=True))
+def _read_pre_compact(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", flags=FlagUpdate(compacting=True))
 
 
-def _compacted(told: Json, now: int) -> Said:
+def _read_post_compact(fields: JsonObject, now: int) -> AgentStatement:
     """One that a person asked for is the whole turn; another is only a pause in it."""
-    is_all = text(told, "trigger") == "manual"
-    return Said(state="completed" if is_all else "running", flags=FlagsTold(compacting=False))
+    is_all = get_str(fields, "trigger") == "manual"
+    return AgentStatement(state="completed" if is_all else "running", flags=FlagUpdate(compacting=False))
 
 
-def _ended(told: Json, now: int) -> Said:
-    return Said(state="unknown", reason="no_signal")
+def _read_session_end(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="unknown", reason="no_signal")
 
 
-def _task(told: Json, kind: str) -> Said | None:
-    task = text(told, "agent_id")
-    return Said(kind="task_began" if kind == "began" else "task_ended", task=task) if task else None
+def _build_subtask_statement(fields: JsonObject, kind: str) -> AgentStatement | None:
+    task = get_str(fields, "agent_id")
+    return AgentStatement(kind="task_began" if kind == "began" else "task_ended", task=task) if task else None
 
 
-def _turn_complete(told: Json, now: int) -> Said | None:
-    prompts = told.get("input-messages")
+def _read_turn_complete(fields: JsonObject, now: int) -> AgentStatement | None:
+    prompts = fields.get("input-messages")
     first = prompts[0] if isinstance(prompts, list) and prompts else ""
     is_title = isinstance(first, str) and first.startswith(_TITLE_PROMPT)
     return (
         None
         if is_title
-        else Said(state="completed", payload=payload(last_message=text(told, "last-assistant-message")))
+        else AgentStatement(
+            state="completed", payload=build_payload(last_message=get_str(fields, "last-assistant-message"))
+        )
     )
 
 
-_READERS: dict[str, Callable[[Json, int], Said | None]] = {
-    "SessionStart": _began,
-    "UserPromptSubmit": _prompt,
-    "PreModelRequest": _works,
-    "PostModelRequest": _answered,
-    "PreToolUse": _works,
-    "PermissionRequest": _asks,
-    "PostToolUse": _works,
-    "PreCompact": _compacts,
-    "PostCompact": _compacted,
-    "Stop": _stopped,
-    "Interrupt": _interrupted,
-    "SessionEnd": _ended,
-    "SubagentStart": lambda told, _: _task(told, "began"),
-    "SubagentStop": lambda told, _: _task(told, "ended"),
-    TURN_COMPLETE: _turn_complete,
+_EVENT_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {
+    "SessionStart": _read_session_start,
+    "UserPromptSubmit": _read_prompt,
+    "PreModelRequest": _read_work,
+    "PostModelRequest": _read_model_answer,
+    "PreToolUse": _read_work,
+    "PermissionRequest": _read_permission_request,
+    "PostToolUse": _read_work,
+    "PreCompact": _read_pre_compact,
+    "PostCompact": _read_post_compact,
+    "Stop": _read_stop,
+    "Interrupt": _read_interrupt,
+    "SessionEnd": _read_session_end,
+    "SubagentStart": lambda told, _: _build_subtask_statement(told, "began"),
+    "SubagentStop": lambda told, _: _build_subtask_statement(told, "ended"),
+    TURN_COMPLETE_EVENT: _read_turn_complete,
 }

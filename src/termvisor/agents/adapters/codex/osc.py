@@ -1,29 +1,33 @@
 """OSC 7501, which Codex prints into its pane at every change: ``state=blocked:app=codex:kind=permission``."""
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.codex.process_match import AGENT
-from termvisor.agents.adapters.statements import Said, not_understood
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.codex.process_match import AGENT_NAME
+from termvisor.agents.adapters.statements import AgentStatement, build_unknown_statement
+from termvisor.model.agent.signal import FlagUpdate
 
-_SAID = {
-    "idle": Said(state="idle"),
-    "working": Said(state="running"),
-    "done": Said(state="completed"),
-    "error": Said(state="error"),
-    "clear": Said(state="unknown", reason="no_signal"),
+_STATEMENTS_BY_STATE = {
+    "idle": AgentStatement(state="idle"),
+    "working": AgentStatement(state="running"),
+    "done": AgentStatement(state="completed"),
+    "error": AgentStatement(state="error"),
+    "clear": AgentStatement(state="unknown", reason="no_signal"),
 }
-_BLOCKED = {
-    "permission": Said(state="waiting_approval"),
-    "auth": Said(state="waiting_input", flags=FlagsTold(auth_needed=True)),
+_STATEMENTS_BY_BLOCK_KIND = {
+    "permission": AgentStatement(state="waiting_approval"),
+    "auth": AgentStatement(state="waiting_input", flags=FlagUpdate(auth_needed=True)),
 }
-_ASKS = Said(state="waiting_input")
+_WAITING_STATEMENT = AgentStatement(state="waiting_input")
 
 
-def read(record: Record) -> list[Said]:
+def read_osc(record: SourceRecord) -> list[AgentStatement]:
     """A mark of another program says nothing here; `clear`, the last one, names no program."""
     fields = dict(field.partition("=")[::2] for field in record.text.split(":"))
     state = fields.get("state", "")
-    if fields.get("app", AGENT) != AGENT or not state:
+    if fields.get("app", AGENT_NAME) != AGENT_NAME or not state:
         return []
-    said = _BLOCKED.get(fields.get("kind", ""), _ASKS) if state == "blocked" else _SAID.get(state)
-    return [said or not_understood(record.text)]
+    said = (
+        _STATEMENTS_BY_BLOCK_KIND.get(fields.get("kind", ""), _WAITING_STATEMENT)
+        if state == "blocked"
+        else _STATEMENTS_BY_STATE.get(state)
+    )
+    return [said or build_unknown_statement(record.text)]

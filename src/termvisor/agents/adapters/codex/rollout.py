@@ -9,97 +9,117 @@ import posixpath
 import re
 from collections.abc import Callable
 
-from termvisor.agents.adapters.adapter import Process, Record, Watch
-from termvisor.agents.adapters.codex import error_codes as error_names
-from termvisor.agents.adapters.codex.process_match import home_of, resumed_by
-from termvisor.agents.adapters.codex.usage import counted, window_figures, window_flags
-from termvisor.agents.adapters.json_access import Json, inside, moment, number, parsed, text
-from termvisor.agents.adapters.statements import Said, framed, not_understood, payload
-from termvisor.model.agent.signal import FlagsTold, Hint
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord, WatchedPath
+from termvisor.agents.adapters.codex import error_codes
+from termvisor.agents.adapters.codex.process_match import find_codex_home, find_resumed_session
+from termvisor.agents.adapters.codex.usage import build_usage_payload, build_window_flags, build_window_payload
+from termvisor.agents.adapters.json_access import (
+    JsonObject,
+    get_int,
+    get_object,
+    get_str,
+    parse_json_object,
+    parse_timestamp,
+)
+from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint
 
-SOURCE = "rollout"
-FACES = ("codex-tui", "codex_cli_rs")
+SOURCE_NAME = "rollout"
+INTERACTIVE_ORIGINATORS = ("codex-tui", "codex_cli_rs")
 """What a Codex with a face calls itself; other programs keep threads in the same place."""
-_NAME = re.compile(r"rollout-[\dT:-]+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
+_FILE_NAME = re.compile(r"rollout-[\dT:-]+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 
 
-def watches(process: Process) -> list[Watch]:
-    home = home_of(process)
+def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
+    home = find_codex_home(process)
     if not home:
         return []
-    thread = resumed_by(process)
+    thread = find_resumed_session(process)
     name = f"rollout-*-{thread}.jsonl" if thread else "rollout-*.jsonl"
-    hint = Hint(pid=process.pid, pid_started=process.pid_started) if thread else Hint()
+    hint = ProcessHint(pid=process.pid, pid_started=process.pid_started) if thread else ProcessHint()
     folder = posixpath.join(home, "sessions")
-    return [Watch(source=SOURCE, kind="lines", folder=folder, pattern=name, is_deep=True, hint=hint)]
+    return [WatchedPath(source=SOURCE_NAME, kind="lines", folder=folder, pattern=name, is_deep=True, hint=hint)]
 
 
-def read(record: Record) -> list[Said]:
-    line = parsed(record.text)
+def read_rollout(record: SourceRecord) -> list[AgentStatement]:
+    line = parse_json_object(record.text)
     if line is None:
-        return [not_understood(record.text)]
-    told = inside(line, "payload")
-    if text(line, "type") == "session_meta":
-        return _opened(record, told)
-    kind = text(told, "type") if text(line, "type") == "event_msg" else text(line, "type")
-    read_one = _READERS.get(kind) if record.hint.pid else _COUNTERS.get(kind)
+        return [build_unknown_statement(record.text)]
+    told = get_object(line, "payload")
+    if get_str(line, "type") == "session_meta":
+        return _read_session_meta(record, told)
+    kind = get_str(told, "type") if get_str(line, "type") == "event_msg" else get_str(line, "type")
+    read_one = _LINE_READERS.get(kind) if record.hint.pid else _UNOWNED_LINE_READERS.get(kind)
     said = read_one(told, record.at) if read_one is not None else None
-    at = min(moment(line.get("timestamp")) or record.at, record.at)
-    return [] if said is None else framed([said], session=_session(record), at=at)
+    at = min(parse_timestamp(line.get("timestamp")) or record.at, record.at)
+    return [] if said is None else add_context([said], session=_parse_session(record), at=at)
 
 
-def _session(record: Record) -> str:
-    found = _NAME.fullmatch(posixpath.basename(record.path))
+def _parse_session(record: SourceRecord) -> str:
+    found = _FILE_NAME.fullmatch(posixpath.basename(record.path))
     return found[1] if found else ""
 
 
-def _opened(record: Record, told: Json) -> list[Said]:
-    if text(told, "originator") not in FACES or told.get("thread_source", "user") != "user":
+def _read_session_meta(record: SourceRecord, fields: JsonObject) -> list[AgentStatement]:
+    if get_str(fields, "originator") not in INTERACTIVE_ORIGINATORS or fields.get("thread_source", "user") != "user":
         return []
-    said = Said(kind="note", payload=payload(version=text(told, "cli_version"), transcript=record.path))
-    hint = record.hint if record.hint.pid else Hint(target=record.hint.target, cwd=text(told, "cwd"))
-    at = moment(told.get("timestamp")) or record.at
-    return framed([said], session=text(told, "id"), hint=hint, at=min(at, record.at))
+    said = AgentStatement(
+        kind="note", payload=build_payload(version=get_str(fields, "cli_version"), transcript=record.path)
+    )
+    hint = record.hint if record.hint.pid else ProcessHint(target=record.hint.target, cwd=get_str(fields, "cwd"))
+    at = parse_timestamp(fields.get("timestamp")) or record.at
+    return add_context([said], session=get_str(fields, "id"), hint=hint, at=min(at, record.at))
 
 
-def _began(told: Json, now: int) -> Said:
-    return Said(state="running", payload=payload(context_size=number(told, "model_context_window") or None))
+def _read_task_started(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(
+        state="running", payload=build_payload(context_size=get_int(fields, "model_context_window") or None)
+    )
 
 
-def _ended(told: Json, now: int) -> Said:
-    error = inside(told, "error")
+def _read_task_complete(fields: JsonObject, now: int) -> AgentStatement:
+    error = get_object(fields, "error")
     if not error:
-        return Said(state="completed", payload=payload(last_message=text(told, "last_agent_message")))
-    kind, words = error_names.kind_of(error.get("codex_error_info")), text(error, "message")
-    return Said(state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+        return AgentStatement(
+            state="completed", payload=build_payload(last_message=get_str(fields, "last_agent_message"))
+        )
+    kind, words = error_codes.classify_error_code(error.get("codex_error_info")), get_str(error, "message")
+    return AgentStatement(
+        state="error",
+        flags=error_codes.build_error_flags(kind, words, now),
+        payload=build_payload(error=kind, message=words),
+    )
 
 
-def _stopped(told: Json, now: int) -> Said:
-    return Said(state="idle")
+def _read_turn_aborted(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="idle")
 
 
-def _counted(told: Json, now: int) -> Said:
-    info = inside(told, "info")
-    window = number(info, "model_context_window")
-    counts = counted(inside(info, "total_token_usage"), inside(info, "last_token_usage"), window)
-    limits = told.get("rate_limits")
-    return Said(kind="note", flags=window_flags(limits), payload=counts | window_figures(limits))
+def _read_token_count(fields: JsonObject, now: int) -> AgentStatement:
+    info = get_object(fields, "info")
+    window = get_int(info, "model_context_window")
+    counts = build_usage_payload(get_object(info, "total_token_usage"), get_object(info, "last_token_usage"), window)
+    limits = fields.get("rate_limits")
+    return AgentStatement(kind="note", flags=build_window_flags(limits), payload=counts | build_window_payload(limits))
 
 
-def _turned(told: Json, now: int) -> Said | None:
-    model = text(told, "model")
-    return Said(kind="note", payload=payload(model=model)) if model else None
+def _read_turn_context(fields: JsonObject, now: int) -> AgentStatement | None:
+    model = get_str(fields, "model")
+    return AgentStatement(kind="note", payload=build_payload(model=model)) if model else None
 
 
-def _compacted(told: Json, now: int) -> Said:
-    return Said(kind="note", flags=FlagsTold(compacting=False))
+def _read_compacted(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", flags=FlagUpdate(compacting=False))
 
 
-_COUNTERS: dict[str, Callable[[Json, int], Said | None]] = {"token_count": _counted, "turn_context": _turned}
-_READERS = _COUNTERS | {
-    "task_started": _began,
-    "task_complete": _ended,
-    "turn_aborted": _stopped,
-    "compacted": _compacted,
+_UNOWNED_LINE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {
+    "token_count": _read_token_count,
+    "turn_context": _read_turn_context,
+}
+_LINE_READERS = _UNOWNED_LINE_READERS | {
+    "task_started": _read_task_started,
+    "task_complete": _read_task_complete,
+    "turn_aborted": _read_turn_aborted,
+    "compacted": _read_compacted,
 }
 """Lines that are not here tell what was said, not what Codex is doing."""

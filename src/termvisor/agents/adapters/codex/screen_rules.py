@@ -4,9 +4,9 @@ Text that is streamed has no sign of its own: it is work as long as the line is 
 only the pane's moving proves it (see `termvisor.agents.state.hysteresis`).
 """
 
-from termvisor.agents.adapters.codex.screen_regions import parts_of
-from termvisor.agents.adapters.error_classifier import ends_by_own_clock
-from termvisor.agents.adapters.screen_classifier import Sight
+from termvisor.agents.adapters.codex.screen_regions import split_regions
+from termvisor.agents.adapters.error_classifier import find_local_reset_time
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier
 
-SIGHT = Sight("codex", parts_of, ends_at=ends_by_own_clock)
-look = SIGHT.look
+SCREEN_CLASSIFIER = ScreenClassifier("codex", split_regions, reset_time_finder=find_local_reset_time)
+classify_screen = SCREEN_CLASSIFIER.classify_screen

@@ -8,137 +8,146 @@ from collections.abc import Sequence
 
 import msgspec
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.codex import server_messages as server
-from termvisor.agents.adapters.codex.threads import Threads
-from termvisor.agents.adapters.json_access import Json, inside, text
-from termvisor.agents.adapters.server_contract import Face
-from termvisor.model.agent.signal import Hint
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.codex import server_messages
+from termvisor.agents.adapters.codex.threads import ThreadRegistry
+from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
+from termvisor.agents.adapters.server_contract import ServedAgent
+from termvisor.model.agent.signal import ProcessHint
 
-SOURCE = "app_server"
-AGAIN = 60 * 10**9
+SOURCE_NAME = "app_server"
+STATUS_REPEAT_NS = 60 * 10**9
 """Nanoseconds after which a status that stays the same is told once more."""
-_STARTED, _CHANGED = "thread/started", "thread/status/changed"
-_ENDS = {"idle": "completed", "systemError": "failed"}
-_CHATTER = frozenset(
+_THREAD_STARTED, _STATUS_CHANGED = "thread/started", "thread/status/changed"
+_TURN_ENDS_BY_STATUS = {"idle": "completed", "systemError": "failed"}
+_IGNORED_METHODS = frozenset(
     {"item/agentMessage/delta", "item/commandExecution/outputDelta", "item/reasoning/textDelta", "hook/started"}
 )
-_TOLD_OF_THREADS = ("id", "cwd", "status", "path", "name", "model", "cliVersion", "originator", "parentThreadId")
+_KEPT_THREAD_FIELDS = ("id", "cwd", "status", "path", "name", "model", "cliVersion", "originator", "parentThreadId")
 """The rest is long, or what a person wrote."""
 
 
-class Relay:
+class CodexEventRelay:
     def __init__(self) -> None:
-        self.threads = Threads()
-        self.requests: dict[int | str, Json] = {}
+        self.threads = ThreadRegistry()
+        self.pending_requests: dict[int | str, JsonObject] = {}
         """What the server asks and nobody has answered yet, by the number of the request."""
-        self.is_puzzled = False
+        self.needs_thread_list = False
         """It heard of a thread that it does not know: a list would tell."""
-        self.ended: tuple[str, str] | None = None
+        self.ended_turn: tuple[str, str] | None = None
         """The thread whose turn ended with the last message, and how, should the server be asked for that turn."""
-        self._told: dict[str, tuple[object, int]] = {}
+        self._reported_statuses: dict[str, tuple[object, int]] = {}
         """The status of each thread as it was last told, and when."""
 
-    def take(self, message: Json, faces: Sequence[Face], at: int) -> list[Record]:
+    def process_message(self, message: JsonObject, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
         """What was said unasked."""
-        self.ended = None
-        method, params = text(message, "method"), inside(message, "params")
-        if method in _CHATTER:
+        self.ended_turn = None
+        method, params = get_str(message, "method"), get_object(message, "params")
+        if method in _IGNORED_METHODS:
             return []
         if method == "account/rateLimits/updated":
-            return [_record(message, hint, at) for hint in self._everybody(faces)]
-        thread = self._note(method, message, faces)
-        parent, hint = self.threads.parent_of(thread), self.threads.hint_of(thread, faces)
-        if hint is None or (parent and method not in (_CHANGED, _STARTED)):
+            return [_build_record(message, hint, at) for hint in self._list_reported_hints(agents)]
+        thread = self._update_threads(method, message, agents)
+        parent, hint = self.threads.get_parent(thread), self.threads.build_hint(thread, agents)
+        if hint is None or (parent and method not in (_STATUS_CHANGED, _THREAD_STARTED)):
             return []
-        told = [_record(_as_task(message, parent, thread) if parent else message, hint, at)]
-        if method == _CHANGED:
-            told += self._parent_again(thread, parent, hint, at)
-            self.ended = None if parent else self._end(thread, inside(params, "status"))
-            self._told[thread] = (params.get("status"), at)
-        elif method == _STARTED:
-            self._told[thread] = (inside(params, "thread").get("status"), at)
+        told = [_build_record(_mark_as_subtask(message, parent, thread) if parent else message, hint, at)]
+        if method == _STATUS_CHANGED:
+            told += self._repeat_parent_status(thread, parent, hint, at)
+            self.ended_turn = None if parent else self._find_ended_turn(thread, get_object(params, "status"))
+            self._reported_statuses[thread] = (params.get("status"), at)
+        elif method == _THREAD_STARTED:
+            self._reported_statuses[thread] = (get_object(params, "thread").get("status"), at)
         return told
 
-    def listed(self, thread: Json, faces: Sequence[Face], at: int) -> list[Record]:
+    def process_listed_thread(self, thread: JsonObject, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
         """A thread out of a list."""
-        known = self.threads.learn(thread)
+        known = self.threads.add_thread(thread)
         status = thread.get("status")
-        self.threads.turned(known.id, faces, is_active=text(inside(thread, "status"), "type") == "active")
-        hint = self.threads.hint_of(known.id, faces)
-        was, told_at = self._told.get(known.id, (None, 0))
-        if hint is None or (was == status and abs(at - told_at) < AGAIN):
+        self.threads.update_status(
+            known.id, agents, is_active=get_str(get_object(thread, "status"), "type") == "active"
+        )
+        hint = self.threads.build_hint(known.id, agents)
+        was, told_at = self._reported_statuses.get(known.id, (None, 0))
+        if hint is None or (was == status and abs(at - told_at) < STATUS_REPEAT_NS):
             return []
-        self._told[known.id] = (status, at)
-        message = {"method": server.LISTED, "params": {"threadId": known.id, "thread": thread}}
-        parent = self.threads.parent_of(known.id)
-        return [_record(_as_task(message, parent, known.id) if parent else message, hint, at)]
+        self._reported_statuses[known.id] = (status, at)
+        message = {"method": server_messages.THREAD_LISTED, "params": {"threadId": known.id, "thread": thread}}
+        parent = self.threads.get_parent(known.id)
+        return [_build_record(_mark_as_subtask(message, parent, known.id) if parent else message, hint, at)]
 
-    def turn(self, thread: str, turn: Json, faces: Sequence[Face], at: int) -> list[Record]:
+    def process_last_turn(
+        self, thread: str, turn: JsonObject, agents: Sequence[ServedAgent], at: int
+    ) -> list[SourceRecord]:
         """How the last turn of a thread ended, out of an answer."""
-        hint = self.threads.hint_of(thread, faces)
-        message = {"method": server.TURN_LISTED, "params": {"threadId": thread, "turn": turn}}
-        return [] if hint is None or not turn else [_record(message, hint, at)]
+        hint = self.threads.build_hint(thread, agents)
+        message = {"method": server_messages.TURN_LISTED_METHOD, "params": {"threadId": thread, "turn": turn}}
+        return [] if hint is None or not turn else [_build_record(message, hint, at)]
 
-    def lost(self, faces: Sequence[Face], at: int) -> list[Record]:
+    def process_connection_lost(self, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
         """The server cannot be heard any more. What it asked is asked anew by whoever comes next."""
-        told = [_record({"method": server.LOST}, hint, at) for hint in self._everybody(faces)]
-        self.requests.clear()
-        self._told.clear()
+        told = [
+            _build_record({"method": server_messages.CONNECTION_LOST}, hint, at)
+            for hint in self._list_reported_hints(agents)
+        ]
+        self.pending_requests.clear()
+        self._reported_statuses.clear()
         return told
 
-    def _note(self, method: str, message: Json, faces: Sequence[Face]) -> str:
+    def _update_threads(self, method: str, message: JsonObject, agents: Sequence[ServedAgent]) -> str:
         """Learns from a message; the thread that it is about."""
-        params = inside(message, "params")
-        thread = text(params, "threadId")
-        if method == _STARTED:
-            thread = self.threads.learn(inside(params, "thread")).id
-            self.threads.began(thread, faces)
-        elif method == _CHANGED:
-            self.is_puzzled = self.is_puzzled or not self.threads.knows(thread)
-            is_active = text(inside(params, "status"), "type") == "active"
-            self.threads.turned(thread, faces, is_active=is_active)
+        params = get_object(message, "params")
+        thread = get_str(params, "threadId")
+        if method == _THREAD_STARTED:
+            thread = self.threads.add_thread(get_object(params, "thread")).id
+            self.threads.mark_shown(thread, agents)
+        elif method == _STATUS_CHANGED:
+            self.needs_thread_list = self.needs_thread_list or not self.threads.has_thread(thread)
+            is_active = get_str(get_object(params, "status"), "type") == "active"
+            self.threads.update_status(thread, agents, is_active=is_active)
         elif method in ("thread/closed", "thread/deleted"):
-            self.threads.forget(thread)
-        self._note_request(method, message)
+            self.threads.remove_thread(thread)
+        self._update_pending_requests(method, message)
         return thread
 
-    def _note_request(self, method: str, message: Json) -> None:
-        number, resolved = message.get("id"), inside(message, "params").get("requestId")
+    def _update_pending_requests(self, method: str, message: JsonObject) -> None:
+        number, resolved = message.get("id"), get_object(message, "params").get("requestId")
         if isinstance(number, int | str):
-            self.requests[number] = message
+            self.pending_requests[number] = message
         elif method == "serverRequest/resolved" and isinstance(resolved, int | str):
-            self.requests.pop(resolved, None)
+            self.pending_requests.pop(resolved, None)
 
-    def _end(self, thread: str, status: Json) -> tuple[str, str] | None:
+    def _find_ended_turn(self, thread: str, status: JsonObject) -> tuple[str, str] | None:
         """Of a thread that was at work: one that is taken up again says that it rests, too."""
-        was, _ = self._told.get(thread, (None, 0))
-        end = _ENDS.get(text(status, "type"))
+        was, _ = self._reported_statuses.get(thread, (None, 0))
+        end = _TURN_ENDS_BY_STATUS.get(get_str(status, "type"))
         is_end = end is not None and isinstance(was, dict) and was.get("type") == "active"
         return (thread, end) if is_end and end is not None else None
 
-    def _parent_again(self, thread: str, parent: str, hint: Hint, at: int) -> list[Record]:
+    def _repeat_parent_status(self, thread: str, parent: str, hint: ProcessHint, at: int) -> list[SourceRecord]:
         """A sub-agent that waits makes its parent wait; when it goes on, the parent's own status counts again."""
-        was, _ = self._told.get(thread, (None, 0))
-        status, _ = self._told.get(parent, (None, 0))
+        was, _ = self._reported_statuses.get(thread, (None, 0))
+        status, _ = self._reported_statuses.get(parent, (None, 0))
         if not isinstance(was, dict) or not was.get("activeFlags") or status is None:
             return []
-        return [_record({"method": _CHANGED, "params": {"threadId": parent, "status": status}}, hint, at)]
+        return [_build_record({"method": _STATUS_CHANGED, "params": {"threadId": parent, "status": status}}, hint, at)]
 
-    def _everybody(self, faces: Sequence[Face]) -> list[Hint]:
+    def _list_reported_hints(self, agents: Sequence[ServedAgent]) -> list[ProcessHint]:
         """All whose threads were told."""
-        hints = {hint for thread in self._told if (hint := self.threads.hint_of(thread, faces)) and hint.pid}
+        hints = {
+            hint for thread in self._reported_statuses if (hint := self.threads.build_hint(thread, agents)) and hint.pid
+        }
         return sorted(hints, key=lambda hint: hint.pid)
 
 
-def _as_task(message: Json, parent: str, thread: str) -> Json:
+def _mark_as_subtask(message: JsonObject, parent: str, thread: str) -> JsonObject:
     """A sub-agent's thread is told as a task of the thread that started it."""
-    return {**message, "params": {**inside(message, "params"), "parentThreadId": parent, "childThreadId": thread}}
+    return {**message, "params": {**get_object(message, "params"), "parentThreadId": parent, "childThreadId": thread}}
 
 
-def _record(message: Json, hint: Hint, at: int) -> Record:
-    params = inside(message, "params")
-    if thread := inside(params, "thread"):
-        brief = {name: value for name, value in thread.items() if name in _TOLD_OF_THREADS}
+def _build_record(message: JsonObject, hint: ProcessHint, at: int) -> SourceRecord:
+    params = get_object(message, "params")
+    if thread := get_object(params, "thread"):
+        brief = {name: value for name, value in thread.items() if name in _KEPT_THREAD_FIELDS}
         message = {**message, "params": {**params, "thread": brief}}
-    return Record(source=SOURCE, text=msgspec.json.encode(message).decode(), at=at, hint=hint)
+    return SourceRecord(source=SOURCE_NAME, text=msgspec.json.encode(message).decode(), at=at, hint=hint)

@@ -6,169 +6,209 @@ Codex starts by itself to find a title never come here.
 
 from collections.abc import Callable
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.codex import error_codes as error_names
-from termvisor.agents.adapters.codex.usage import counted, window_figures, window_flags
-from termvisor.agents.adapters.json_access import Json, inside, moment, number, parsed, text
-from termvisor.agents.adapters.statements import Said, framed, not_understood, payload
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.codex import error_codes
+from termvisor.agents.adapters.codex.usage import build_usage_payload, build_window_flags, build_window_payload
+from termvisor.agents.adapters.json_access import (
+    JsonObject,
+    get_int,
+    get_object,
+    get_str,
+    parse_json_object,
+    parse_timestamp,
+)
+from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
+from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
-LOST = "connection/lost"
+CONNECTION_LOST = "connection/lost"
 """Our own word: the server cannot be heard any more."""
-LISTED, TURN_LISTED = "thread/list", "thread/turns/list"
+THREAD_LISTED, TURN_LISTED_METHOD = "thread/list", "thread/turns/list"
 """One thread, or the last turn of one, out of the answer to a question of that name."""
 
-_TYPES: dict[str, StateName] = {"idle": "idle", "active": "running", "systemError": "error"}
-_WAITS: dict[str, StateName] = {"waitingOnApproval": "waiting_approval", "waitingOnUserInput": "waiting_input"}
-_ENDS: dict[str, StateName] = {"completed": "completed", "interrupted": "idle", "inProgress": "running"}
-_COMPACTION = "contextCompaction"
+_STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "active": "running", "systemError": "error"}
+_STATES_BY_WAIT_FLAG: dict[str, StateName] = {
+    "waitingOnApproval": "waiting_approval",
+    "waitingOnUserInput": "waiting_input",
+}
+_STATES_BY_TURN_STATUS: dict[str, StateName] = {
+    "completed": "completed",
+    "interrupted": "idle",
+    "inProgress": "running",
+}
+_COMPACTION_ITEM = "contextCompaction"
 
 
-def read(record: Record) -> list[Said]:
-    message = parsed(record.text)
+def read_server_message(record: SourceRecord) -> list[AgentStatement]:
+    message = parse_json_object(record.text)
     if message is None:
-        return [not_understood(record.text)]
-    params = inside(message, "params")
-    read_one = _READERS.get(text(message, "method"))
+        return [build_unknown_statement(record.text)]
+    params = get_object(message, "params")
+    read_one = _MESSAGE_READERS.get(get_str(message, "method"))
     said = read_one(params, record.at) if read_one is not None else None
     if said is None:
         return []
-    at = min(moment(message.get("emittedAtMs")), record.at)
-    return framed([said], session=_session(params), at=at)
+    at = min(parse_timestamp(message.get("emittedAtMs")), record.at)
+    return add_context([said], session=_find_session(params), at=at)
 
 
-def state_of(status: Json) -> StateName | None:
+def parse_thread_state(status: JsonObject) -> StateName | None:
     """`unknown` for a status that we do not know; None for a thread that is not loaded."""
-    kind = text(status, "type")
+    kind = get_str(status, "type")
     if kind == "notLoaded":
         return None
     flags = status.get("activeFlags")
-    waits = [_WAITS[flag] for flag in flags if flag in _WAITS] if isinstance(flags, list) else []
-    return waits[0] if waits and kind == "active" else _TYPES.get(kind, "unknown")
+    waits = (
+        [_STATES_BY_WAIT_FLAG[flag] for flag in flags if flag in _STATES_BY_WAIT_FLAG]
+        if isinstance(flags, list)
+        else []
+    )
+    return waits[0] if waits and kind == "active" else _STATES_BY_STATUS.get(kind, "unknown")
 
 
-def _session(params: Json) -> str:
+def _find_session(params: JsonObject) -> str:
     """The thread; of a sub-agent that of the one who started it."""
-    return text(params, "parentThreadId") or text(params, "threadId") or text(inside(params, "thread"), "id")
+    return (
+        get_str(params, "parentThreadId") or get_str(params, "threadId") or get_str(get_object(params, "thread"), "id")
+    )
 
 
-def _changed(params: Json, now: int) -> Said | None:
-    return _status(params, inside(params, "status"))
+def _read_status_changed(params: JsonObject, now: int) -> AgentStatement | None:
+    return _build_status_statement(params, get_object(params, "status"))
 
 
-def _thread(params: Json, now: int) -> Said | None:
-    thread = inside(params, "thread")
-    said = _status(params, inside(thread, "status"))
+def _read_thread(params: JsonObject, now: int) -> AgentStatement | None:
+    thread = get_object(params, "thread")
+    said = _build_status_statement(params, get_object(thread, "status"))
     if said is None or said.task:
         return said
-    told = payload(model=text(thread, "model"), version=text(thread, "cliVersion"), transcript=text(thread, "path"))
-    return Said(state=said.state, reason=said.reason, title=text(thread, "name") or None, payload=told)
+    told = build_payload(
+        model=get_str(thread, "model"), version=get_str(thread, "cliVersion"), transcript=get_str(thread, "path")
+    )
+    return AgentStatement(state=said.state, reason=said.reason, title=get_str(thread, "name") or None, payload=told)
 
 
-def _status(params: Json, status: Json) -> Said | None:
-    state = state_of(status)
-    child = text(params, "childThreadId")
-    if child and state not in _WAITS.values():
-        return Said(kind="task_began" if state == "running" else "task_ended", task=child)
+def _build_status_statement(params: JsonObject, status: JsonObject) -> AgentStatement | None:
+    state = parse_thread_state(status)
+    child = get_str(params, "childThreadId")
+    if child and state not in _STATES_BY_WAIT_FLAG.values():
+        return AgentStatement(kind="task_began" if state == "running" else "task_ended", task=child)
     if state is None:
         return None
-    return Said(state=state, reason="unsupported_signal" if state == "unknown" else None)
+    return AgentStatement(state=state, reason="unsupported_signal" if state == "unknown" else None)
 
 
-def _turn(params: Json, now: int) -> Said | None:
-    turn = inside(params, "turn")
-    if text(turn, "status") == "failed":
-        return _failed(inside(turn, "error"), now)
-    state = _ENDS.get(text(turn, "status"))
-    return Said(state=state, payload=payload(last_message=_last_words(turn))) if state is not None else None
+def _read_turn(params: JsonObject, now: int) -> AgentStatement | None:
+    turn = get_object(params, "turn")
+    if get_str(turn, "status") == "failed":
+        return _build_error_statement(get_object(turn, "error"), now)
+    state = _STATES_BY_TURN_STATUS.get(get_str(turn, "status"))
+    return (
+        AgentStatement(state=state, payload=build_payload(last_message=_find_last_message(turn)))
+        if state is not None
+        else None
+    )
 
 
-def _last_words(turn: Json) -> str:
+def _find_last_message(turn: JsonObject) -> str:
     items = turn.get("items")
-    spoken = [item for item in items if text(item, "type") == "agentMessage"] if isinstance(items, list) else []
-    return text(spoken[-1], "text") if spoken else ""
+    spoken = [item for item in items if get_str(item, "type") == "agentMessage"] if isinstance(items, list) else []
+    return get_str(spoken[-1], "text") if spoken else ""
 
 
-def _failed(error: Json, now: int) -> Said:
-    words = text(error, "message")
-    kind = error_names.kind_of(error.get("codexErrorInfo"))
-    return Said(state="error", flags=error_names.flags_of(kind, words, now), payload=payload(error=kind, message=words))
+def _build_error_statement(error: JsonObject, now: int) -> AgentStatement:
+    words = get_str(error, "message")
+    kind = error_codes.classify_error_code(error.get("codexErrorInfo"))
+    return AgentStatement(
+        state="error",
+        flags=error_codes.build_error_flags(kind, words, now),
+        payload=build_payload(error=kind, message=words),
+    )
 
 
-def _error(params: Json, now: int) -> Said:
+def _read_error(params: JsonObject, now: int) -> AgentStatement:
     """One that it will try again is no error yet."""
-    failed = _failed(inside(params, "error"), now)
-    return Said(state="running", payload=failed.payload) if params.get("willRetry") is True else failed
+    failed = _build_error_statement(get_object(params, "error"), now)
+    return AgentStatement(state="running", payload=failed.payload) if params.get("willRetry") is True else failed
 
 
-def _item_began(params: Json, now: int) -> Said | None:
-    item = inside(params, "item")
-    if text(item, "type") == _COMPACTION:
-        return Said(state="running", flags=FlagsTold(compacting=True))
-    command = text(item, "command")
-    return Said(kind="note", payload=payload(tool=text(item, "type"), command=command)) if command else None
+def _read_item_started(params: JsonObject, now: int) -> AgentStatement | None:
+    item = get_object(params, "item")
+    if get_str(item, "type") == _COMPACTION_ITEM:
+        return AgentStatement(state="running", flags=FlagUpdate(compacting=True))
+    command = get_str(item, "command")
+    return (
+        AgentStatement(kind="note", payload=build_payload(tool=get_str(item, "type"), command=command))
+        if command
+        else None
+    )
 
 
-def _item_ended(params: Json, now: int) -> Said | None:
-    return _compacted(params, now) if text(inside(params, "item"), "type") == _COMPACTION else None
+def _read_item_completed(params: JsonObject, now: int) -> AgentStatement | None:
+    return _read_compacted(params, now) if get_str(get_object(params, "item"), "type") == _COMPACTION_ITEM else None
 
 
-def _compacted(params: Json, now: int) -> Said:
-    return Said(kind="note", flags=FlagsTold(compacting=False))
+def _read_compacted(params: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", flags=FlagUpdate(compacting=False))
 
 
-def _approval(params: Json, now: int) -> Said:
-    command = text(params, "command")
-    return Said(state="waiting_approval", payload=payload(command=command, question=text(params, "reason")))
+def _read_approval_request(params: JsonObject, now: int) -> AgentStatement:
+    command = get_str(params, "command")
+    return AgentStatement(
+        state="waiting_approval", payload=build_payload(command=command, question=get_str(params, "reason"))
+    )
 
 
-def _question(params: Json, now: int) -> Said:
+def _read_question(params: JsonObject, now: int) -> AgentStatement:
     questions = params.get("questions")
     first = questions[0] if isinstance(questions, list) and questions and isinstance(questions[0], dict) else params
-    return Said(state="waiting_input", payload=payload(question=text(first, "question") or text(first, "message")))
+    return AgentStatement(
+        state="waiting_input", payload=build_payload(question=get_str(first, "question") or get_str(first, "message"))
+    )
 
 
-def _tokens(params: Json, now: int) -> Said:
-    usage = inside(params, "tokenUsage")
-    window = number(usage, "modelContextWindow")
-    return Said(kind="note", payload=counted(inside(usage, "total"), inside(usage, "last"), window))
+def _read_token_usage(params: JsonObject, now: int) -> AgentStatement:
+    usage = get_object(params, "tokenUsage")
+    window = get_int(usage, "modelContextWindow")
+    return AgentStatement(
+        kind="note", payload=build_usage_payload(get_object(usage, "total"), get_object(usage, "last"), window)
+    )
 
 
-def _limits(params: Json, now: int) -> Said:
+def _read_rate_limits(params: JsonObject, now: int) -> AgentStatement:
     limits = params.get("rateLimits")
-    return Said(kind="note", flags=window_flags(limits), payload=window_figures(limits))
+    return AgentStatement(kind="note", flags=build_window_flags(limits), payload=build_window_payload(limits))
 
 
-def _named(params: Json, now: int) -> Said:
-    return Said(kind="note", title=text(params, "threadName"))
+def _read_thread_name(params: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", title=get_str(params, "threadName"))
 
 
-def _lost(params: Json, now: int) -> Said:
-    return Said(kind="source_down")
+def _read_connection_lost(params: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="source_down")
 
 
-_READERS: dict[str, Callable[[Json, int], Said | None]] = {
-    "thread/status/changed": _changed,
-    "thread/started": _thread,
-    LISTED: _thread,
-    TURN_LISTED: _turn,
-    "turn/started": _turn,
-    "turn/completed": _turn,
-    "error": _error,
-    "item/started": _item_began,
-    "item/completed": _item_ended,
-    "thread/compacted": _compacted,
-    "thread/tokenUsage/updated": _tokens,
-    "account/rateLimits/updated": _limits,
-    "thread/name/updated": _named,
-    "item/commandExecution/requestApproval": _approval,
-    "item/fileChange/requestApproval": _approval,
-    "item/permissions/requestApproval": _approval,
-    "applyPatchApproval": _approval,
-    "execCommandApproval": _approval,
-    "item/tool/requestUserInput": _question,
-    "mcpServer/elicitation/request": _question,
-    LOST: _lost,
+_MESSAGE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {
+    "thread/status/changed": _read_status_changed,
+    "thread/started": _read_thread,
+    THREAD_LISTED: _read_thread,
+    TURN_LISTED_METHOD: _read_turn,
+    "turn/started": _read_turn,
+    "turn/completed": _read_turn,
+    "error": _read_error,
+    "item/started": _read_item_started,
+    "item/completed": _read_item_completed,
+    "thread/compacted": _read_compacted,
+    "thread/tokenUsage/updated": _read_token_usage,
+    "account/rateLimits/updated": _read_rate_limits,
+    "thread/name/updated": _read_thread_name,
+    "item/commandExecution/requestApproval": _read_approval_request,
+    "item/fileChange/requestApproval": _read_approval_request,
+    "item/permissions/requestApproval": _read_approval_request,
+    "applyPatchApproval": _read_approval_request,
+    "execCommandApproval": _read_approval_request,
+    "item/tool/requestUserInput": _read_question,
+    "mcpServer/elicitation/request": _read_question,
+    CONNECTION_LOST: _read_connection_lost,
 }
 """What is not here says nothing about what the agent is doing."""

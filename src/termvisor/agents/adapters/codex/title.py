@@ -2,25 +2,25 @@
 
 import re
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.statements import Said, shown
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.statements import AgentStatement, redact_text
 
-_WORKING = re.compile(r"[\u2801-\u28ff] ")
-_ASKING = re.compile(r"\[ [!.] \] Action Required(?: \| |$)")
+_SPINNER_PREFIX = re.compile(r"[\u2801-\u28ff] ")
+_ACTION_REQUIRED_PREFIX = re.compile(r"\[ [!.] \] Action Required(?: \| |$)")
 
 
 def title_matches(title: str) -> bool:
     """Most of the time it names the folder only, which is no sign of Codex."""
-    return _ASKING.match(title) is not None or "codex" in title.lower().split()
+    return _ACTION_REQUIRED_PREFIX.match(title) is not None or "codex" in title.lower().split()
 
 
-def read(record: Record) -> list[Said]:
+def read_title(record: SourceRecord) -> list[AgentStatement]:
     """A call for a person is told; a spinner is not, for it turns before words that stay the same."""
     words = record.text.strip()
     if not words:
         return []
-    called, spun = _ASKING.match(words), _WORKING.match(words)
+    called, spun = _ACTION_REQUIRED_PREFIX.match(words), _SPINNER_PREFIX.match(words)
     if called:
-        return [Said(state="waiting_approval", title=shown(words[called.end() :]))]
+        return [AgentStatement(state="waiting_approval", title=redact_text(words[called.end() :]))]
     rest = words[spun.end() :] if spun else words
-    return [Said(state="unknown", reason="no_signal", title=shown(rest))]
+    return [AgentStatement(state="unknown", reason="no_signal", title=redact_text(rest))]

@@ -4,25 +4,26 @@ It keeps a log of events for each session, without any set-up and without holes;
 Its hooks say less, but sooner than the first prompt's log, and can answer for a person.
 """
 
-from termvisor.agents.adapters.adapter import WELL_KNOWN
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.copilot import events, hooks
-from termvisor.agents.adapters.copilot import process_match as recognise
-from termvisor.agents.adapters.copilot import screen_rules as look
-from termvisor.agents.adapters.copilot import transcript_text as words
-from termvisor.model.agent.evidence_source import LOOKS, told
+from termvisor.agents.adapters.adapter import FULL_CAPABILITIES
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.copilot import events, hooks, process_match, screen_rules, transcript_text
+from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, build_native_source
 
-ADAPTER = Composed(
+ADAPTER = ComposedAdapter(
     name="copilot",
-    capabilities=WELL_KNOWN | {"native_approve"},
-    sources=(told("session_file", 1), told("hook", 2, has_holes=True), *LOOKS),
-    env_names=recognise.ENV_NAMES,
-    found=recognise.LAUNCH.found,
-    is_title=lambda title: title == "GitHub Copilot" or title.endswith(" - GitHub Copilot"),
-    places=recognise.watches,
-    readers={"session_file": events.read, "hook": hooks.read},
-    speech={"session_file": words.words},
-    sight=look.SIGHT,
-    resume=recognise.RESUME,
-    resumed=recognise.resumed_by,
+    capabilities=FULL_CAPABILITIES | {"native_approve"},
+    sources=(
+        build_native_source("session_file", 1),
+        build_native_source("hook", 2, has_holes=True),
+        *HEURISTIC_SOURCES,
+    ),
+    env_names=process_match.ENV_NAMES,
+    process_finder=process_match.PROGRAM_MATCHER.find_agent,
+    title_matcher=lambda title: title == "GitHub Copilot" or title.endswith(" - GitHub Copilot"),
+    path_lister=process_match.list_watched_paths,
+    readers={"session_file": events.read_session_event, "hook": hooks.read_hook},
+    transcript_readers={"session_file": transcript_text.read_transcript_text},
+    screen_classifier=screen_rules.SCREEN_CLASSIFIER,
+    session_resume=process_match.SESSION_RESUME,
+    resumed_session_finder=process_match.find_resumed_session,
 )

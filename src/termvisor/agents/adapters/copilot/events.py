@@ -11,152 +11,183 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.error_classifier import AUTH, RATE_LIMIT, USAGE_LIMIT, flags_of, kind_of
-from termvisor.agents.adapters.json_access import SECOND, Json, inside, moment, number, parsed, text
-from termvisor.agents.adapters.statements import INTERRUPTED, WORK_ANEW, Meaning, Said, not_understood, payload
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.error_classifier import AUTH, RATE_LIMIT, USAGE_LIMIT, build_error_flags, classify_error
+from termvisor.agents.adapters.json_access import (
+    NS_PER_SECOND,
+    JsonObject,
+    get_int,
+    get_object,
+    get_str,
+    parse_json_object,
+    parse_timestamp,
+)
+from termvisor.agents.adapters.statements import (
+    CLEARED_FLAGS,
+    INTERRUPTED_PAYLOAD,
+    AgentStatement,
+    EventInterpreter,
+    build_payload,
+    build_unknown_statement,
+)
+from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
-_HISTORY = 3600 * SECOND
+_MAX_EVENT_AGE_NS = 3600 * NS_PER_SECOND
 """A session that is taken up again begins with its past; what is older than this is not told."""
-_ERRORS = {"authentication": AUTH, "authorization": AUTH, "quota": USAGE_LIMIT, "rate_limit": RATE_LIMIT}
-_QUESTIONS = frozenset({"ask_user", "exit_plan_mode"})
-_STOPS = frozenset({"stop_bash", "stop_powershell"})
-_BACKGROUND = re.compile(r"<command started in (?:the )?background with shellId: (\S+)>\s*")
+_KINDS_BY_ERROR_TYPE = {"authentication": AUTH, "authorization": AUTH, "quota": USAGE_LIMIT, "rate_limit": RATE_LIMIT}
+_QUESTION_TOOLS = frozenset({"ask_user", "exit_plan_mode"})
+_STOP_TOOLS = frozenset({"stop_bash", "stop_powershell"})
+_BACKGROUND_COMMAND = re.compile(r"<command started in (?:the )?background with shellId: (\S+)>\s*")
 
 
-def read(record: Record) -> list[Said]:
-    line = parsed(record.text)
-    name = text(line, "type") if line is not None else ""
+def read_session_event(record: SourceRecord) -> list[AgentStatement]:
+    line = parse_json_object(record.text)
+    name = get_str(line, "type") if line is not None else ""
     if line is None or not name:
-        return [not_understood(record.text)]
-    at = moment(line.get("timestamp"))
-    if at and record.at - at > _HISTORY:
+        return [build_unknown_statement(record.text)]
+    at = parse_timestamp(line.get("timestamp"))
+    if at and record.at - at > _MAX_EVENT_AGE_NS:
         return []
-    task = text(line, "agentId")
-    meaning = (_OF_SUBTASKS if task else EVENTS).get(name)
-    said = meaning(inside(line, "data"), record.at) if meaning is not None else None
-    return [_framed(said, record, name, at, task)] if said is not None else []
+    task = get_str(line, "agentId")
+    meaning = (_SUBTASK_INTERPRETERS if task else EVENT_INTERPRETERS).get(name)
+    said = meaning(get_object(line, "data"), record.at) if meaning is not None else None
+    return [_add_event_context(said, record, name, at, task)] if said is not None else []
 
 
-def _framed(said: Said, record: Record, name: str, at: int, task: str) -> Said:
+def _add_event_context(said: AgentStatement, record: SourceRecord, name: str, at: int, task: str) -> AgentStatement:
     return replace(
         said,
         task=(task or said.task) if said.kind in ("task_began", "task_ended") else "",
         session=posixpath.basename(posixpath.dirname(record.path)),
         at=at,
-        payload={**payload(event=name), **said.payload},
+        payload={**build_payload(event=name), **said.payload},
     )
 
 
-def _prompted(told: Json, now: int) -> Said:
-    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "content")))
+def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(
+        state="running", flags=CLEARED_FLAGS, payload=build_payload(prompt=get_str(fields, "content"))
+    )
 
 
-def _message(told: Json, now: int) -> Said | None:
-    if told.get("toolRequests") != []:
+def _read_assistant_message(fields: JsonObject, now: int) -> AgentStatement | None:
+    if fields.get("toolRequests") != []:
         return None
-    return Said(state="completed", payload=payload(last_message=text(told, "content"), model=text(told, "model")))
+    return AgentStatement(
+        state="completed",
+        payload=build_payload(last_message=get_str(fields, "content"), model=get_str(fields, "model")),
+    )
 
 
-def _tool(told: Json, now: int) -> Said:
-    tool, given = text(told, "toolName"), inside(told, "arguments")
-    if tool in _STOPS:
-        return Said(kind="task_ended", task=_shell(text(given, "shellId")))
-    if tool in _QUESTIONS:
-        question = text(given, "message") or text(given, "question") or text(given, "summary")
-        return Said(state="waiting_input", payload=payload(tool=tool, question=question))
-    return Said(state="running", payload=payload(tool=tool, command=text(given, "command")))
+def _read_tool_start(fields: JsonObject, now: int) -> AgentStatement:
+    tool, given = get_str(fields, "toolName"), get_object(fields, "arguments")
+    if tool in _STOP_TOOLS:
+        return AgentStatement(kind="task_ended", task=_build_shell_task_id(get_str(given, "shellId")))
+    if tool in _QUESTION_TOOLS:
+        question = get_str(given, "message") or get_str(given, "question") or get_str(given, "summary")
+        return AgentStatement(state="waiting_input", payload=build_payload(tool=tool, question=question))
+    return AgentStatement(state="running", payload=build_payload(tool=tool, command=get_str(given, "command")))
 
 
-def _used(told: Json, now: int) -> Said:
+def _read_tool_end(fields: JsonObject, now: int) -> AgentStatement:
     """A command may have been left to run on; nothing else tells that."""
-    begun = _BACKGROUND.fullmatch(text(inside(told, "result"), "content"))
-    return Said(kind="task_began", task=_shell(begun[1])) if begun else Said(state="running")
+    begun = _BACKGROUND_COMMAND.fullmatch(get_str(get_object(fields, "result"), "content"))
+    return (
+        AgentStatement(kind="task_began", task=_build_shell_task_id(begun[1]))
+        if begun
+        else AgentStatement(state="running")
+    )
 
 
-def _notified(told: Json, now: int) -> Said | None:
-    about = inside(told, "kind")
-    is_shell = text(about, "type") == "shell_completed"
-    return Said(kind="task_ended", task=_shell(text(about, "shellId"))) if is_shell else None
+def _read_notification(fields: JsonObject, now: int) -> AgentStatement | None:
+    about = get_object(fields, "kind")
+    is_shell = get_str(about, "type") == "shell_completed"
+    return AgentStatement(kind="task_ended", task=_build_shell_task_id(get_str(about, "shellId"))) if is_shell else None
 
 
-def _shell(name: str) -> str:
+def _build_shell_task_id(name: str) -> str:
     return f"shell {name}"
 
 
-def _permission(told: Json, now: int) -> Said:
-    asked = inside(told, "permissionRequest")
-    about = payload(
-        tool=text(asked, "kind"),
-        command=text(asked, "fullCommandText"),
-        question=text(asked, "intention"),
-        file=text(asked, "fileName"),
-        request=text(told, "requestId"),
+def _read_permission_request(fields: JsonObject, now: int) -> AgentStatement:
+    asked = get_object(fields, "permissionRequest")
+    about = build_payload(
+        tool=get_str(asked, "kind"),
+        command=get_str(asked, "fullCommandText"),
+        question=get_str(asked, "intention"),
+        file=get_str(asked, "fileName"),
+        request=get_str(fields, "requestId"),
     )
-    return Said(state="waiting_approval", payload=about)
+    return AgentStatement(state="waiting_approval", payload=about)
 
 
-def _decided(told: Json, now: int) -> Said:
-    kind = text(inside(told, "result"), "kind")
-    return Said(state="idle" if kind == "cancelled" else "running", payload=payload(reply=kind))
+def _read_permission_result(fields: JsonObject, now: int) -> AgentStatement:
+    kind = get_str(get_object(fields, "result"), "kind")
+    return AgentStatement(state="idle" if kind == "cancelled" else "running", payload=build_payload(reply=kind))
 
 
-def _failed(told: Json, now: int) -> Said:
-    message = text(told, "message")
-    kind = _ERRORS.get(text(told, "errorType")) or kind_of(message, number(told, "statusCode"))
-    return Said(state="error", flags=flags_of(kind, message, now), payload=payload(error=kind, message=message))
+def _read_error(fields: JsonObject, now: int) -> AgentStatement:
+    message = get_str(fields, "message")
+    kind = _KINDS_BY_ERROR_TYPE.get(get_str(fields, "errorType")) or classify_error(
+        message, get_int(fields, "statusCode")
+    )
+    return AgentStatement(
+        state="error", flags=build_error_flags(kind, message, now), payload=build_payload(error=kind, message=message)
+    )
 
 
-def _compacted(told: Json, now: int) -> Said:
+def _read_compaction_end(fields: JsonObject, now: int) -> AgentStatement:
     """One that a person asked for leaves it at rest; else the work goes on."""
-    state: StateName = "idle" if text(told, "trigger") == "manual" else "running"
-    return Said(state=state, flags=FlagsTold(compacting=False))
+    state: StateName = "idle" if get_str(fields, "trigger") == "manual" else "running"
+    return AgentStatement(state=state, flags=FlagUpdate(compacting=False))
 
 
-def _started(told: Json, now: int) -> Said:
-    about = payload(model=text(told, "selectedModel"), version=text(told, "copilotVersion"))
-    return Said(state="idle", flags=WORK_ANEW, tasks=(), payload=about)
+def _read_session_start(fields: JsonObject, now: int) -> AgentStatement:
+    about = build_payload(model=get_str(fields, "selectedModel"), version=get_str(fields, "copilotVersion"))
+    return AgentStatement(state="idle", flags=CLEARED_FLAGS, tasks=(), payload=about)
 
 
-def _left(told: Json, now: int) -> Said:
+def _read_shutdown(fields: JsonObject, now: int) -> AgentStatement:
     """It tells the whole account at its end."""
-    metrics = inside(told, "modelMetrics") or inside(told, "accountingSnapshot", "modelMetrics")
-    usages = [inside(metrics, model, "usage") for model in metrics]
-    about = payload(
-        input=_sum(usages, "inputTokens"),
-        output=_sum(usages, "outputTokens"),
-        cached=_sum(usages, "cacheReadTokens"),
-        end_reason="error" if text(told, "shutdownType") == "error" else "manual",
+    metrics = get_object(fields, "modelMetrics") or get_object(fields, "accountingSnapshot", "modelMetrics")
+    usages = [get_object(metrics, model, "usage") for model in metrics]
+    about = build_payload(
+        input=_sum_tokens(usages, "inputTokens"),
+        output=_sum_tokens(usages, "outputTokens"),
+        cached=_sum_tokens(usages, "cacheReadTokens"),
+        end_reason="error" if get_str(fields, "shutdownType") == "error" else "manual",
     )
-    return Said(kind="note", payload=about)
+    return AgentStatement(kind="note", payload=about)
 
 
-def _sum(usages: Sequence[Json], name: str) -> int | None:
-    return sum(number(usage, name) or 0 for usage in usages) if usages else None
+def _sum_tokens(usages: Sequence[JsonObject], name: str) -> int | None:
+    return sum(get_int(usage, name) or 0 for usage in usages) if usages else None
 
 
-_ASKED: dict[str, Meaning] = {"permission.requested": _permission, "permission.completed": _decided}
-EVENTS: dict[str, Meaning] = {
-    "session.start": _started,
-    "session.resume": _started,
-    "user.message": _prompted,
-    "assistant.turn_start": lambda told, now: Said(state="running"),
-    "assistant.message": _message,
-    "tool.execution_start": _tool,
-    "tool.execution_complete": _used,
-    "system.notification": _notified,
-    "abort": lambda told, now: Said(state="idle", payload=INTERRUPTED),
-    "session.error": _failed,
-    "session.compaction_start": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
-    "session.compaction_complete": _compacted,
-    "session.shutdown": _left,
-    **_ASKED,
+_PERMISSION_INTERPRETERS: dict[str, EventInterpreter] = {
+    "permission.requested": _read_permission_request,
+    "permission.completed": _read_permission_result,
 }
-_OF_SUBTASKS: dict[str, Meaning] = {
-    "subagent.started": lambda told, now: Said(kind="task_began"),
-    "subagent.completed": lambda told, now: Said(kind="task_ended"),
-    "subagent.failed": lambda told, now: Said(kind="task_ended"),
-    **_ASKED,
+EVENT_INTERPRETERS: dict[str, EventInterpreter] = {
+    "session.start": _read_session_start,
+    "session.resume": _read_session_start,
+    "user.message": _read_prompt,
+    "assistant.turn_start": lambda told, now: AgentStatement(state="running"),
+    "assistant.message": _read_assistant_message,
+    "tool.execution_start": _read_tool_start,
+    "tool.execution_complete": _read_tool_end,
+    "system.notification": _read_notification,
+    "abort": lambda told, now: AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD),
+    "session.error": _read_error,
+    "session.compaction_start": lambda told, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
+    "session.compaction_complete": _read_compaction_end,
+    "session.shutdown": _read_shutdown,
+    **_PERMISSION_INTERPRETERS,
+}
+_SUBTASK_INTERPRETERS: dict[str, EventInterpreter] = {
+    "subagent.started": lambda told, now: AgentStatement(kind="task_began"),
+    "subagent.completed": lambda told, now: AgentStatement(kind="task_ended"),
+    "subagent.failed": lambda told, now: AgentStatement(kind="task_ended"),
+    **_PERMISSION_INTERPRETERS,
 }

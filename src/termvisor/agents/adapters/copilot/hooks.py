@@ -3,66 +3,87 @@
 `permissionRequest` fires for a tool that needs no permission, too; that somebody is asked is told by `notification`.
 """
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.error_classifier import flags_of, kind_of, shown
-from termvisor.agents.adapters.json_access import Json, inside, text
-from termvisor.agents.adapters.statements import WORK_ANEW, Hook, Meaning, Said, heard, payload, subtask
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.error_classifier import build_error_flags, classify_error, extract_message
+from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
+from termvisor.agents.adapters.statements import (
+    CLEARED_FLAGS,
+    AgentStatement,
+    EventInterpreter,
+    HookEvent,
+    build_payload,
+    build_subtask_interpreter,
+    read_hook_event,
+)
+from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
-_NOTICES: dict[str, StateName] = {"permission_prompt": "waiting_approval", "elicitation_dialog": "waiting_input"}
-_ENDS = {"user_exit": "manual", "abort": "manual", "complete": "completed", "error": "error"}
+_STATES_BY_NOTIFICATION: dict[str, StateName] = {
+    "permission_prompt": "waiting_approval",
+    "elicitation_dialog": "waiting_input",
+}
+_END_REASONS = {"user_exit": "manual", "abort": "manual", "complete": "completed", "error": "error"}
 
 
-def read(record: Record) -> list[Said]:
-    return heard(record, _meaning, _framed)
+def read_hook(record: SourceRecord) -> list[AgentStatement]:
+    return read_hook_event(record, _find_interpreter, _read_context)
 
 
-def _meaning(hook: Hook) -> Meaning | None:
+def _find_interpreter(hook: HookEvent) -> EventInterpreter | None:
     """Of what a sub-agent does only that somebody is asked."""
-    is_subtask = bool(text(hook.payload, "parentAgentId"))
-    return HOOKS.get(hook.event) if not is_subtask or hook.event == "notification" else None
+    is_subtask = bool(get_str(hook.payload, "parentAgentId"))
+    return HOOK_INTERPRETERS.get(hook.event) if not is_subtask or hook.event == "notification" else None
 
 
-def _framed(told: Json) -> Said:
-    session = text(told, "parentAgentId") or text(told, "sessionId")
-    return Said(session=session, payload=payload(transcript=text(told, "transcriptPath")))
+def _read_context(fields: JsonObject) -> AgentStatement:
+    session = get_str(fields, "parentAgentId") or get_str(fields, "sessionId")
+    return AgentStatement(session=session, payload=build_payload(transcript=get_str(fields, "transcriptPath")))
 
 
-def _tool(told: Json, now: int) -> Said:
-    about = payload(tool=text(told, "toolName"), command=text(inside(told, "toolArgs"), "command"))
-    return Said(state="running", payload=about)
+def _read_tool_use(fields: JsonObject, now: int) -> AgentStatement:
+    about = build_payload(tool=get_str(fields, "toolName"), command=get_str(get_object(fields, "toolArgs"), "command"))
+    return AgentStatement(state="running", payload=about)
 
 
-def _notified(told: Json, now: int) -> Said | None:
-    state = _NOTICES.get(text(told, "notification_type"))
-    return Said(state=state, payload=payload(question=text(told, "message"))) if state is not None else None
+def _read_notification(fields: JsonObject, now: int) -> AgentStatement | None:
+    state = _STATES_BY_NOTIFICATION.get(get_str(fields, "notification_type"))
+    return (
+        AgentStatement(state=state, payload=build_payload(question=get_str(fields, "message")))
+        if state is not None
+        else None
+    )
 
 
-def _failed(told: Json, now: int) -> Said:
+def _read_error(fields: JsonObject, now: int) -> AgentStatement:
     """One that may pass is tried again, which is work."""
-    words = text(inside(told, "error"), "message")
-    kind = kind_of(words)
-    state: StateName = "running" if told.get("recoverable") is True else "error"
-    return Said(state=state, flags=flags_of(kind, words, now), payload=payload(error=kind, message=shown(words)))
+    words = get_str(get_object(fields, "error"), "message")
+    kind = classify_error(words)
+    state: StateName = "running" if fields.get("recoverable") is True else "error"
+    return AgentStatement(
+        state=state,
+        flags=build_error_flags(kind, words, now),
+        payload=build_payload(error=kind, message=extract_message(words)),
+    )
 
 
-def _prompted(told: Json, now: int) -> Said:
-    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
+def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", flags=CLEARED_FLAGS, payload=build_payload(prompt=get_str(fields, "prompt")))
 
 
-HOOKS: dict[str, Meaning] = {
-    "sessionStart": lambda told, now: Said(kind="note"),
-    "userPromptSubmitted": _prompted,
-    "preToolUse": _tool,
-    "postToolUse": _tool,
-    "postToolUseFailure": _tool,
-    "notification": _notified,
-    "errorOccurred": _failed,
-    "agentStop": lambda told, now: Said(state="completed"),
-    "subagentStart": subtask("task_began", "agentId"),
-    "subagentStop": subtask("task_ended", "agentId"),
-    "preCompact": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
-    "sessionEnd": lambda told, now: Said(kind="note", payload=payload(end_reason=_ENDS.get(text(told, "reason")))),
+HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
+    "sessionStart": lambda told, now: AgentStatement(kind="note"),
+    "userPromptSubmitted": _read_prompt,
+    "preToolUse": _read_tool_use,
+    "postToolUse": _read_tool_use,
+    "postToolUseFailure": _read_tool_use,
+    "notification": _read_notification,
+    "errorOccurred": _read_error,
+    "agentStop": lambda told, now: AgentStatement(state="completed"),
+    "subagentStart": build_subtask_interpreter("task_began", "agentId"),
+    "subagentStop": build_subtask_interpreter("task_ended", "agentId"),
+    "preCompact": lambda told, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
+    "sessionEnd": lambda told, now: AgentStatement(
+        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(told, "reason")))
+    ),
 }
 """The hooks to install, and what each of them means."""

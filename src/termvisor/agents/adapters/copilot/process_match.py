@@ -2,40 +2,40 @@
 
 import posixpath
 
-from termvisor.agents.adapters.adapter import Process, Watch
-from termvisor.agents.adapters.command_line import Launch, Resume
-from termvisor.model.agent.signal import Hint
+from termvisor.agents.adapters.adapter import ProcessInfo, WatchedPath
+from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume
+from termvisor.model.agent.signal import ProcessHint
 
 ENV_NAMES = ("HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-LAUNCH = Launch(
-    names=frozenset({"copilot"}),
-    script=r"/@github/copilot(?:-[a-z0-9-]+)?/\S*\.js$|/\.?bin/copilot$",
-    errands=frozenset(
+PROGRAM_MATCHER = ProgramMatcher(
+    program_names=frozenset({"copilot"}),
+    script_pattern=r"/@github/copilot(?:-[a-z0-9-]+)?/\S*\.js$|/\.?bin/copilot$",
+    non_agent_commands=frozenset(
         {"--acp", "--server", "completion", "init", "login", "logout", "mcp", "plugin", "skill", "update"}
     ),
 )
-RESUME = Resume(("copilot", "--resume={}"))
+SESSION_RESUME = SessionResume(("copilot", "--resume={}"))
 
 
-def watches(process: Process) -> list[Watch]:
+def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
     """The log of the one session in whose folder this process holds the lock; it changes with the session."""
     home = process.env.get("COPILOT_HOME", "")
     user = process.env.get("HOME", "")
     folder = posixpath.join(process.cwd, home) if home else posixpath.join(user, ".copilot") if user else ""
     if not folder:
         return []
-    watch = Watch(
+    watch = WatchedPath(
         source="session_file",
         kind="lines",
         folder=posixpath.join(folder, "session-state"),
         pattern="events.jsonl",
-        beside=f"inuse.{process.pid}.lock",
+        required_sibling=f"inuse.{process.pid}.lock",
         is_deep=True,
         from_start=True,
-        hint=Hint(pid=process.pid, pid_started=process.pid_started),
+        hint=ProcessHint(pid=process.pid, pid_started=process.pid_started),
     )
     return [watch]
 
 
-def resumed_by(process: Process) -> str:
-    return RESUME.named(("--resume",), LAUNCH.words(process) or ())
+def find_resumed_session(process: ProcessInfo) -> str:
+    return SESSION_RESUME.find_resumed_session(("--resume",), PROGRAM_MATCHER.get_arguments(process) or ())

@@ -1,7 +1,7 @@
 """What Copilot's screens say."""
 
-from termvisor.agents.adapters.copilot.screen_regions import parts_of
-from termvisor.agents.adapters.screen_classifier import Sight
+from termvisor.agents.adapters.copilot.screen_regions import split_regions
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier
 
-SIGHT = Sight("copilot", parts_of)
-look = SIGHT.look
+SCREEN_CLASSIFIER = ScreenClassifier("copilot", split_regions)
+classify_screen = SCREEN_CLASSIFIER.classify_screen

@@ -3,22 +3,22 @@
 import posixpath
 from collections.abc import Iterator
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.json_access import inside, moment, parsed, text
-from termvisor.agents.adapters.transcript_text import Words
-from termvisor.model.agent.transcript_message import Role
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.json_access import get_object, get_str, parse_json_object, parse_timestamp
+from termvisor.agents.adapters.transcript_text import TranscriptText
+from termvisor.model.agent.transcript_message import MessageRole
 
-_ROLES: dict[str, Role] = {"user.message": "user", "assistant.message": "assistant"}
+_ROLES_BY_EVENT: dict[str, MessageRole] = {"user.message": "user", "assistant.message": "assistant"}
 
 
-def words(record: Record) -> Iterator[Words]:
-    line = parsed(record.text)
-    role = _ROLES.get(text(line, "type")) if line is not None else None
+def read_transcript_text(record: SourceRecord) -> Iterator[TranscriptText]:
+    line = parse_json_object(record.text)
+    role = _ROLES_BY_EVENT.get(get_str(line, "type")) if line is not None else None
     session = posixpath.basename(posixpath.dirname(record.path))
-    if line is None or role is None or not session or text(line, "agentId"):
+    if line is None or role is None or not session or get_str(line, "agentId"):
         return
-    told = inside(line, "data")
-    said = text(told, "content")
+    told = get_object(line, "data")
+    said = get_str(told, "content")
     if said.strip():
-        key = text(told, "messageId") or text(line, "id")
-        yield Words(role=role, text=said, session=session, key=key, at=moment(line.get("timestamp")))
+        key = get_str(told, "messageId") or get_str(line, "id")
+        yield TranscriptText(role=role, text=said, session=session, key=key, at=parse_timestamp(line.get("timestamp")))

@@ -4,22 +4,22 @@ Written from what its makers document; not yet tried on the real program. Its ho
 that a person is asked for in the terminal has no hook of its own, so that is seen on the screen only.
 """
 
-from termvisor.agents.adapters.adapter import TELLS
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.cursor import process_match as recognise
-from termvisor.agents.adapters.cursor import screen_rules as look
-from termvisor.agents.adapters.cursor import signals
-from termvisor.model.agent.evidence_source import LOOKS, told
+from termvisor.agents.adapters.adapter import EVENT_DRIVEN_CAPABILITIES
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.cursor import process_match, screen_rules, signals
+from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, build_native_source
 
-ADAPTER = Composed(
+ADAPTER = ComposedAdapter(
     name="cursor",
-    capabilities=frozenset({*TELLS, "recognise", "signals", "look", "subtasks", "compaction", "resume"})
+    capabilities=frozenset(
+        {*EVENT_DRIVEN_CAPABILITIES, "recognise", "signals", "look", "subtasks", "compaction", "resume"}
+    )
     - {"supports_waiting_input"},
-    sources=(told("hook", 1, has_holes=True), *LOOKS),
-    found=recognise.LAUNCH.found,
-    is_title=lambda title: title.startswith("Cursor Agent"),
-    readers={"hook": signals.read},
-    sight=look.SIGHT,
-    resume=recognise.RESUME,
-    resumed=recognise.resumed_by,
+    sources=(build_native_source("hook", 1, has_holes=True), *HEURISTIC_SOURCES),
+    process_finder=process_match.PROGRAM_MATCHER.find_agent,
+    title_matcher=lambda title: title.startswith("Cursor Agent"),
+    readers={"hook": signals.read_hook},
+    screen_classifier=screen_rules.SCREEN_CLASSIFIER,
+    session_resume=process_match.SESSION_RESUME,
+    resumed_session_finder=process_match.find_resumed_session,
 )

@@ -4,12 +4,12 @@ import msgspec
 
 from termvisor.agents.adapters.dialog_options import Decision
 
-SUBMIT = ("Enter",)
+SUBMIT_KEYS = ("Enter",)
 HOOK_EVENTS = ("beforeShellExecution", "beforeMCPExecution", "preToolUse")
 """The hooks that may answer for a person."""
 
 
-def hook_answer(decision: Decision, message: str = "") -> str:
+def format_hook_answer(decision: Decision, message: str = "") -> str:
     """What such a hook prints; `{}` leaves it to the person at the terminal."""
     told: dict[str, str] = {"permission": decision}
     if decision == "deny" and message:

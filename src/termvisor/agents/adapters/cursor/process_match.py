@@ -1,12 +1,12 @@
 """Which process is a Cursor agent: a script that a node of its own runs, under the name of the command."""
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.command_line import Launch, Resume
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume
 
-LAUNCH = Launch(
-    names=frozenset({"cursor-agent"}),
-    script=r"/cursor-agent/(?:versions/[^/]+/)?index\.js$",
-    errands=frozenset(
+PROGRAM_MATCHER = ProgramMatcher(
+    program_names=frozenset({"cursor-agent"}),
+    script_pattern=r"/cursor-agent/(?:versions/[^/]+/)?index\.js$",
+    non_agent_commands=frozenset(
         {
             "login",
             "logout",
@@ -24,8 +24,8 @@ LAUNCH = Launch(
         }
     ),
 )
-RESUME = Resume(("cursor-agent", "--resume={}"))
+SESSION_RESUME = SessionResume(("cursor-agent", "--resume={}"))
 
 
-def resumed_by(process: Process) -> str:
-    return RESUME.named(("--resume",), LAUNCH.words(process) or ())
+def find_resumed_session(process: ProcessInfo) -> str:
+    return SESSION_RESUME.find_resumed_session(("--resume",), PROGRAM_MATCHER.get_arguments(process) or ())

@@ -1,10 +1,10 @@
 """The one part of Cursor's screen that is documented: its foot, the last rows that are not empty."""
 
-from termvisor.agents.adapters.screen_classifier import Parts, shown_rows
+from termvisor.agents.adapters.screen_classifier import ScreenRegions, trim_rows
 from termvisor.model.terminal.screen import Screen
 
-_FOOT = 12
+_MAX_FOOT_ROWS = 12
 
 
-def parts_of(screen: Screen) -> Parts:
-    return {"foot": [row for row in shown_rows(screen.rows) if row][-_FOOT:]}
+def split_regions(screen: Screen) -> ScreenRegions:
+    return {"foot": [row for row in trim_rows(screen.rows) if row][-_MAX_FOOT_ROWS:]}

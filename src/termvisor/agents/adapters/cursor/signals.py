@@ -1,21 +1,21 @@
 """What Cursor's hooks say, by its documentation. `stop` tells how a turn ended, also that somebody stopped it."""
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.error_classifier import flags_of, kind_of
-from termvisor.agents.adapters.json_access import Json, text
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.error_classifier import build_error_flags, classify_error
+from termvisor.agents.adapters.json_access import JsonObject, get_str
 from termvisor.agents.adapters.statements import (
-    INTERRUPTED,
-    WORK_ANEW,
-    Meaning,
-    Said,
-    heard,
-    not_understood,
-    payload,
-    subtask,
+    CLEARED_FLAGS,
+    INTERRUPTED_PAYLOAD,
+    AgentStatement,
+    EventInterpreter,
+    build_payload,
+    build_subtask_interpreter,
+    build_unknown_statement,
+    read_hook_event,
 )
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.model.agent.signal import FlagUpdate
 
-_ENDS = {
+_END_REASONS = {
     "completed": "completed",
     "aborted": "manual",
     "error": "error",
@@ -24,52 +24,56 @@ _ENDS = {
 }
 
 
-def read(record: Record) -> list[Said]:
-    return heard(record, lambda hook: HOOKS.get(hook.event), _framed)
+def read_hook(record: SourceRecord) -> list[AgentStatement]:
+    return read_hook_event(record, lambda hook: HOOK_INTERPRETERS.get(hook.event), _read_context)
 
 
-def _framed(told: Json) -> Said:
-    about = payload(model=text(told, "model"), transcript=text(told, "transcript_path"))
-    return Said(session=text(told, "conversation_id"), payload=about)
+def _read_context(fields: JsonObject) -> AgentStatement:
+    about = build_payload(model=get_str(fields, "model"), transcript=get_str(fields, "transcript_path"))
+    return AgentStatement(session=get_str(fields, "conversation_id"), payload=about)
 
 
-def _prompted(told: Json, now: int) -> Said:
-    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
+def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", flags=CLEARED_FLAGS, payload=build_payload(prompt=get_str(fields, "prompt")))
 
 
-def _works(told: Json, now: int) -> Said:
-    about = payload(tool=text(told, "tool_name"), command=text(told, "command"))
-    return Said(state="running", payload=about)
+def _read_work(fields: JsonObject, now: int) -> AgentStatement:
+    about = build_payload(tool=get_str(fields, "tool_name"), command=get_str(fields, "command"))
+    return AgentStatement(state="running", payload=about)
 
 
-def _stopped(told: Json, now: int) -> Said:
-    status, message = text(told, "status"), text(told, "error_message")
+def _read_stop(fields: JsonObject, now: int) -> AgentStatement:
+    status, message = get_str(fields, "status"), get_str(fields, "error_message")
     if status == "completed":
-        return Said(state="completed")
+        return AgentStatement(state="completed")
     if status == "aborted":
-        return Said(state="idle", payload=INTERRUPTED)
+        return AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD)
     if status != "error":
-        return not_understood(status)
-    kind = kind_of(message)
-    return Said(state="error", flags=flags_of(kind, message, now), payload=payload(error=kind, message=message))
+        return build_unknown_statement(status)
+    kind = classify_error(message)
+    return AgentStatement(
+        state="error", flags=build_error_flags(kind, message, now), payload=build_payload(error=kind, message=message)
+    )
 
 
-def _answered(told: Json, now: int) -> Said:
-    return Said(kind="note", payload=payload(last_message=text(told, "text")))
+def _read_response(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", payload=build_payload(last_message=get_str(fields, "text")))
 
 
-HOOKS: dict[str, Meaning] = {
-    "sessionStart": lambda told, now: Said(state="idle", flags=WORK_ANEW),
-    "beforeSubmitPrompt": _prompted,
-    "preToolUse": _works,
-    "postToolUse": _works,
-    "postToolUseFailure": _works,
-    "afterShellExecution": _works,
-    "afterAgentResponse": _answered,
-    "preCompact": lambda told, now: Said(state="running", flags=FlagsTold(compacting=True)),
-    "subagentStart": subtask("task_began", "subagent_id"),
-    "subagentStop": subtask("task_ended", "subagent_id"),
-    "stop": _stopped,
-    "sessionEnd": lambda told, now: Said(kind="note", payload=payload(end_reason=_ENDS.get(text(told, "reason")))),
+HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
+    "sessionStart": lambda told, now: AgentStatement(state="idle", flags=CLEARED_FLAGS),
+    "beforeSubmitPrompt": _read_prompt,
+    "preToolUse": _read_work,
+    "postToolUse": _read_work,
+    "postToolUseFailure": _read_work,
+    "afterShellExecution": _read_work,
+    "afterAgentResponse": _read_response,
+    "preCompact": lambda told, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
+    "subagentStart": build_subtask_interpreter("task_began", "subagent_id"),
+    "subagentStop": build_subtask_interpreter("task_ended", "subagent_id"),
+    "stop": _read_stop,
+    "sessionEnd": lambda told, now: AgentStatement(
+        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(told, "reason")))
+    ),
 }
 """The hooks to install, and what each of them means."""

@@ -7,19 +7,19 @@ and the later word counts. Notifications come where they are switched on. Its se
 run in one folder, so they are not read.
 """
 
-from termvisor.agents.adapters.adapter import TELLS
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.gemini import process_match as recognise
-from termvisor.agents.adapters.gemini import screen_rules as look
-from termvisor.agents.adapters.gemini import signals
-from termvisor.agents.adapters.transcript_text import of_hooks
-from termvisor.model.agent.evidence_source import Source, guessed
+from termvisor.agents.adapters.adapter import EVENT_DRIVEN_CAPABILITIES
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.gemini import process_match, screen_rules, signals
+from termvisor.agents.adapters.transcript_text import build_hook_transcript_reader
+from termvisor.model.agent.evidence_source import EvidenceSource, build_heuristic_source
 
-ADAPTER = Composed(
+ADAPTER = ComposedAdapter(
     name="gemini",
-    capabilities=frozenset({*TELLS, "recognise", "signals", "look", "usage_limit", "compaction", "auth", "resume"}),
+    capabilities=frozenset(
+        {*EVENT_DRIVEN_CAPABILITIES, "recognise", "signals", "look", "usage_limit", "compaction", "auth", "resume"}
+    ),
     sources=(
-        Source(
+        EvidenceSource(
             name="title",
             tier="deterministic",
             rank=1,
@@ -29,16 +29,20 @@ ADAPTER = Composed(
             blurs_ends=True,
             misses_dialogs=True,
         ),
-        Source(name="hook", tier="deterministic", rank=1, has_holes=True, blurs_ends=True, misses_dialogs=True),
-        guessed("screen", 10),
-        guessed("process", 12),
-        guessed("notification", 13),
+        EvidenceSource(name="hook", tier="deterministic", rank=1, has_holes=True, blurs_ends=True, misses_dialogs=True),
+        build_heuristic_source("screen", 10),
+        build_heuristic_source("process", 12),
+        build_heuristic_source("notification", 13),
     ),
-    found=recognise.LAUNCH.found,
-    is_title=signals.title_matches,
-    readers={"hook": signals.read, "title": signals.title, "notification": signals.notification},
-    speech={"hook": of_hooks(("BeforeAgent", "user", "prompt"), ("AfterAgent", "assistant", "prompt_response"))},
-    sight=look.SIGHT,
-    resume=recognise.RESUME,
-    resumed=recognise.resumed_by,
+    process_finder=process_match.PROGRAM_MATCHER.find_agent,
+    title_matcher=signals.title_matches,
+    readers={"hook": signals.read_hook, "title": signals.read_title, "notification": signals.read_notification},
+    transcript_readers={
+        "hook": build_hook_transcript_reader(
+            ("BeforeAgent", "user", "prompt"), ("AfterAgent", "assistant", "prompt_response")
+        )
+    },
+    screen_classifier=screen_rules.SCREEN_CLASSIFIER,
+    session_resume=process_match.SESSION_RESUME,
+    resumed_session_finder=process_match.find_resumed_session,
 )

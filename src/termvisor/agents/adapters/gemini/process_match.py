@@ -1,16 +1,16 @@
 """Which process is a Gemini CLI: a script that node runs, started twice. The inner one talks and runs the hooks."""
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.command_line import Launch, Resume
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume
 
-LAUNCH = Launch(
-    names=frozenset({"gemini"}),
-    script=r"/@google/gemini-cli/(?:bundle/|dist/)\S*\.js$|/\.?bin/gemini$",
-    errands=frozenset({"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}),
+PROGRAM_MATCHER = ProgramMatcher(
+    program_names=frozenset({"gemini"}),
+    script_pattern=r"/@google/gemini-cli/(?:bundle/|dist/)\S*\.js$|/\.?bin/gemini$",
+    non_agent_commands=frozenset({"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}),
 )
-RESUME = Resume(("gemini", "--resume", "{}"))
+SESSION_RESUME = SessionResume(("gemini", "--resume", "{}"))
 """Only in the folder in which the session began."""
 
 
-def resumed_by(process: Process) -> str:
-    return RESUME.named(("-r", "--resume"), LAUNCH.words(process) or ())
+def find_resumed_session(process: ProcessInfo) -> str:
+    return SESSION_RESUME.find_resumed_session(("-r", "--resume"), PROGRAM_MATCHER.get_arguments(process) or ())

@@ -10,35 +10,35 @@
 
 import re
 
-from termvisor.agents.adapters.screen_classifier import Parts, box_of, shown_rows
+from termvisor.agents.adapters.screen_classifier import ScreenRegions, find_bottom_box, trim_rows
 from termvisor.model.terminal.screen import Screen
 
-_RULE = re.compile(r"─{10,}")
-_COMPOSER = re.compile(r" [>!*] ")
-_PROMPT = re.compile(r" > \S")
-_SIGN = re.compile(r"[✦ℹ✕⚠✓╭⠀-⣿]")
-_STATUS = re.compile(r" [⠀-⣿] \S|  Executing Hooks?: |\s{20,}\? for shortcuts$|.*\s{6,}\? for shortcuts$")
+_HORIZONTAL_RULE = re.compile(r"─{10,}")
+_COMPOSER_ROW = re.compile(r" [>!*] ")
+_PROMPT_ROW = re.compile(r" > \S")
+_BLOCK_SIGN = re.compile(r"[✦ℹ✕⚠✓╭⠀-⣿]")
+_STATUS_ROW = re.compile(r" [⠀-⣿] \S|  Executing Hooks?: |\s{20,}\? for shortcuts$|.*\s{6,}\? for shortcuts$")
 
 
-def parts_of(screen: Screen) -> Parts:
-    rows = shown_rows(screen.rows)
-    if box := box_of(rows):
+def split_regions(screen: Screen) -> ScreenRegions:
+    rows = trim_rows(screen.rows)
+    if box := find_bottom_box(rows):
         return {"dialog": [inner for _, inner in box]}
-    rule = next((at for at in range(len(rows) - 1, -1, -1) if _RULE.fullmatch(rows[at])), None)
-    if rule is None or not any(_COMPOSER.match(row) for row in rows[rule + 1 :]):
+    rule = next((at for at in range(len(rows) - 1, -1, -1) if _HORIZONTAL_RULE.fullmatch(rows[at])), None)
+    if rule is None or not any(_COMPOSER_ROW.match(row) for row in rows[rule + 1 :]):
         return {}
     above = [row for row in rows[:rule] if row]
     status = len(above)
-    while status and _STATUS.match(above[status - 1]):
+    while status and _STATUS_ROW.match(above[status - 1]):
         status -= 1
     said = above[:status]
-    turn = max((at for at, row in enumerate(said) if _PROMPT.match(row)), default=None)
-    last = max((at for at, row in enumerate(said) if _SIGN.match(row)), default=0)
+    turn = max((at for at, row in enumerate(said) if _PROMPT_ROW.match(row)), default=None)
+    last = max((at for at, row in enumerate(said) if _BLOCK_SIGN.match(row)), default=0)
     return {
         "work": above[status:],
         "turn": said[turn + 1 :] if turn is not None else [],
         "last": said[max(last, turn + 1 if turn is not None else 0) :],
         "before": said if turn is None else [],
         "modes": rows[rule + 1 : rule + 2],
-        "composer": [row for row in rows[rule + 1 :] if _COMPOSER.match(row)],
+        "composer": [row for row in rows[rule + 1 :] if _COMPOSER_ROW.match(row)],
     }

@@ -1,8 +1,8 @@
 """What Gemini's screens say."""
 
-from termvisor.agents.adapters.error_classifier import ends_told
-from termvisor.agents.adapters.gemini.screen_regions import parts_of
-from termvisor.agents.adapters.screen_classifier import Sight
+from termvisor.agents.adapters.error_classifier import find_any_reset_time
+from termvisor.agents.adapters.gemini.screen_regions import split_regions
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier
 
-SIGHT = Sight("gemini", parts_of, ends_at=ends_told)
-look = SIGHT.look
+SCREEN_CLASSIFIER = ScreenClassifier("gemini", split_regions, reset_time_finder=find_any_reset_time)
+classify_screen = SCREEN_CLASSIFIER.classify_screen

@@ -7,92 +7,102 @@ only the one that a person asked for means a compression. Hooks around each piec
 
 import re
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.json_access import Json, inside, text
-from termvisor.agents.adapters.statements import WORK_ANEW, Meaning, Said, heard, payload
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
+from termvisor.agents.adapters.statements import (
+    CLEARED_FLAGS,
+    AgentStatement,
+    EventInterpreter,
+    build_payload,
+    read_hook_event,
+)
+from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
-_NOTHING_SAID = "[no response text]"
-_TITLE = re.compile(r"(?P<sign>[◇✦✋⏲])\s+(?P<words>Ready|Working…|Action Required|\S.{0,60}?)\s+\((?P<folder>.+)\)\s*")
-_SIGNS: dict[str, StateName] = {"◇": "idle", "✦": "running", "✋": "waiting_approval", "⏲": "running"}
-_NOTICES: dict[str, StateName] = {"Approval required": "waiting_approval", "Run finished": "completed"}
-_ENDS = {"exit": "manual", "logout": "manual"}
-_QUESTIONS = ("ask_user", "exit_plan_mode")
+_EMPTY_RESPONSE = "[no response text]"
+_TITLE_PATTERN = re.compile(
+    r"(?P<sign>[◇✦✋⏲])\s+(?P<words>Ready|Working…|Action Required|\S.{0,60}?)\s+\((?P<folder>.+)\)\s*"
+)
+_STATES_BY_SIGN: dict[str, StateName] = {"◇": "idle", "✦": "running", "✋": "waiting_approval", "⏲": "running"}
+_STATES_BY_HEADING: dict[str, StateName] = {"Approval required": "waiting_approval", "Run finished": "completed"}
+_END_REASONS = {"exit": "manual", "logout": "manual"}
+_QUESTION_TYPES = ("ask_user", "exit_plan_mode")
 
 
-def read(record: Record) -> list[Said]:
+def read_hook(record: SourceRecord) -> list[AgentStatement]:
     """What a hook says."""
-    return heard(record, lambda hook: HOOKS.get(hook.event), _framed)
+    return read_hook_event(record, lambda hook: HOOK_INTERPRETERS.get(hook.event), _read_context)
 
 
 def title_matches(title: str) -> bool:
-    return _TITLE.fullmatch(title) is not None
+    return _TITLE_PATTERN.fullmatch(title) is not None
 
 
-def title(record: Record) -> list[Said]:
-    found = _TITLE.fullmatch(record.text)
-    return [Said(state=_SIGNS[found["sign"]], title=found["folder"])] if found else []
+def read_title(record: SourceRecord) -> list[AgentStatement]:
+    found = _TITLE_PATTERN.fullmatch(record.text)
+    return [AgentStatement(state=_STATES_BY_SIGN[found["sign"]], title=found["folder"])] if found else []
 
 
-def notification(record: Record) -> list[Said]:
+def read_notification(record: SourceRecord) -> list[AgentStatement]:
     """Nothing tells that a question was answered, so this counts least of all."""
     heading, _, message = record.text.partition(" | ")
-    state = _NOTICES.get(heading)
-    return [Said(state=state, payload=payload(message=message))] if state is not None else []
+    state = _STATES_BY_HEADING.get(heading)
+    return [AgentStatement(state=state, payload=build_payload(message=message))] if state is not None else []
 
 
-def _framed(told: Json) -> Said:
-    return Said(session=text(told, "session_id"), payload=payload(transcript=text(told, "transcript_path")))
-
-
-def _prompted(told: Json, now: int) -> Said:
-    return Said(state="running", flags=WORK_ANEW, payload=payload(prompt=text(told, "prompt")))
-
-
-def _tool(told: Json, now: int) -> Said:
-    command = text(inside(told, "tool_input"), "command")
-    return Said(state="running", payload=payload(tool=text(told, "tool_name"), command=command))
-
-
-def _notified(told: Json, now: int) -> Said | None:
-    if text(told, "notification_type") != "ToolPermission":
-        return None
-    details = inside(told, "details")
-    is_question = text(details, "type") in _QUESTIONS
-    asked = payload(
-        question=text(details, "title"),
-        command=text(details, "command"),
-        message=text(told, "message"),
-        file=text(details, "filePath"),
+def _read_context(fields: JsonObject) -> AgentStatement:
+    return AgentStatement(
+        session=get_str(fields, "session_id"), payload=build_payload(transcript=get_str(fields, "transcript_path"))
     )
-    return Said(state="waiting_input" if is_question else "waiting_approval", payload=asked)
 
 
-def _ended(told: Json, now: int) -> Said:
-    answer = text(told, "prompt_response").strip()
-    if answer in ("", _NOTHING_SAID):
-        return Said(state="unknown", reason="unsupported_signal")
-    return Said(state="completed", payload=payload(last_message=answer))
+def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", flags=CLEARED_FLAGS, payload=build_payload(prompt=get_str(fields, "prompt")))
 
 
-def _compressing(told: Json, now: int) -> Said | None:
-    is_asked_for = text(told, "trigger") == "manual"
-    return Said(state="running", flags=FlagsTold(compacting=True)) if is_asked_for else None
+def _read_tool_use(fields: JsonObject, now: int) -> AgentStatement:
+    command = get_str(get_object(fields, "tool_input"), "command")
+    return AgentStatement(state="running", payload=build_payload(tool=get_str(fields, "tool_name"), command=command))
 
 
-def _left(told: Json, now: int) -> Said:
-    return Said(kind="note", payload=payload(end_reason=_ENDS.get(text(told, "reason"))))
+def _read_permission_notification(fields: JsonObject, now: int) -> AgentStatement | None:
+    if get_str(fields, "notification_type") != "ToolPermission":
+        return None
+    details = get_object(fields, "details")
+    is_question = get_str(details, "type") in _QUESTION_TYPES
+    asked = build_payload(
+        question=get_str(details, "title"),
+        command=get_str(details, "command"),
+        message=get_str(fields, "message"),
+        file=get_str(details, "filePath"),
+    )
+    return AgentStatement(state="waiting_input" if is_question else "waiting_approval", payload=asked)
 
 
-HOOKS: dict[str, Meaning] = {
-    "SessionStart": lambda told, now: Said(state="idle", flags=WORK_ANEW),
-    "BeforeAgent": _prompted,
-    "BeforeTool": _tool,
-    "AfterTool": _tool,
-    "Notification": _notified,
-    "AfterAgent": _ended,
-    "PreCompress": _compressing,
-    "SessionEnd": _left,
+def _read_turn_end(fields: JsonObject, now: int) -> AgentStatement:
+    answer = get_str(fields, "prompt_response").strip()
+    if answer in ("", _EMPTY_RESPONSE):
+        return AgentStatement(state="unknown", reason="unsupported_signal")
+    return AgentStatement(state="completed", payload=build_payload(last_message=answer))
+
+
+def _read_compression(fields: JsonObject, now: int) -> AgentStatement | None:
+    is_asked_for = get_str(fields, "trigger") == "manual"
+    return AgentStatement(state="running", flags=FlagUpdate(compacting=True)) if is_asked_for else None
+
+
+def _read_session_end(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(fields, "reason"))))
+
+
+HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
+    "SessionStart": lambda told, now: AgentStatement(state="idle", flags=CLEARED_FLAGS),
+    "BeforeAgent": _read_prompt,
+    "BeforeTool": _read_tool_use,
+    "AfterTool": _read_tool_use,
+    "Notification": _read_permission_notification,
+    "AfterAgent": _read_turn_end,
+    "PreCompress": _read_compression,
+    "SessionEnd": _read_session_end,
 }
 """The hooks to install, and what each of them means."""

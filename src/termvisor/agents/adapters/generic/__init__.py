@@ -10,55 +10,63 @@ The first rule whose program runs and whose row is shown decides. What fits none
 
 from collections.abc import Iterable, Sequence
 
-from termvisor.agents.adapters.adapter import CONTRACT_VERSION, TELLS, Capability, Process, Record, Seen, Watch
-from termvisor.agents.adapters.screen_classifier import shown_rows
-from termvisor.model.agent.evidence_source import LOOKS, Source
-from termvisor.model.agent.program_rule import ProgramRule, rule_of
+from termvisor.agents.adapters.adapter import (
+    CONTRACT_VERSION,
+    EVENT_DRIVEN_CAPABILITIES,
+    Capability,
+    ProcessInfo,
+    ScreenReading,
+    SourceRecord,
+    WatchedPath,
+)
+from termvisor.agents.adapters.screen_classifier import trim_rows
+from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, EvidenceSource
+from termvisor.model.agent.program_rule import ProgramRule, parse_program_rule
 from termvisor.model.agent.signal import Signal
 from termvisor.model.terminal.screen import Screen
 
-_CONFIDENCE = 0.6
+_RULE_CONFIDENCE = 0.6
 
 
-class Generic:
+class GenericAdapter:
     name = "generic"
     contract_version = CONTRACT_VERSION
-    capabilities: frozenset[Capability] = frozenset({*TELLS, "recognise", "look", "polling_required"}) - {
-        "event_driven"
-    }
-    sources: tuple[Source, ...] = LOOKS
+    capabilities: frozenset[Capability] = frozenset(
+        {*EVENT_DRIVEN_CAPABILITIES, "recognise", "look", "polling_required"}
+    ) - {"event_driven"}
+    sources: tuple[EvidenceSource, ...] = HEURISTIC_SOURCES
     env_names: tuple[str, ...] = ()
 
     def __init__(self, rules: Iterable[ProgramRule] = ()):
         self.rules = tuple(rules)
 
-    def recognise(self, processes: Sequence[Process]) -> Process | None:
-        return next((one for one in processes if any(rule.is_of(one.argv) for rule in self.rules)), None)
+    def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
+        return next((one for one in processes if any(rule.is_for_program(one.argv) for rule in self.rules)), None)
 
     def title_matches(self, title: str) -> bool:
         return False
 
-    def watches(self, process: Process) -> Sequence[Watch]:
+    def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
         return ()
 
-    def read(self, record: Record) -> Sequence[Signal]:
+    def read_record(self, record: SourceRecord) -> Sequence[Signal]:
         return ()
 
-    def look(self, screen: Screen, version: str = "") -> Seen:
+    def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
         """Rules of all programs are tried: which of them runs is known to whoever asks, and is seen in the rows."""
-        rows = shown_rows(screen.rows)
-        found = next((rule for rule in self.rules if any(rule.fits(row) for row in rows)), None)
+        rows = trim_rows(screen.rows)
+        found = next((rule for rule in self.rules if any(rule.is_row_match(row) for row in rows)), None)
         if found is None:
-            return Seen()
-        return Seen(state=found.state, rule=found.row, confidence=_CONFIDENCE)
+            return ScreenReading()
+        return ScreenReading(state=found.state, rule=found.row, confidence=_RULE_CONFIDENCE)
 
-    def resume_command(self, session: str) -> tuple[str, ...]:
+    def build_resume_command(self, session: str) -> tuple[str, ...]:
         return ()
 
 
-ADAPTER = Generic()
+ADAPTER = GenericAdapter()
 """Without rules it recognises nothing."""
 
 
-def with_rules(texts: Iterable[str]) -> Generic:
-    return Generic(map(rule_of, texts))
+def build_generic_adapter(rule_texts: Iterable[str]) -> GenericAdapter:
+    return GenericAdapter(map(parse_program_rule, rule_texts))

@@ -4,21 +4,19 @@ With `--port` it has a server that tells every event and takes answers; nothing 
 a plugin of ours that runs inside it and writes to the hooks' spool. Without either its screens are known.
 """
 
-from termvisor.agents.adapters.adapter import WELL_KNOWN
-from termvisor.agents.adapters.composed_adapter import Composed
-from termvisor.agents.adapters.opencode import process_match as recognise
-from termvisor.agents.adapters.opencode import screen_rules as look
-from termvisor.agents.adapters.opencode import signals
-from termvisor.model.agent.evidence_source import LOOKS, told
+from termvisor.agents.adapters.adapter import FULL_CAPABILITIES
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.opencode import process_match, screen_rules, signals
+from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, build_native_source
 
-ADAPTER = Composed(
+ADAPTER = ComposedAdapter(
     name="opencode",
-    capabilities=WELL_KNOWN | {"native_approve", "native_send"},
-    sources=(told("server", 1), told("hook", 2), *LOOKS),
-    found=recognise.LAUNCH.found,
-    is_title=lambda title: title == "OpenCode" or title.startswith("OC | "),
-    readers={"hook": signals.read, "server": signals.read},
-    sight=look.SIGHT,
-    resume=recognise.RESUME,
-    resumed=recognise.resumed_by,
+    capabilities=FULL_CAPABILITIES | {"native_approve", "native_send"},
+    sources=(build_native_source("server", 1), build_native_source("hook", 2), *HEURISTIC_SOURCES),
+    process_finder=process_match.PROGRAM_MATCHER.find_agent,
+    title_matcher=lambda title: title == "OpenCode" or title.startswith("OC | "),
+    readers={"hook": signals.read_event, "server": signals.read_event},
+    screen_classifier=screen_rules.SCREEN_CLASSIFIER,
+    session_resume=process_match.SESSION_RESUME,
+    resumed_session_finder=process_match.find_resumed_session,
 )

@@ -2,13 +2,13 @@
 
 import re
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.command_line import Launch, Resume, value_of
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume, get_option_value
 
-LAUNCH = Launch(
-    names=frozenset({"opencode"}),
-    script=r"/opencode-ai/bin/opencode(?:\.exe)?$|/\.?bin/opencode$",
-    errands=frozenset(
+PROGRAM_MATCHER = ProgramMatcher(
+    program_names=frozenset({"opencode"}),
+    script_pattern=r"/opencode-ai/bin/opencode(?:\.exe)?$|/\.?bin/opencode$",
+    non_agent_commands=frozenset(
         {
             "acp",
             "agent",
@@ -38,15 +38,15 @@ LAUNCH = Launch(
         }
     ),
 )
-RESUME = Resume(("opencode", "--session", "{}"), r"ses_[0-9A-Za-z]{8,64}")
-_PORT = re.compile(r"[1-9]\d{0,4}")
+SESSION_RESUME = SessionResume(("opencode", "--session", "{}"), r"ses_[0-9A-Za-z]{8,64}")
+_PORT_NUMBER = re.compile(r"[1-9]\d{0,4}")
 
 
-def resumed_by(process: Process) -> str:
-    return RESUME.named(("-s", "--session"), LAUNCH.words(process) or ())
+def find_resumed_session(process: ProcessInfo) -> str:
+    return SESSION_RESUME.find_resumed_session(("-s", "--session"), PROGRAM_MATCHER.get_arguments(process) or ())
 
 
-def port_of(process: Process) -> int:
+def find_requested_port(process: ProcessInfo) -> int:
     """The port that its command line names; 0 where it names none, or leaves it to the system."""
-    port = value_of(("--port",), LAUNCH.words(process) or ())
-    return int(port) if _PORT.fullmatch(port) else 0
+    port = get_option_value(("--port",), PROGRAM_MATCHER.get_arguments(process) or ())
+    return int(port) if _PORT_NUMBER.fullmatch(port) else 0

@@ -11,50 +11,50 @@
 
 import re
 
-from termvisor.agents.adapters.screen_classifier import Parts, shown_rows
+from termvisor.agents.adapters.screen_classifier import ScreenRegions, trim_rows
 from termvisor.model.terminal.screen import Screen
 
-_EDGE = re.compile(r"\s*╹▀{6,}")
-_BAR = re.compile(r"\s*┃")
-_END = re.compile(r"\s+▣  \S")
+_COMPOSER_EDGE = re.compile(r"\s*╹▀{6,}")
+_LEFT_BAR = re.compile(r"\s*┃")
+_MESSAGE_END = re.compile(r"\s+▣  \S")
 
 
-def parts_of(screen: Screen) -> Parts:
-    rows = shown_rows(screen.rows)
-    edge = max((at for at, row in enumerate(rows) if _EDGE.match(row)), default=None)
+def split_regions(screen: Screen) -> ScreenRegions:
+    rows = trim_rows(screen.rows)
+    edge = max((at for at, row in enumerate(rows) if _COMPOSER_EDGE.match(row)), default=None)
     if edge is not None:
-        composer = _block(rows, edge)
+        composer = _find_barred_rows(rows, edge)
         above = rows[: edge - len(composer)]
         return {
-            "composer": [_inner(row) for row in composer],
+            "composer": [_strip_bar(row) for row in composer],
             "below": [" ".join(" ".join(rows[edge + 1 :]).split())],
-            **_conversation(shown_rows(above)),
+            **_split_conversation(trim_rows(above)),
         }
-    panel = _block(rows, len(rows))
-    return {"panel": [inner for row in panel if (inner := _inner(row))]} if len(panel) > 2 else {}
+    panel = _find_barred_rows(rows, len(rows))
+    return {"panel": [inner for row in panel if (inner := _strip_bar(row))]} if len(panel) > 2 else {}
 
 
-def panel_of(screen: Screen) -> tuple[str, ...]:
+def find_panel_rows(screen: Screen) -> tuple[str, ...]:
     """The panel's rows, as they are shown."""
-    rows = shown_rows(screen.rows)
-    return tuple(row for row in _block(rows, len(rows)) if _inner(row))
+    rows = trim_rows(screen.rows)
+    return tuple(row for row in _find_barred_rows(rows, len(rows)) if _strip_bar(row))
 
 
-def _conversation(rows: list[str]) -> dict[str, list[str]]:
+def _split_conversation(rows: list[str]) -> dict[str, list[str]]:
     """The last row, and the block with a bar that stands before it, where there is nothing between them."""
-    if not rows or not _END.match(rows[-1]):
+    if not rows or not _MESSAGE_END.match(rows[-1]):
         return {"end": rows[-1:]}
-    before = shown_rows(rows[:-1])
-    return {"end": rows[-1:], "broken": [_inner(row) for row in _block(before, len(before))]}
+    before = trim_rows(rows[:-1])
+    return {"end": rows[-1:], "broken": [_strip_bar(row) for row in _find_barred_rows(before, len(before))]}
 
 
-def _block(rows: list[str], end: int) -> list[str]:
+def _find_barred_rows(rows: list[str], end: int) -> list[str]:
     """The rows with a bar that end there."""
     start = end
-    while start and _BAR.match(rows[start - 1]):
+    while start and _LEFT_BAR.match(rows[start - 1]):
         start -= 1
     return rows[start:end]
 
 
-def _inner(row: str) -> str:
+def _strip_bar(row: str) -> str:
     return row.lstrip().removeprefix("┃").strip()

@@ -1,7 +1,7 @@
 """What opencode's screens say."""
 
-from termvisor.agents.adapters.opencode.screen_regions import parts_of
-from termvisor.agents.adapters.screen_classifier import Sight
+from termvisor.agents.adapters.opencode.screen_regions import split_regions
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier
 
-SIGHT = Sight("opencode", parts_of)
-look = SIGHT.look
+SCREEN_CLASSIFIER = ScreenClassifier("opencode", split_regions)
+classify_screen = SCREEN_CLASSIFIER.classify_screen

@@ -5,42 +5,53 @@ A sub-agent has a session of its own, whose parent the plugin names: its work is
 on the same screen, so they are the agent's.
 """
 
-from termvisor.agents.adapters.adapter import Record
-from termvisor.agents.adapters.error_classifier import flags_of, kind_of
-from termvisor.agents.adapters.json_access import Json, inside, number, text
-from termvisor.agents.adapters.opencode.server_events import LIVES, LOST, RESTS
-from termvisor.agents.adapters.statements import INTERRUPTED, Hook, Meaning, Said, heard, payload
-from termvisor.model.agent.signal import FlagsTold
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.error_classifier import build_error_flags, classify_error
+from termvisor.agents.adapters.json_access import JsonObject, get_int, get_object, get_str
+from termvisor.agents.adapters.opencode.server_events import CONNECTION_LOST_EVENT, HEARTBEAT_EVENT, IDLE_EVENT
+from termvisor.agents.adapters.statements import (
+    INTERRUPTED_PAYLOAD,
+    AgentStatement,
+    EventInterpreter,
+    HookEvent,
+    build_payload,
+    read_hook_event,
+)
+from termvisor.model.agent.signal import FlagUpdate
 
-PLUGIN = "plugin.js"
-SPOOL_MARK = "@SPOOL@"
+PLUGIN_FILE = "plugin.js"
+SPOOL_PLACEHOLDER = "@SPOOL@"
 """Stands in the plugin for the path of the spool, as JSON writes it between its quotes."""
-_ABORTED = "MessageAbortedError"
-_UNNAMED = "New session - "
+_ABORTED_ERROR = "MessageAbortedError"
+_DEFAULT_TITLE_PREFIX = "New session - "
 
 
-def read(record: Record) -> list[Said]:
-    return heard(record, _meaning, lambda told: Said(session=text(told, "parent") or text(told, "sessionID")))
+def read_event(record: SourceRecord) -> list[AgentStatement]:
+    return read_hook_event(
+        record,
+        _find_interpreter,
+        lambda told: AgentStatement(session=get_str(told, "parent") or get_str(told, "sessionID")),
+    )
 
 
-def _meaning(hook: Hook) -> Meaning | None:
-    found = (_OF_SUBTASKS if text(hook.payload, "parent") else EVENTS).get(hook.event)
-    return found or _OF_ITS_SERVER.get(hook.event)
+def _find_interpreter(hook: HookEvent) -> EventInterpreter | None:
+    found = (_SUBTASK_INTERPRETERS if get_str(hook.payload, "parent") else EVENT_INTERPRETERS).get(hook.event)
+    return found or _SERVER_INTERPRETERS.get(hook.event)
 
 
-def _session(told: Json, now: int) -> Said:
-    tokens = inside(told, "tokens")
-    title = text(told, "title")
-    used = {name: number(tokens, name) for name in ("input", "output", "reasoning")}
+def _read_session(fields: JsonObject, now: int) -> AgentStatement:
+    tokens = get_object(fields, "tokens")
+    title = get_str(fields, "title")
+    used = {name: get_int(tokens, name) for name in ("input", "output", "reasoning")}
     known = [count for count in used.values() if count is not None]
-    cost = told.get("cost")
-    return Said(
+    cost = fields.get("cost")
+    return AgentStatement(
         kind="note",
-        title=title if title and not title.startswith(_UNNAMED) else None,
-        payload=payload(
-            version=text(told, "version"),
-            model=text(told, "model"),
-            cached=number(inside(tokens, "cache"), "read"),
+        title=title if title and not title.startswith(_DEFAULT_TITLE_PREFIX) else None,
+        payload=build_payload(
+            version=get_str(fields, "version"),
+            model=get_str(fields, "model"),
+            cached=get_int(get_object(tokens, "cache"), "read"),
             total=sum(known) if known else None,
             cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
             **used,
@@ -48,101 +59,109 @@ def _session(told: Json, now: int) -> Said:
     )
 
 
-def _status(told: Json, now: int) -> Said | None:
-    status = inside(told, "status")
-    if text(status, "type") == "busy":
-        return Said(state="running")
-    if text(status, "type") != "retry":
+def _read_status(fields: JsonObject, now: int) -> AgentStatement | None:
+    status = get_object(fields, "status")
+    if get_str(status, "type") == "busy":
+        return AgentStatement(state="running")
+    if get_str(status, "type") != "retry":
         return None
-    message = text(status, "message")
-    kind = kind_of(message)
-    about = payload(error=kind, message=message, attempt=number(status, "attempt"))
-    return Said(state="running", flags=flags_of(kind, message, now), payload=about)
+    message = get_str(status, "message")
+    kind = classify_error(message)
+    about = build_payload(error=kind, message=message, attempt=get_int(status, "attempt"))
+    return AgentStatement(state="running", flags=build_error_flags(kind, message, now), payload=about)
 
 
-def _failed(told: Json, now: int) -> Said:
+def _read_error(fields: JsonObject, now: int) -> AgentStatement:
     """A turn that somebody stopped is told as an error, too."""
-    error = inside(told, "error")
-    if text(error, "name") == _ABORTED:
-        return Said(state="idle", payload=INTERRUPTED)
-    message = text(error, "message") or text(error, "name")
-    kind = kind_of(message, number(error, "status"))
-    return Said(state="error", flags=flags_of(kind, message, now), payload=payload(error=kind, message=message))
-
-
-def _ended(told: Json, now: int) -> Said:
-    turn = inside(told, "turn")
-    if inside(turn, "error"):
-        return _failed(turn, now)
-    if turn.get("rejected") is True:
-        return Said(state="idle", flags=FlagsTold(compacting=False), payload=payload(message="rejected"))
-    return Said(state="completed")
-
-
-def _permission(told: Json, now: int) -> Said:
-    about = inside(told, "metadata")
-    asked = payload(
-        tool=text(told, "permission"),
-        command=text(about, "command"),
-        file=text(about, "filepath"),
-        request=text(told, "id"),
+    error = get_object(fields, "error")
+    if get_str(error, "name") == _ABORTED_ERROR:
+        return AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD)
+    message = get_str(error, "message") or get_str(error, "name")
+    kind = classify_error(message, get_int(error, "status"))
+    return AgentStatement(
+        state="error", flags=build_error_flags(kind, message, now), payload=build_payload(error=kind, message=message)
     )
-    return Said(state="waiting_approval", payload=asked)
 
 
-def _question(told: Json, now: int) -> Said:
-    questions = told.get("questions")
+def _read_idle(fields: JsonObject, now: int) -> AgentStatement:
+    turn = get_object(fields, "turn")
+    if get_object(turn, "error"):
+        return _read_error(turn, now)
+    if turn.get("rejected") is True:
+        return AgentStatement(
+            state="idle", flags=FlagUpdate(compacting=False), payload=build_payload(message="rejected")
+        )
+    return AgentStatement(state="completed")
+
+
+def _read_permission_request(fields: JsonObject, now: int) -> AgentStatement:
+    about = get_object(fields, "metadata")
+    asked = build_payload(
+        tool=get_str(fields, "permission"),
+        command=get_str(about, "command"),
+        file=get_str(about, "filepath"),
+        request=get_str(fields, "id"),
+    )
+    return AgentStatement(state="waiting_approval", payload=asked)
+
+
+def _read_question(fields: JsonObject, now: int) -> AgentStatement:
+    questions = fields.get("questions")
     first = questions[0] if isinstance(questions, list) and questions else None
-    asked = text(first, "question") if isinstance(first, dict) else ""
-    return Said(state="waiting_input", payload=payload(question=asked, request=text(told, "id")))
+    asked = get_str(first, "question") if isinstance(first, dict) else ""
+    return AgentStatement(state="waiting_input", payload=build_payload(question=asked, request=get_str(fields, "id")))
 
 
-def _answered(told: Json, now: int) -> Said:
-    return Said(state="running", payload=payload(reply=text(told, "reply")))
+def _read_answer(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(state="running", payload=build_payload(reply=get_str(fields, "reply")))
 
 
-def _compacting(told: Json, now: int) -> Said | None:
-    return Said(state="running", flags=FlagsTold(compacting=True)) if told.get("compacting") is True else None
+def _read_compaction_start(fields: JsonObject, now: int) -> AgentStatement | None:
+    return (
+        AgentStatement(state="running", flags=FlagUpdate(compacting=True)) if fields.get("compacting") is True else None
+    )
 
 
-def _compacted(told: Json, now: int) -> Said:
-    return Said(kind="note", flags=FlagsTold(compacting=False))
+def _read_compaction_end(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="note", flags=FlagUpdate(compacting=False))
 
 
-def _subtask_began(told: Json, now: int) -> Said:
-    return Said(kind="task_began", task=text(told, "sessionID") or "unnamed")
+def _read_subtask_start(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="task_began", task=get_str(fields, "sessionID") or "unnamed")
 
 
-def _subtask_ended(told: Json, now: int) -> Said:
-    return Said(kind="task_ended", task=text(told, "sessionID") or "unnamed")
+def _read_subtask_end(fields: JsonObject, now: int) -> AgentStatement:
+    return AgentStatement(kind="task_ended", task=get_str(fields, "sessionID") or "unnamed")
 
 
-_ASKED: dict[str, Meaning] = {
-    "permission.asked": _permission,
-    "permission.replied": _answered,
-    "question.asked": _question,
-    "question.replied": _answered,
-    "question.rejected": _answered,
+_REQUEST_INTERPRETERS: dict[str, EventInterpreter] = {
+    "permission.asked": _read_permission_request,
+    "permission.replied": _read_answer,
+    "question.asked": _read_question,
+    "question.replied": _read_answer,
+    "question.rejected": _read_answer,
 }
-EVENTS: dict[str, Meaning] = {
-    "plugin.loaded": lambda told, now: Said(state="idle"),
-    "session.created": _session,
-    "session.updated": _session,
-    "session.status": _status,
-    "session.idle": _ended,
-    "session.error": _failed,
-    "message.updated": _compacting,
-    "session.compacted": _compacted,
-    "server.instance.disposed": lambda told, now: Said(kind="note", payload=payload(end_reason="manual")),
-    **_ASKED,
+EVENT_INTERPRETERS: dict[str, EventInterpreter] = {
+    "plugin.loaded": lambda told, now: AgentStatement(state="idle"),
+    "session.created": _read_session,
+    "session.updated": _read_session,
+    "session.status": _read_status,
+    "session.idle": _read_idle,
+    "session.error": _read_error,
+    "message.updated": _read_compaction_start,
+    "session.compacted": _read_compaction_end,
+    "server.instance.disposed": lambda told, now: AgentStatement(
+        kind="note", payload=build_payload(end_reason="manual")
+    ),
+    **_REQUEST_INTERPRETERS,
 }
-_OF_SUBTASKS: dict[str, Meaning] = {
-    "session.status": _subtask_began,
-    "session.idle": _subtask_ended,
-    **_ASKED,
+_SUBTASK_INTERPRETERS: dict[str, EventInterpreter] = {
+    "session.status": _read_subtask_start,
+    "session.idle": _read_subtask_end,
+    **_REQUEST_INTERPRETERS,
 }
-_OF_ITS_SERVER: dict[str, Meaning] = {
-    RESTS: lambda told, now: Said(state="idle"),
-    LIVES: lambda told, now: Said(kind="heartbeat"),
-    LOST: lambda told, now: Said(kind="source_down"),
+_SERVER_INTERPRETERS: dict[str, EventInterpreter] = {
+    IDLE_EVENT: lambda told, now: AgentStatement(state="idle"),
+    HEARTBEAT_EVENT: lambda told, now: AgentStatement(kind="heartbeat"),
+    CONNECTION_LOST_EVENT: lambda told, now: AgentStatement(kind="source_down"),
 }

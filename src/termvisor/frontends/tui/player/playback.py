@@ -10,16 +10,16 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from termvisor.clock import NS
-from termvisor.model.terminal.frame import Frame
+from termvisor.model.terminal.frame import ReplayFrame
 
-IDLE_FOR = 2 * NS
+MAX_IDLE_NS = 2 * NS
 """Longer pauses are shortened to this."""
-KEPT = 4000
+MAX_FRAMES = 4000
 """So many frames stay in memory; going back to an older one draws it anew."""
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-SEEKS = {"left": -10, "right": 10, "down": -60, "up": 60, "page_down": -600, "page_up": 600}
+SEEK_SECONDS = {"left": -10, "right": 10, "down": -60, "up": 60, "page_down": -600, "page_up": 600}
 
-KEYS = {
+PLAYER_KEYS = {
     b" ": "pause",
     b"\x1b[D": "left",
     b"\x1bOD": "left",
@@ -51,11 +51,11 @@ KEYS = {
 }
 """What the terminal sends, and what it means here."""
 
-Wish = Literal["quit", "next_event", "previous_event"]
-WISHES: dict[str, Wish] = {wish: wish for wish in get_args(Wish)}
+PlayerCommand = Literal["quit", "next_event", "previous_event"]
+PLAYER_COMMANDS: dict[str, PlayerCommand] = {wish: wish for wish in get_args(PlayerCommand)}
 
 
-class Seek(Struct, frozen=True):
+class SeekRequest(Struct, frozen=True):
     """Somewhere that is not in memory: the film must be fetched from there on."""
 
     at: int
@@ -69,45 +69,45 @@ class Playback:
         self.has_all = False
         """Whether no further frames will come."""
         self._is_from_start = is_from_start
-        self._before: Frame | None = None
-        self._frames: list[Frame] = []
+        self._frame_before_seek: ReplayFrame | None = None
+        self._frames: list[ReplayFrame] = []
         self._times: list[int] = []
         self._index = 0
         self.position = 0
 
     @property
-    def frame(self) -> Frame | None:
+    def frame(self) -> ReplayFrame | None:
         """The one to show; after a jump the old one, until the first new one is there."""
-        return self._frames[self._index] if self._frames else self._before
+        return self._frames[self._index] if self._frames else self._frame_before_seek
 
     @property
     def last_at(self) -> int | None:
         return self._times[-1] if self._times else None
 
     @property
-    def ahead(self) -> int:
+    def frames_ahead(self) -> int:
         """How many frames are known beyond the one that is shown."""
         return max(0, len(self._frames) - self._index - 1)
 
     @property
     def is_at_end(self) -> bool:
-        return self.has_all and self.ahead == 0
+        return self.has_all and self.frames_ahead == 0
 
-    def add(self, frames: Sequence[Frame]) -> None:
+    def add_frames(self, frames: Sequence[ReplayFrame]) -> None:
         """Later frames, in order."""
         if frames and not self._frames:
             self.position = frames[0].at
         self._frames += frames
         self._times += (frame.at for frame in frames)
-        surplus = min(len(self._frames) - KEPT, self._index)
+        surplus = min(len(self._frames) - MAX_FRAMES, self._index)
         if surplus > 0:
             del self._frames[:surplus], self._times[:surplus]
             self._index -= surplus
             self._is_from_start = False
 
-    def begin_at(self, at: int | None) -> None:
+    def restart_at(self, at: int | None) -> None:
         """All that was known is dropped: the film comes from there on."""
-        self._before = self.frame
+        self._frame_before_seek = self.frame
         self._frames, self._times, self._index = [], [], 0
         self._is_from_start, self.has_all = at is None, False
         self.position = at or 0
@@ -116,25 +116,25 @@ class Playback:
         if self.is_paused or not self._frames:
             return
         self.position += int(seconds * self.speed * NS)
-        while self.ahead and (due := self._due_at()) <= self.position:
+        while self.frames_ahead and (due := self._find_next_time()) <= self.position:
             self._index += 1
             self.position = max(self._times[self._index], self.position if due == self._times[self._index] else 0)
-        if not self.ahead:
-            self.position = min(self.position, self._times[-1] + (0 if self.has_all else IDLE_FOR))
+        if not self.frames_ahead:
+            self.position = min(self.position, self._times[-1] + (0 if self.has_all else MAX_IDLE_NS))
 
-    def due_in(self) -> float | None:
+    def compute_delay(self) -> float | None:
         """Seconds until another frame is to be shown; None when none is."""
-        if self.is_paused or not self.ahead:
+        if self.is_paused or not self.frames_ahead:
             return None
-        return max(0.0, (self._due_at() - self.position) / NS / self.speed)
+        return max(0.0, (self._find_next_time() - self.position) / NS / self.speed)
 
-    def press(self, key: str) -> Wish | Seek | None:
-        if key in WISHES:
-            return WISHES[key]
-        if key in SEEKS:
-            return self.seek(self.position + SEEKS[key] * NS)
+    def handle_key(self, key: str) -> PlayerCommand | SeekRequest | None:
+        if key in PLAYER_COMMANDS:
+            return PLAYER_COMMANDS[key]
+        if key in SEEK_SECONDS:
+            return self.seek_to(self.position + SEEK_SECONDS[key] * NS)
         if key == "home":
-            return self.seek(0)
+            return self.seek_to(0)
         if key == "pause":
             self.is_paused = not self.is_paused
         elif key == "idle":
@@ -142,25 +142,25 @@ class Playback:
         elif key in ("step", "step_back"):
             self._step(1 if key == "step" else -1)
         elif key in ("faster", "slower"):
-            self._shift(1 if key == "faster" else -1)
+            self._change_speed(1 if key == "faster" else -1)
         return None
 
-    def seek(self, at: int) -> Seek | None:
+    def seek_to(self, at: int) -> SeekRequest | None:
         """Go there, or say that it must be fetched."""
         if not self._frames:
             return None
         is_before = at < self._times[0] and not self._is_from_start
         is_beyond = at > self._times[-1] and not self.has_all
         if is_before or is_beyond:
-            return Seek(max(0, at))
+            return SeekRequest(max(0, at))
         self._index = max(0, bisect_right(self._times, at) - 1)
         self.position = min(max(at, self._times[0]), self._times[-1])
         return None
 
-    def _due_at(self) -> int:
+    def _find_next_time(self) -> int:
         """When the next frame is shown: at its time, or sooner where idle time is shortened."""
         due = self._times[self._index + 1]
-        return min(due, self._times[self._index] + IDLE_FOR) if self.shortens_idle else due
+        return min(due, self._times[self._index] + MAX_IDLE_NS) if self.shortens_idle else due
 
     def _step(self, by: int) -> None:
         self.is_paused = True
@@ -168,6 +168,6 @@ class Playback:
             self._index += by
             self.position = self._times[self._index]
 
-    def _shift(self, by: int) -> None:
+    def _change_speed(self, by: int) -> None:
         near = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self.speed))
         self.speed = SPEEDS[max(0, min(near + by, len(SPEEDS) - 1))]

@@ -3,117 +3,117 @@
 from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import BadRequest
-from termvisor.frontends.tui.keys import Keys
-from termvisor.frontends.tui.player.frame_buffer import Reel
-from termvisor.frontends.tui.player.frame_view import View, paint, view
-from termvisor.frontends.tui.player.playback import KEYS, Playback, Seek, Wish
-from termvisor.frontends.tui.raw_terminal import Terminal
+from termvisor.frontends.tui.keys import KeyDecoder
+from termvisor.frontends.tui.player.frame_buffer import FrameBuffer
+from termvisor.frontends.tui.player.frame_view import FrameView, build_view, encode_changes
+from termvisor.frontends.tui.player.playback import PLAYER_KEYS, Playback, PlayerCommand, SeekRequest
+from termvisor.frontends.tui.raw_terminal import RawTerminal
 from termvisor.model.event import Event
-from termvisor.ops.history.replay import Replay
-from termvisor.ops.panes._listing import moment
-from termvisor.settings import places
+from termvisor.ops.history.replay import ReplayArgs
+from termvisor.ops.panes._listing import parse_time_filter
+from termvisor.settings import resolve_paths
 
-_AHEAD = 600
+_PREFETCH_FRAMES = 600
 """So many frames are fetched before they are needed."""
-_REST_AFTER = 5.0
+_IDLE_DISCONNECT_S = 5.0
 """Seconds without need of more frames after which the daemon is let go."""
-_SAME_PLACE = NS // 2
+_SAME_POSITION_NS = NS // 2
 
 
-def run(wanted: Replay) -> int:
-    where = places()
+def run_player(args: ReplayArgs) -> int:
+    where = resolve_paths()
     ensure_running(where)
     now = SystemClock().now()
-    since, until = moment(wanted.at, now), moment(wanted.until, now)
+    since, until = parse_time_filter(args.at, now), parse_time_filter(args.until, now)
     if since is not None and until is not None and until < since:
         raise BadRequest("--until lies before --at")
-    reel = Reel(where, wanted.pane, until)
+    reel = FrameBuffer(where, args.pane, until)
     try:
-        with Terminal() as terminal:
-            _Player(terminal, reel, wanted.speed or 1.0).run(since)
+        with RawTerminal() as terminal:
+            _ReplayPlayer(terminal, reel, args.speed or 1.0).run(since)
     except KeyboardInterrupt:
         pass
     finally:
-        reel.rest()
+        reel.disconnect()
     return 0
 
 
-class _Player:
-    def __init__(self, terminal: Terminal, reel: Reel, speed: float):
-        self._terminal, self._reel = terminal, reel
-        self._playback, self._keys, self._clock = Playback(speed), Keys(KEYS), SystemClock()
-        self._shown: View | None = None
+class _ReplayPlayer:
+    def __init__(self, terminal: RawTerminal, frame_buffer: FrameBuffer, speed: float):
+        self._terminal, self._frame_buffer = terminal, frame_buffer
+        self._playback, self._keys, self._clock = Playback(speed), KeyDecoder(PLAYER_KEYS), SystemClock()
+        self._shown_view: FrameView | None = None
         self._size = 0, 0
-        self._told = ""
+        self._message = ""
         self._needed_at = 0.0
 
     def run(self, since: int | None) -> None:
-        self._go(since)
+        self._restart_at(since)
         before = self._clock.monotonic()
-        while not self._terminal.is_over:
+        while not self._terminal.is_closed:
             self._fetch()
             now = self._clock.monotonic()
             self._playback.advance(now - before)
             before = now
             self._paint()
-            for key in self._keys.feed(self._wait() or b""):
-                if self._pressed(key):
+            for key in self._keys.feed(self._wait_for_keys() or b""):
+                if self._handle_key(key):
                     return
 
-    def _go(self, at: int | None) -> None:
-        self._playback.begin_at(at)
-        self._reel.fetch_from(at if at is None else min(at, self._clock.now()))
+    def _restart_at(self, at: int | None) -> None:
+        self._playback.restart_at(at)
+        self._frame_buffer.seek(at if at is None else min(at, self._clock.now()))
 
     def _fetch(self) -> None:
         now = self._clock.monotonic()
-        if self._playback.ahead < _AHEAD:
+        if self._playback.frames_ahead < _PREFETCH_FRAMES:
             self._needed_at = now
-            self._playback.add(self._reel.pull())
-            self._playback.has_all = self._reel.is_over
-        elif now - self._needed_at > _REST_AFTER:
-            self._reel.rest()
-        if self._reel.is_over and self._playback.last_at is None:
+            self._playback.add_frames(self._frame_buffer.pull_frames())
+            self._playback.has_all = self._frame_buffer.is_complete
+        elif now - self._needed_at > _IDLE_DISCONNECT_S:
+            self._frame_buffer.disconnect()
+        if self._frame_buffer.is_complete and self._playback.last_at is None:
             raise BadRequest("nothing of this pane was recorded in that time", hint="`visor gaps` may say why.")
 
-    def _wait(self) -> bytes | None:
+    def _wait_for_keys(self) -> bytes | None:
         """Until a frame is due, a key is pressed, or more of the film has come where more is wanted."""
-        due = self._playback.due_in()
-        more = self._reel.fileno() if self._playback.ahead < _AHEAD else None
-        return self._terminal.wait(1.0 if due is None else min(due, 1.0), more)
+        due = self._playback.compute_delay()
+        more = self._frame_buffer.fileno() if self._playback.frames_ahead < _PREFETCH_FRAMES else None
+        return self._terminal.wait_for_keys(1.0 if due is None else min(due, 1.0), more)
 
     def _paint(self) -> None:
-        size = self._terminal.size()
+        size = self._terminal.get_size()
         if size != self._size:
-            self._size, self._shown = size, None
-        after = view(self._playback, size, self._clock.now(), self._told)
-        if after != self._shown:
-            self._terminal.show(paint(self._shown, after))
-        self._shown = after
+            self._size, self._shown_view = size, None
+        after = build_view(self._playback, size, self._clock.now(), self._message)
+        if after != self._shown_view:
+            self._terminal.write(encode_changes(self._shown_view, after))
+        self._shown_view = after
 
-    def _pressed(self, key: str) -> bool:
+    def _handle_key(self, key: str) -> bool:
         """Whether the reader leaves."""
-        self._told = ""
-        wish: Wish | Seek | None = self._playback.press(key)
+        self._message = ""
+        wish: PlayerCommand | SeekRequest | None = self._playback.handle_key(key)
         if wish in ("next_event", "previous_event"):
-            wish = self._to_event(is_next=wish == "next_event")
-        if isinstance(wish, Seek):
-            self._go(wish.at)
+            wish = self._seek_event(is_next=wish == "next_event")
+        if isinstance(wish, SeekRequest):
+            self._restart_at(wish.at)
         return wish == "quit"
 
-    def _to_event(self, *, is_next: bool) -> Seek | None:
+    def _seek_event(self, *, is_next: bool) -> SeekRequest | None:
         frame = self._playback.frame
         if frame is None:
             return None
-        event = nearest(self._reel.events(frame.pane), self._playback.position, is_next=is_next)
+        event = find_nearest_event(self._frame_buffer.list_events(frame.pane), self._playback.position, is_next=is_next)
         if event is None:
-            self._told = f"no {'later' if is_next else 'earlier'} event"
+            self._message = f"no {'later' if is_next else 'earlier'} event"
             return None
-        self._told = f"event: {event.kind}"
-        return self._playback.seek(event.at)
+        self._message = f"event: {event.kind}"
+        return self._playback.seek_to(event.at)
 
 
-def nearest(events: list[Event], position: int, *, is_next: bool) -> Event | None:
+def find_nearest_event(events: list[Event], position: int, *, is_next: bool) -> Event | None:
     """The event to go to from here; the one we stand at is neither the next nor the previous."""
     if is_next:
         return next((event for event in events if event.at > position + 1_000_000), None)
-    return next((event for event in reversed(events) if event.at < position - _SAME_PLACE), None)
+    return next((event for event in reversed(events) if event.at < position - _SAME_POSITION_NS), None)

@@ -2,10 +2,16 @@
 
 from shlex import quote
 
-from termvisor.ops.api.operation import GROUPS
-from termvisor.ops.docs.completions.command import EVERYWHERE, commands, first_words, members, robot_words
+from termvisor.ops.api.operation import COMMAND_GROUPS
+from termvisor.ops.docs.completions.completion_command import (
+    GLOBAL_FLAGS,
+    list_commands,
+    list_first_words,
+    list_group_members,
+    list_robot_words,
+)
 
-_SCRIPT = r"""# Completion of visor for bash. Use it with: source <(visor completion bash)
+_SCRIPT_TEMPLATE = r"""# Completion of visor for bash. Use it with: source <(visor completion bash)
 
 # What the value of a flag may be; fails where it takes none.
 _visor_value() {
@@ -86,32 +92,34 @@ complete -F _visor visor
 """
 
 
-def script() -> str:
-    found = list(commands())
+def render_script() -> str:
+    found = list(list_commands())
     values = [(f"{one.name} {flag}", spec) for one in found for flag, spec in one.flags.items() if spec]
     parts = {
-        "values": _cases(values, "return"),
-        "everywhere": _cases([(flag, spec) for flag, spec in EVERYWHERE.items() if spec], "return"),
-        "flags": _cases([(one.name, " ".join(one.flags)) for one in found if one.flags]),
-        "places": _cases([*_groups(), *((one.name, one.place) for one in found if one.place)]),
-        "names": "\n".join(
-            f"                {quote(name)}) key={quote(one.name)} ;;" for one in found for name in one.also
+        "values": _render_cases(values, "return"),
+        "everywhere": _render_cases([(flag, spec) for flag, spec in GLOBAL_FLAGS.items() if spec], "return"),
+        "flags": _render_cases([(one.name, " ".join(one.flags)) for one in found if one.flags]),
+        "places": _render_cases(
+            [*_list_group_cases(), *((one.name, one.positional) for one in found if one.positional)]
         ),
-        "groups": " ".join(sorted(GROUPS)),
-        "all": " ".join(EVERYWHERE),
-        "first_words": quote(" ".join(first_words())),
-        "robot_words": quote(" ".join(robot_words())),
+        "names": "\n".join(
+            f"                {quote(name)}) key={quote(one.name)} ;;" for one in found for name in one.aliases
+        ),
+        "groups": " ".join(sorted(COMMAND_GROUPS)),
+        "all": " ".join(GLOBAL_FLAGS),
+        "first_words": quote(" ".join(list_first_words())),
+        "robot_words": quote(" ".join(list_robot_words())),
     }
-    text = _SCRIPT
+    text = _SCRIPT_TEMPLATE
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part)
     return text
 
 
-def _groups() -> list[tuple[str, str]]:
-    return [(group, " ".join(members(group))) for group in sorted(GROUPS)]
+def _list_group_cases() -> list[tuple[str, str]]:
+    return [(group, " ".join(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
 
 
-def _cases(pairs: list[tuple[str, str]], end: str = "") -> str:
+def _render_cases(pairs: list[tuple[str, str]], end: str = "") -> str:
     after = f"; {end}" if end else ""
     return "\n".join(f"        {quote(key)}) echo {quote(spec)}{after} ;;" for key, spec in pairs)

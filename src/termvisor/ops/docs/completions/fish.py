@@ -2,10 +2,19 @@
 
 from collections.abc import Iterator
 
-from termvisor.ops.api.operation import GROUPS
-from termvisor.ops.docs.completions.command import ANY, PANE, PATH, Command, commands, first_words, members, robot_words
+from termvisor.ops.api.operation import COMMAND_GROUPS
+from termvisor.ops.docs.completions.completion_command import (
+    ANY_VALUE,
+    PANE_VALUE,
+    PATH_VALUE,
+    CompletionCommand,
+    list_commands,
+    list_first_words,
+    list_group_members,
+    list_robot_words,
+)
 
-_HEAD = r"""# Completion of visor for fish. Use it with: visor completion fish | source
+_SCRIPT_HEAD = r"""# Completion of visor for fish. Use it with: visor completion fish | source
 
 # The command that the line has so far: `robot` is left out, a group and its word are one.
 function __visor_key
@@ -55,45 +64,45 @@ complete -c visor -s h -l help -d 'What the command does.'
 """
 
 
-def script() -> str:
-    found = list(commands())
+def render_script() -> str:
+    found = list(list_commands())
     names = "\n".join(
-        f"                case {_quoted(name)}\n                    set key {_quoted(one.name)}"
+        f"                case {_quote(name)}\n                    set key {_quote(one.name)}"
         for one in found
-        for name in one.also
+        for name in one.aliases
     )
-    head = _HEAD.replace("@names@", names).replace("@groups@", " ".join(sorted(GROUPS)))
-    lines = [*_words(), *(line for one in found for line in _command(one))]
+    head = _SCRIPT_HEAD.replace("@names@", names).replace("@groups@", " ".join(sorted(COMMAND_GROUPS)))
+    lines = [*_render_words(), *(line for one in found for line in _render_command(one))]
     return head + "\n".join(lines) + "\n"
 
 
-def _words() -> Iterator[str]:
-    for word, doc in first_words().items():
-        yield f"complete -c visor -n '__visor_at \"\"; and not __visor_is_robot' -a {_quoted(word)} -d {_quoted(doc)}"
-    for word, doc in robot_words().items():
-        yield f"complete -c visor -n '__visor_at \"\"; and __visor_is_robot' -a {_quoted(word)} -d {_quoted(doc)}"
-    for group in sorted(GROUPS):
-        for word, doc in members(group).items():
-            yield f"complete -c visor -n '__visor_at {group}' -a {_quoted(word)} -d {_quoted(doc)}"
+def _render_words() -> Iterator[str]:
+    for word, doc in list_first_words().items():
+        yield f"complete -c visor -n '__visor_at \"\"; and not __visor_is_robot' -a {_quote(word)} -d {_quote(doc)}"
+    for word, doc in list_robot_words().items():
+        yield f"complete -c visor -n '__visor_at \"\"; and __visor_is_robot' -a {_quote(word)} -d {_quote(doc)}"
+    for group in sorted(COMMAND_GROUPS):
+        for word, doc in list_group_members(group).items():
+            yield f"complete -c visor -n '__visor_at {group}' -a {_quote(word)} -d {_quote(doc)}"
 
 
-def _command(one: Command) -> Iterator[str]:
-    at = f"complete -c visor -n '__visor_at {one.name}'"
-    for flag, spec in one.flags.items():
+def _render_command(command: CompletionCommand) -> Iterator[str]:
+    at = f"complete -c visor -n '__visor_at {command.name}'"
+    for flag, spec in command.flags.items():
         name = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
-        yield f"{at} {name}{_value(spec)} -d {_quoted(one.docs.get(flag, ''))}"
-    if one.place not in ("", ANY):
-        yield f"{at}{_value(one.place).replace(' -x', '').replace(' -r -F', ' -F')}"
+        yield f"{at} {name}{_render_value_options(spec)} -d {_quote(command.docs.get(flag, ''))}"
+    if command.positional not in ("", ANY_VALUE):
+        yield f"{at}{_render_value_options(command.positional).replace(' -x', '').replace(' -r -F', ' -F')}"
 
 
-def _value(spec: str) -> str:
+def _render_value_options(values: str) -> str:
     """The options of `complete` for such a value."""
-    if spec in ("", ANY):
-        return "" if spec == "" else " -x"
-    if spec == PATH:
+    if values in ("", ANY_VALUE):
+        return "" if values == "" else " -x"
+    if values == PATH_VALUE:
         return " -r -F"
-    return " -x -a '(__visor_panes)'" if spec == PANE else f" -x -a {_quoted(spec)}"
+    return " -x -a '(__visor_panes)'" if values == PANE_VALUE else f" -x -a {_quote(values)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,9 +1,15 @@
 """The script for zsh: the tables as associative arrays, and one function that reads them."""
 
-from termvisor.ops.api.operation import GROUPS
-from termvisor.ops.docs.completions.command import EVERYWHERE, commands, first_words, members, robot_words
+from termvisor.ops.api.operation import COMMAND_GROUPS
+from termvisor.ops.docs.completions.completion_command import (
+    GLOBAL_FLAGS,
+    list_commands,
+    list_first_words,
+    list_group_members,
+    list_robot_words,
+)
 
-_SCRIPT = r"""#compdef visor
+_SCRIPT_TEMPLATE = r"""#compdef visor
 # Completion of visor for zsh. Use it with: source <(visor completion zsh), after compinit.
 
 typeset -gA _visor_names _visor_values _visor_flags _visor_places
@@ -84,32 +90,36 @@ if [[ "$funcstack[1]" == _visor ]]; then _visor "$@"; else compdef _visor visor;
 """
 
 
-def script() -> str:
-    found = list(commands())
+def render_script() -> str:
+    found = list(list_commands())
     values = [(f"{one.name} {flag}", spec) for one in found for flag, spec in one.flags.items() if spec]
-    flags = [(one.name, _meanings({flag: one.docs.get(flag, "") for flag in one.flags})) for one in found if one.flags]
-    lists = [("-", EVERYWHERE), ("words", first_words()), ("robot-words", robot_words())]
-    groups = [(group, _meanings(members(group))) for group in sorted(GROUPS)]
+    flags = [
+        (one.name, _render_meanings({flag: one.docs.get(flag, "") for flag in one.flags})) for one in found if one.flags
+    ]
+    lists = [("-", GLOBAL_FLAGS), ("words", list_first_words()), ("robot-words", list_robot_words())]
+    groups = [(group, _render_meanings(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
     parts = {
-        "names": _pairs([(name, one.name) for one in found for name in one.also]),
-        "values": _pairs([*values, *((f" {flag}", spec) for flag, spec in EVERYWHERE.items() if spec)]),
-        "flags": _pairs([*flags, *((name, _meanings(words, is_plain=name == "-")) for name, words in lists)]),
-        "places": _pairs([*groups, *((one.name, one.place) for one in found if one.place)]),
-        "groups": " ".join(sorted(GROUPS)),
+        "names": _render_pairs([(name, one.name) for one in found for name in one.aliases]),
+        "values": _render_pairs([*values, *((f" {flag}", spec) for flag, spec in GLOBAL_FLAGS.items() if spec)]),
+        "flags": _render_pairs(
+            [*flags, *((name, _render_meanings(words, is_plain=name == "-")) for name, words in lists)]
+        ),
+        "places": _render_pairs([*groups, *((one.name, one.positional) for one in found if one.positional)]),
+        "groups": " ".join(sorted(COMMAND_GROUPS)),
     }
-    text = _SCRIPT
+    text = _SCRIPT_TEMPLATE
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part)
     return text
 
 
-def _meanings(words: dict[str, str], *, is_plain: bool = False) -> str:
+def _render_meanings(words: dict[str, str], *, is_plain: bool = False) -> str:
     return "\n".join(f"{word}:{'' if is_plain else meaning}".rstrip(":") for word, meaning in words.items())
 
 
-def _pairs(pairs: list[tuple[str, str]]) -> str:
-    return "\n".join(f"{_quoted(key)} {_quoted(value)}" for key, value in pairs)
+def _render_pairs(pairs: list[tuple[str, str]]) -> str:
+    return "\n".join(f"{_quote(key)} {_quote(value)}" for key, value in pairs)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"

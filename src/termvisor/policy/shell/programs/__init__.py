@@ -1,26 +1,26 @@
 """What is known of programs. A topic is a module with a table LOOKS: a program, and how its words are read."""
 
-from termvisor.policy.shell.effect import Look
+from termvisor.policy.shell.effect import EffectAnalyzer
 from termvisor.policy.shell.programs import (
     container,
     database,
     files,
     git,
+    interpreter,
     network,
-    runner,
     secret,
     system,
     terminal,
     wrapper,
 )
 
-BUILTIN = (wrapper, runner, files, git, system, network, database, container, terminal, secret)
+PROGRAM_MODULES = (wrapper, interpreter, files, git, system, network, database, container, terminal, secret)
 
 
-def looks() -> dict[str, tuple[Look, ...]]:
+def collect_analyzers() -> dict[str, tuple[EffectAnalyzer, ...]]:
     """All ways of looking at a program, by its name."""
-    found: dict[str, tuple[Look, ...]] = {}
-    for topic in BUILTIN:
-        for name, look in topic.LOOKS.items():
+    found: dict[str, tuple[EffectAnalyzer, ...]] = {}
+    for topic in PROGRAM_MODULES:
+        for name, look in topic.ANALYZERS.items():
             found[name] = (*found.get(name, ()), look)
     return found

@@ -4,20 +4,30 @@ import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look, plus
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.word import ShellWord
 
-_CHANGE = Effect(classes=("infrastructure",))
-_ENGINE = "-H -c -l --host --context --config --log-level -f --file -p --project-name --project-directory --env-file"
-_RUN = "-e -v -w -u -p -h -l -m -a --env --env-file --volume --workdir --user --publish --name --network --net --mount"
-_RUN += " --entrypoint --cpus --memory --label --device --add-host --hostname --platform --restart --pull --detach-keys"
-_RUN += " --cap-add --security-opt --gpus --shm-size --ulimit --dns --index --tmpfs --pid --ipc"
-_CLUSTER = "-n -c --namespace --context --kubeconfig --container -f --filename -l --selector -o --output --cluster"
-_REMOVES = ("rm", "rmi", "prune", "kill", "remove", "stop", "restart", "pause", "down")
-_KUBE = "delete apply drain cordon scale replace patch edit create rollout set taint label annotate uncordon expose"
-_VERBS: dict[str, str] = {
+_INFRASTRUCTURE = CommandEffect(classes=("infrastructure",))
+_ENGINE_OPTIONS = (
+    "-H -c -l --host --context --config --log-level -f --file -p --project-name --project-directory --env-file"
+)
+_RUN_OPTIONS = (
+    "-e -v -w -u -p -h -l -m -a --env --env-file --volume --workdir --user --publish --name --network --net --mount"
+)
+_RUN_OPTIONS += (
+    " --entrypoint --cpus --memory --label --device --add-host --hostname --platform --restart --pull --detach-keys"
+)
+_RUN_OPTIONS += " --cap-add --security-opt --gpus --shm-size --ulimit --dns --index --tmpfs --pid --ipc"
+_CLUSTER_OPTIONS = (
+    "-n -c --namespace --context --kubeconfig --container -f --filename -l --selector -o --output --cluster"
+)
+_REMOVING_VERBS = ("rm", "rmi", "prune", "kill", "remove", "stop", "restart", "pause", "down")
+_KUBE_VERBS = (
+    "delete apply drain cordon scale replace patch edit create rollout set taint label annotate uncordon expose"
+)
+_VERBS_BY_PROGRAM: dict[str, str] = {
     "terraform": "destroy apply import taint untaint state force-unlock",
     "tofu": "destroy apply import taint untaint state force-unlock",
     "terragrunt": "destroy apply run-all",
@@ -30,13 +40,15 @@ _VERBS: dict[str, str] = {
     "vercel": "rm remove deploy",
     "virsh": "destroy undefine shutdown",
 }
-_CLOUD = re.compile(r"^(?:delete|terminate|remove|rm|rb|destroy|purge|stop|deregister|detach|revoke|put|update)(?:-|$)")
-_NARROW = ("-v", "--volume", "--mount")
+_CLOUD_VERB = re.compile(
+    r"^(?:delete|terminate|remove|rm|rb|destroy|purge|stop|deregister|detach|revoke|put|update)(?:-|$)"
+)
+_VOLUME_OPTIONS = ("-v", "--volume", "--mount")
 
 
-def _engine(call: Call) -> Effect:
+def _analyze_engine(call: ProgramCall) -> CommandEffect:
     """docker, podman: what stands behind the container or image is the program that runs inside."""
-    found = options.read(call.arguments, _ENGINE, is_prefix=True)
+    found = getopt.parse_options(call.arguments, _ENGINE_OPTIONS, stops_at_operand=True)
     words = list(found.rest)
     if words and words[0].text in (
         "compose",
@@ -48,77 +60,87 @@ def _engine(call: Call) -> Effect:
         "builder",
         "machine",
     ):
-        words = list(options.read(words[1:], _ENGINE, is_prefix=True).rest)
+        words = list(getopt.parse_options(words[1:], _ENGINE_OPTIONS, stops_at_operand=True).rest)
     if not words:
-        return NOTHING
+        return NO_EFFECT
     if not words[0].is_known:
-        return Effect(classes=("dynamic",))
+        return CommandEffect(classes=("dynamic",))
     verb, rest = words[0].text, tuple(words[1:])
     if verb in ("exec", "run"):
-        return _inside(call, rest)
-    return _CHANGE if verb in _REMOVES else NOTHING
+        return _analyze_inside(call, rest)
+    return _INFRASTRUCTURE if verb in _REMOVING_VERBS else NO_EFFECT
 
 
-def _inside(call: Call, words: tuple[Word, ...]) -> Effect:
-    found = options.read(words, _RUN, is_prefix=True)
+def _analyze_inside(call: ProgramCall, words: tuple[ShellWord, ...]) -> CommandEffect:
+    found = getopt.parse_options(words, _RUN_OPTIONS, stops_at_operand=True)
     inner = found.rest[1:]
-    entry = found.value("--entrypoint")
+    entry = found.find_value("--entrypoint")
     inner = (entry, *inner) if entry else inner
     opens = found.has("--privileged", "--cap-add") or any(
         one.text.startswith(("/:", "/var/run/docker.sock", "type=bind,source=/,", "~:", "/etc:", "/root:"))
-        for one in found.every(*_NARROW)
+        for one in found.find_values(*_VOLUME_OPTIONS)
     )
-    opens = opens or any(one.text == "host" for one in found.every("--pid", "--ipc"))
+    opens = opens or any(one.text == "host" for one in found.find_values("--pid", "--ipc"))
     classes = ("privilege",) if opens else ()
-    return Effect(classes=classes, calls=(replace(call, words=inner),) if inner else ())
+    return CommandEffect(classes=classes, calls=(replace(call, words=inner),) if inner else ())
 
 
-def _cluster(call: Call) -> Effect:
+def _analyze_cluster(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
-    found = options.read(call.arguments, _CLUSTER, is_prefix=True)
+    found = getopt.parse_options(call.arguments, _CLUSTER_OPTIONS, stops_at_operand=True)
     verb = found.rest[0].text if found.rest else ""
     if found.rest and not found.rest[0].is_known:
-        return Effect(classes=("dynamic",))
-    secret = Effect(classes=("credential_read",)) if verb == "get" and _names_secret(texts) else NOTHING
+        return CommandEffect(classes=("dynamic",))
+    secret = CommandEffect(classes=("credential_read",)) if verb == "get" and _has_secret_name(texts) else NO_EFFECT
     if verb in ("exec", "run", "debug"):
         cut = texts.index("--") + 1 if "--" in texts else len(texts)
-        inner = call.arguments[cut:] or _behind_pod(found.rest[1:])
-        return Effect(calls=(replace(call, words=tuple(inner)),) if inner else ())
-    return plus(secret, _CHANGE if verb in _KUBE.split() and "--dry-run=client" not in texts else NOTHING)
+        inner = call.arguments[cut:] or _find_pod_command(found.rest[1:])
+        return CommandEffect(calls=(replace(call, words=tuple(inner)),) if inner else ())
+    return merge_effects(
+        secret, _INFRASTRUCTURE if verb in _KUBE_VERBS.split() and "--dry-run=client" not in texts else NO_EFFECT
+    )
 
 
-def _behind_pod(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    return options.read(words, _CLUSTER, is_prefix=True).rest[1:]
+def _find_pod_command(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
+    return getopt.parse_options(words, _CLUSTER_OPTIONS, stops_at_operand=True).rest[1:]
 
 
-def _names_secret(texts: list[str]) -> bool:
+def _has_secret_name(texts: list[str]) -> bool:
     return any(text.partition("/")[0] in ("secret", "secrets") for text in texts)
 
 
-def _verbs(call: Call) -> Effect:
-    words = options.read(call.arguments, "-chdir -n -s --namespace --stack").operands
+def _analyze_verb(call: ProgramCall) -> CommandEffect:
+    words = getopt.parse_options(call.arguments, "-chdir -n -s --namespace --stack").operands
     verb = words[0].text if words else ""
     if call.name == "ansible-playbook":
-        return _CHANGE if "--check" not in [word.text for word in call.arguments] else NOTHING
+        return _INFRASTRUCTURE if "--check" not in [word.text for word in call.arguments] else NO_EFFECT
     is_flag = call.name in ("terraform", "tofu") and any("destroy" in word.text for word in call.arguments)
-    return _CHANGE if verb in _VERBS[call.name].split() or is_flag else NOTHING
+    return _INFRASTRUCTURE if verb in _VERBS_BY_PROGRAM[call.name].split() or is_flag else NO_EFFECT
 
 
-def _cloud(call: Call) -> Effect:
+def _analyze_cloud(call: ProgramCall) -> CommandEffect:
     """aws, gcloud, az, gh, doctl: a verb that removes or changes stands among the first words."""
-    words = [word.text for word in options.read(call.arguments, "--profile --region --project -R --repo").operands]
-    secret = Effect(classes=("credential_read",)) if _TOKENS.search(" ".join(words[:4])) else NOTHING
+    words = [
+        word.text for word in getopt.parse_options(call.arguments, "--profile --region --project -R --repo").operands
+    ]
+    secret = CommandEffect(classes=("credential_read",)) if _TOKEN_COMMAND.search(" ".join(words[:4])) else NO_EFFECT
     is_gist = call.name == "gh" and words[:2] == ["gist", "create"]
-    away = Effect(classes=("network_exfiltration",)) if is_gist else NOTHING
-    return plus(secret, away, _CHANGE if any(_CLOUD.match(word) for word in words[:5]) else NOTHING)
+    away = CommandEffect(classes=("network_exfiltration",)) if is_gist else NO_EFFECT
+    return merge_effects(
+        secret, away, _INFRASTRUCTURE if any(_CLOUD_VERB.match(word) for word in words[:5]) else NO_EFFECT
+    )
 
 
-_TOKENS = re.compile(
+_TOKEN_COMMAND = re.compile(
     r"^(?:auth token|auth print-|auth application-default print-|secrets? (?:versions )?access|account get-access-token"
     r"|secretsmanager get-secret|ssm get-parameter|configure get|keyvault secret show|sts get-session)"
 )
 
-LOOKS: dict[str, Look] = {}
-LOOKS |= dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "lxc"), _engine)
-LOOKS |= dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s"), _cluster) | dict.fromkeys(_VERBS, _verbs)
-LOOKS |= dict.fromkeys(("aws", "gcloud", "az", "gh", "glab", "doctl", "hcloud", "linode-cli", "oci"), _cloud)
+ANALYZERS: dict[str, EffectAnalyzer] = {}
+ANALYZERS |= dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "lxc"), _analyze_engine)
+ANALYZERS |= dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s"), _analyze_cluster) | dict.fromkeys(
+    _VERBS_BY_PROGRAM, _analyze_verb
+)
+ANALYZERS |= dict.fromkeys(
+    ("aws", "gcloud", "az", "gh", "glab", "doctl", "hcloud", "linode-cli", "oci"), _analyze_cloud
+)

@@ -2,10 +2,10 @@
 
 import re
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look
-from termvisor.policy.shell.programs.runner import feed
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer
+from termvisor.policy.shell.programs.interpreter import analyze_input
 
 CLIENTS: tuple[str, ...] = (
     "psql",
@@ -20,37 +20,39 @@ CLIENTS: tuple[str, ...] = (
     "mongo",
 )
 CLIENTS += ("redis-cli", "mysqladmin", "usql")
-_DROPS = re.compile(
+_DROP_STATEMENT = re.compile(
     r"\bdrop\s+(?:database|table|schema|index|view|user|role|collection|keyspace|column|owned|materialized)\b"
     r"|\btruncate\b|\bdelete\s+from\s+[\w.\"`]+\s*(?:;|$)|\bdrop(?:database|collection|index|user)?\s*\("
     r"|\b(?:delete|remove)many?\s*\(\s*\{\s*\}|\bflush(?:all|db)\b|^\s*drop\s|\.drop\(",
     re.IGNORECASE,
 )
-_DROP = Effect(classes=("database_drop",))
-_TASKS = re.compile(r"^(?:db:(?:drop|reset|purge|truncate\w*|schema:load|migrate:reset)|flush|sqlflush|reset_db)$")
+_DATABASE_DROP = CommandEffect(classes=("database_drop",))
+_DROP_TASK = re.compile(r"^(?:db:(?:drop|reset|purge|truncate\w*|schema:load|migrate:reset)|flush|sqlflush|reset_db)$")
 
 
-def _client(call: Call) -> Effect:
+def _analyze_client(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
-    fed = feed(call)
+    fed = analyze_input(call)
     texts += [word.text for word in fed.scripts]
     joined = " ".join(texts)
-    if any(_DROPS.search(text) for text in (*texts, joined)):
-        return _DROP
-    return Effect(classes=("dynamic",)) if fed.classes else NOTHING
+    if any(_DROP_STATEMENT.search(text) for text in (*texts, joined)):
+        return _DATABASE_DROP
+    return CommandEffect(classes=("dynamic",)) if fed.classes else NO_EFFECT
 
 
-def _always(call: Call) -> Effect:
-    return _DROP if options.read(call.arguments).operands else NOTHING
+def _analyze_drop_program(call: ProgramCall) -> CommandEffect:
+    return _DATABASE_DROP if getopt.parse_options(call.arguments).operands else NO_EFFECT
 
 
-def _task(call: Call) -> Effect:
+def _analyze_task(call: ProgramCall) -> CommandEffect:
     """`rails db:drop`, `manage.py flush`, `prisma migrate reset`."""
     texts = [word.text for word in call.arguments]
     is_reset = texts[:2] in (["migrate", "reset"], ["db", "push"], ["db", "drop"], ["db", "reset"])
-    return _DROP if is_reset or any(_TASKS.match(text) for text in texts) else NOTHING
+    return _DATABASE_DROP if is_reset or any(_DROP_TASK.match(text) for text in texts) else NO_EFFECT
 
 
-LOOKS: dict[str, Look] = {}
-LOOKS |= dict.fromkeys(CLIENTS, _client) | dict.fromkeys(("dropdb", "dropuser"), _always)
-LOOKS |= dict.fromkeys(("rails", "rake", "manage.py", "django-admin", "prisma", "supabase", "mix", "artisan"), _task)
+ANALYZERS: dict[str, EffectAnalyzer] = {}
+ANALYZERS |= dict.fromkeys(CLIENTS, _analyze_client) | dict.fromkeys(("dropdb", "dropuser"), _analyze_drop_program)
+ANALYZERS |= dict.fromkeys(
+    ("rails", "rake", "manage.py", "django-admin", "prisma", "supabase", "mix", "artisan"), _analyze_task
+)

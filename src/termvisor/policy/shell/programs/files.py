@@ -5,12 +5,12 @@ from itertools import dropwhile, pairwise, takewhile
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look, plus
-from termvisor.policy.shell.word import HOLE, Word
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
-_TESTS: tuple[str, ...] = (
+_FIND_TESTS: tuple[str, ...] = (
     "-name",
     "-iname",
     "-path",
@@ -23,156 +23,176 @@ _TESTS: tuple[str, ...] = (
     "-atime",
     "-newer",
 )
-_TESTS += ("-size", "-empty", "-user", "-group", "-perm", "-inum", "-maxdepth", "-amin", "-cmin", "-wholename")
+_FIND_TESTS += ("-size", "-empty", "-user", "-group", "-perm", "-inum", "-maxdepth", "-amin", "-cmin", "-wholename")
 _WIDE_MODE = re.compile(
     r"^[0-7]*[2367]$|^[2467][0-7]{3}$|(?:^|,)[uga]*[+=][rwxXt]*s|(?:^|,)(?:[ug]*o[ug]*|a)[+=][rxX]*w"
 )
 
 
-def _remove(call: Call) -> Effect:
-    found = options.read(call.arguments, "--interactive")
+def _analyze_remove(call: ProgramCall) -> CommandEffect:
+    found = getopt.parse_options(call.arguments, "--interactive")
     is_wide = found.has("-r", "-R", "--recursive", "-d") or any(word.is_pattern for word in found.operands)
     unknown = [word for word in found.operands if not word.is_known]
     classes: tuple[str, ...] = ("destructive_delete" if is_wide or unknown else "delete",)
     classes += ("dynamic",) if unknown else ()
     if not found.operands:
-        return NOTHING
+        return NO_EFFECT
     known = tuple(word for word in found.operands if word.is_known)
-    return Effect(classes=classes, removes=known if is_wide else (), writes=known)
+    return CommandEffect(classes=classes, removes=known if is_wide else (), writes=known)
 
 
-def _remove_plainly(call: Call) -> Effect:
-    words = options.read(call.arguments).operands
+def _analyze_unlink(call: ProgramCall) -> CommandEffect:
+    words = getopt.parse_options(call.arguments).operands
     classes = ("delete",) + (("dynamic",) if not all(word.is_known for word in words) else ())
     known = tuple(word for word in words if word.is_known)
-    return Effect(classes=classes, writes=known) if words else NOTHING
+    return CommandEffect(classes=classes, writes=known) if words else NO_EFFECT
 
 
-def _shred(call: Call) -> Effect:
+def _analyze_shred(call: ProgramCall) -> CommandEffect:
     """What was in the file is gone for good."""
-    words = options.read(call.arguments, "-n -s --size --iterations --random-source -r --reference").operands
-    return Effect(classes=("destructive_delete",), writes=words) if words else NOTHING
+    words = getopt.parse_options(call.arguments, "-n -s --size --iterations --random-source -r --reference").operands
+    return CommandEffect(classes=("destructive_delete",), writes=words) if words else NO_EFFECT
 
 
-def _move(call: Call) -> Effect:
-    found = options.read(call.arguments, "-t -S --target-directory --suffix")
-    target = found.value("-t", "--target-directory")
+def _analyze_move(call: ProgramCall) -> CommandEffect:
+    found = getopt.parse_options(call.arguments, "-t -S --target-directory --suffix")
+    target = found.find_value("-t", "--target-directory")
     sources = found.operands if target else found.operands[:-1]
-    return Effect(removes=sources, writes=(target,) if target else found.operands[-1:])
+    return CommandEffect(removes=sources, writes=(target,) if target else found.operands[-1:])
 
 
-def _copy(call: Call) -> Effect:
+def _analyze_copy(call: ProgramCall) -> CommandEffect:
     """The last operand is written to, the others are read."""
-    found = options.read(call.arguments, "-t -S -m -o -g --target-directory --suffix --mode --owner --group")
-    target = found.value("-t", "--target-directory")
+    found = getopt.parse_options(call.arguments, "-t -S -m -o -g --target-directory --suffix --mode --owner --group")
+    target = found.find_value("-t", "--target-directory")
     sources = found.operands if target else found.operands[:-1]
-    return Effect(reads=sources, writes=(target,) if target else found.operands[-1:])
+    return CommandEffect(reads=sources, writes=(target,) if target else found.operands[-1:])
 
 
-def _write_operands(call: Call) -> Effect:
-    return Effect(writes=options.read(call.arguments, "-t -d -r -m --date --reference --mode").operands)
+def _analyze_written_operands(call: ProgramCall) -> CommandEffect:
+    return CommandEffect(writes=getopt.parse_options(call.arguments, "-t -d -r -m --date --reference --mode").operands)
 
 
-def _dd(call: Call) -> Effect:
-    values = [(word.text.partition("=")[0], _after(word)) for word in call.arguments]
-    return Effect(
+def _analyze_dd(call: ProgramCall) -> CommandEffect:
+    values = [(word.text.partition("=")[0], _cut_value(word)) for word in call.arguments]
+    return CommandEffect(
         writes=tuple(word for name, word in values if name == "of"),
         reads=tuple(word for name, word in values if name == "if"),
     )
 
 
-def _after(word: Word) -> Word:
+def _cut_value(word: ShellWord) -> ShellWord:
     return replace(word, text=word.text.partition("=")[2])
 
 
-def _find(call: Call) -> Effect:
+def _analyze_find(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     operands = dropwhile(lambda word: re.match(r"-[HLPDO]", word.text), call.arguments)
-    roots = tuple(takewhile(lambda word: not word.text.startswith(("-", "(", "!")), operands)) or (Word("."),)
-    effect = Effect(calls=tuple(_executed(call, roots)), writes=_printed_to(call.arguments))
+    roots = tuple(takewhile(lambda word: not word.text.startswith(("-", "(", "!")), operands)) or (ShellWord("."),)
+    effect = CommandEffect(calls=tuple(_find_executed_calls(call, roots)), writes=_find_print_files(call.arguments))
     if "-delete" in texts:
-        is_all = not any(test in texts for test in _TESTS)
+        is_all = not any(test in texts for test in _FIND_TESTS)
         known = tuple(root for root in roots if root.is_known)
-        gone = Effect(classes=("destructive_delete",), removes=known if is_all else (), writes=known)
-        effect = plus(effect, gone)
-    return effect if all(root.is_known for root in roots) or effect == NOTHING else plus(effect, _DYNAMIC)
+        gone = CommandEffect(classes=("destructive_delete",), removes=known if is_all else (), writes=known)
+        effect = merge_effects(effect, gone)
+    return (
+        effect
+        if all(root.is_known for root in roots) or effect == NO_EFFECT
+        else merge_effects(effect, _DYNAMIC_EFFECT)
+    )
 
 
-_DYNAMIC = Effect(classes=("dynamic",))
+_DYNAMIC_EFFECT = CommandEffect(classes=("dynamic",))
 
 
-def _executed(call: Call, roots: tuple[Word, ...]) -> list[Call]:
+def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> list[ProgramCall]:
     """The calls of `-exec`, with what is found in place of `{}`."""
-    found: list[Call] = []
-    current: list[Word] | None = None
+    found: list[ProgramCall] = []
+    current: list[ShellWord] | None = None
     for word in call.arguments:
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
             current = []
         elif current is not None and (word.text == ";" or (word.text == "+" and current)):
-            found += [replace(call, words=tuple(_placed(current, root))) for root in roots]
+            found += [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots]
             current = None
         elif current is not None:
             current.append(word)
-    return found + [replace(call, words=tuple(_placed(current, root))) for root in roots if current]
+    return found + [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots if current]
 
 
-def _placed(words: list[Word], root: Word) -> list[Word]:
+def _substitute_found_path(words: list[ShellWord], root: ShellWord) -> list[ShellWord]:
     """Inside a longer text (`sh -c 'rm {}'`) it is not known."""
     inside = replace(root, text=f"{root.text.rstrip('/')}/*", is_pattern=True)
-    return [inside if word.text == "{}" else replace(word, text=word.text.replace("{}", HOLE)) for word in words]
+    return [
+        inside if word.text == "{}" else replace(word, text=word.text.replace("{}", UNKNOWN_TEXT)) for word in words
+    ]
 
 
-def _printed_to(words: tuple[Word, ...]) -> tuple[Word, ...]:
+def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     pairs = pairwise(words)
     return tuple(file for option, file in pairs if option.text in ("-fprint", "-fprintf", "-fls", "-fprint0"))
 
 
-def _mode(call: Call) -> Effect:
+def _analyze_mode(call: ProgramCall) -> CommandEffect:
     """`chmod +x script` is nothing; whole trees, set-user-id and world-writable are."""
-    found = options.read([word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference")
+    found = getopt.parse_options(
+        [word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference"
+    )
     mode = found.operands[0].text if found.operands else ""
-    is_wide = found.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or HOLE in mode
-    return Effect(classes=("permissions",) if is_wide else (), writes=found.operands[1:])
+    is_wide = found.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
+    return CommandEffect(classes=("permissions",) if is_wide else (), writes=found.operands[1:])
 
 
-def _owner(call: Call) -> Effect:
-    words = options.read(call.arguments, "--from --reference -m -x -M -X").operands
-    return Effect(classes=("permissions",), writes=words[1:])
+def _analyze_owner(call: ProgramCall) -> CommandEffect:
+    words = getopt.parse_options(call.arguments, "--from --reference -m -x -M -X").operands
+    return CommandEffect(classes=("permissions",), writes=words[1:])
 
 
-def _read_operands(call: Call) -> Effect:
-    return Effect(reads=options.read(call.arguments, "-n -c --lines --bytes").operands)
+def _analyze_read_operands(call: ProgramCall) -> CommandEffect:
+    return CommandEffect(reads=getopt.parse_options(call.arguments, "-n -c --lines --bytes").operands)
 
 
-def _search(call: Call) -> Effect:
+def _analyze_search(call: ProgramCall) -> CommandEffect:
     """The first operand is a pattern, unless an option gave it."""
-    found = options.read(call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type")
-    return Effect(reads=found.operands if found.value("-e", "-f", "--regexp", "--file") else found.operands[1:])
+    found = getopt.parse_options(
+        call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type"
+    )
+    return CommandEffect(
+        reads=found.operands if found.find_value("-e", "-f", "--regexp", "--file") else found.operands[1:]
+    )
 
 
-def _search_code(call: Call) -> Effect:
+def _analyze_code_search(call: ProgramCall) -> CommandEffect:
     """`ast-grep run`; with a rule or a rewrite it may do more."""
-    found = options.read(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
+    found = getopt.parse_options(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
     is_change = found.has("-U", "--update-all", "-i", "--interactive")
-    folders = found.operands[1:] or (Word("."),)
-    return Effect(reads=folders, writes=folders if is_change else ())
+    folders = found.operands[1:] or (ShellWord("."),)
+    return CommandEffect(reads=folders, writes=folders if is_change else ())
 
 
-def _change_folder(call: Call) -> Effect:
-    words = options.read(call.arguments).operands
-    return Effect(moves_to=words[0] if words else Word("~"))
+def _analyze_change_folder(call: ProgramCall) -> CommandEffect:
+    words = getopt.parse_options(call.arguments).operands
+    return CommandEffect(moves_to=words[0] if words else ShellWord("~"))
 
 
-LOOKS: dict[str, Look] = {"rm": _remove, "dd": _dd, "find": _find, "mv": _move, "chmod": _mode}
-LOOKS |= dict.fromkeys(("shred", "truncate"), _shred)
-LOOKS |= dict.fromkeys(("unlink", "rmdir", "trash", "srm"), _remove_plainly)
-LOOKS |= dict.fromkeys(("tee", "touch", "sponge", "mkdir", "mkfifo", "rename"), _write_operands)
-LOOKS |= dict.fromkeys(("cp", "install", "ln", "rsync"), _copy)
-LOOKS |= dict.fromkeys(("chown", "chgrp", "setfacl", "chattr"), _owner)
-LOOKS |= dict.fromkeys(
-    ("cat", "less", "more", "head", "tail", "tac", "nl", "bat", "xxd", "od", "strings"), _read_operands
+ANALYZERS: dict[str, EffectAnalyzer] = {
+    "rm": _analyze_remove,
+    "dd": _analyze_dd,
+    "find": _analyze_find,
+    "mv": _analyze_move,
+    "chmod": _analyze_mode,
+}
+ANALYZERS |= dict.fromkeys(("shred", "truncate"), _analyze_shred)
+ANALYZERS |= dict.fromkeys(("unlink", "rmdir", "trash", "srm"), _analyze_unlink)
+ANALYZERS |= dict.fromkeys(("tee", "touch", "sponge", "mkdir", "mkfifo", "rename"), _analyze_written_operands)
+ANALYZERS |= dict.fromkeys(("cp", "install", "ln", "rsync"), _analyze_copy)
+ANALYZERS |= dict.fromkeys(("chown", "chgrp", "setfacl", "chattr"), _analyze_owner)
+ANALYZERS |= dict.fromkeys(
+    ("cat", "less", "more", "head", "tail", "tac", "nl", "bat", "xxd", "od", "strings"), _analyze_read_operands
 )
-LOOKS |= dict.fromkeys(("base64", "hexdump", "sort", "cut", "wc", "diff", "md5sum", "sha256sum"), _read_operands)
-LOOKS |= dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "zgrep"), _search)
-LOOKS["ast-grep"] = _search_code
-LOOKS |= dict.fromkeys(("cd", "pushd", "chdir"), _change_folder)
+ANALYZERS |= dict.fromkeys(
+    ("base64", "hexdump", "sort", "cut", "wc", "diff", "md5sum", "sha256sum"), _analyze_read_operands
+)
+ANALYZERS |= dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "zgrep"), _analyze_search)
+ANALYZERS["ast-grep"] = _analyze_code_search
+ANALYZERS |= dict.fromkeys(("cd", "pushd", "chdir"), _analyze_change_folder)

@@ -4,131 +4,145 @@ import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call, program_name
-from termvisor.policy.shell.effect import NOTHING, Effect, Look, plus
-from termvisor.policy.shell.programs.runner import SHELLS, feed
-from termvisor.policy.shell.word import HOLE, Word
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall, get_program_name
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.programs.interpreter import SHELLS, analyze_input
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 UNKNOWN_HOST = "?"
-_LOCAL = re.compile(r"^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*\.localhost)$")
+_LOCAL_HOST = re.compile(r"^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*\.localhost)$")
 _REMOTE_PATH = re.compile(r"^(?:[^/:@\s]+@)?([\w.-]+):")
-_CURL = (
+_CURL_OPTIONS = (
     "-o -d -F -T -H -X -u -A -e -b -c -m -x -w -K -r -C -E --output --data --data-raw --data-binary --data-urlencode"
 )
-_CURL += " --form --form-string --upload-file --json --header --request --user --user-agent --referer --cookie"
-_CURL += " --cookie-jar --max-time --proxy --url --config --write-out --retry --connect-timeout --cacert --cert --key"
-_CURL += " --resolve --connect-to --output-dir"
-_WGET = "-O -o -a -P -i -t -T -U -w -Q -l -A -R -D -e --output-document --post-file --post-data --body-file --body-data"
-_WGET += " --header --user --password --tries --timeout --directory-prefix --execute --input-file"
-_SSH = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P"
-_SENDS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
-_FILES = ("-T", "--upload-file", "--post-file", "--body-file")
-_AWAY = Effect(classes=("network_exfiltration",))
+_CURL_OPTIONS += " --form --form-string --upload-file --json --header --request --user --user-agent --referer --cookie"
+_CURL_OPTIONS += (
+    " --cookie-jar --max-time --proxy --url --config --write-out --retry --connect-timeout --cacert --cert --key"
+)
+_CURL_OPTIONS += " --resolve --connect-to --output-dir"
+_WGET_OPTIONS = (
+    "-O -o -a -P -i -t -T -U -w -Q -l -A -R -D -e --output-document --post-file --post-data --body-file --body-data"
+)
+_WGET_OPTIONS += " --header --user --password --tries --timeout --directory-prefix --execute --input-file"
+_SSH_OPTIONS = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P"
+_DATA_OPTIONS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
+_FILE_OPTIONS = ("-T", "--upload-file", "--post-file", "--body-file")
+_EXFILTRATION = CommandEffect(classes=("network_exfiltration",))
 
 
-def host_of(text: str) -> str:
+def parse_host(text: str) -> str:
     """The host of an address; `?` where it is not known, empty for this machine."""
-    if not text or HOLE in re.split(r"[/?#]", text.partition("://")[2] or text)[0]:
+    if not text or UNKNOWN_TEXT in re.split(r"[/?#]", text.partition("://")[2] or text)[0]:
         return UNKNOWN_HOST
     rest = text.partition("://")[2] or text
     place = re.split(r"[/?#\\]", rest)[0].rpartition("@")[2]
     host = place.partition("]")[0] + "]" if place.startswith("[") else place.partition(":")[0]
-    return "" if _LOCAL.match(host.casefold()) else host.casefold()
+    return "" if _LOCAL_HOST.match(host.casefold()) else host.casefold()
 
 
-def _hosts(texts: list[str]) -> tuple[str, ...]:
-    return tuple(host for host in map(host_of, texts) if host)
+def _parse_hosts(texts: list[str]) -> tuple[str, ...]:
+    return tuple(host for host in map(parse_host, texts) if host)
 
 
-def _curl(call: Call) -> Effect:
-    found = options.read(call.arguments, _CURL if call.name == "curl" else _WGET)
-    words = (*found.operands, *found.every("--url"))
-    hosts = _hosts([word.text for word in words])
-    target = found.value("-o", "--output") if call.name == "curl" else found.value("-O", "--output-document")
+def _analyze_curl(call: ProgramCall) -> CommandEffect:
+    found = getopt.parse_options(call.arguments, _CURL_OPTIONS if call.name == "curl" else _WGET_OPTIONS)
+    words = (*found.operands, *found.find_values("--url"))
+    hosts = _parse_hosts([word.text for word in words])
+    target = found.find_value("-o", "--output") if call.name == "curl" else found.find_value("-O", "--output-document")
     names = [target.text] if target else [word.text.rstrip("/") for word in words]
     fetches = tuple(name.rpartition("/")[2] for name in names) if call.name == "wget" or found.has("-O", "-o") else ()
-    config = Effect(classes=("dynamic",)) if found.has("-K", "--config") else NOTHING
-    sent = _AWAY if hosts and _sends(call, found, words) else NOTHING
-    return plus(Effect(hosts=hosts, writes=(target,) if target else (), fetches=fetches), config, sent)
+    config = CommandEffect(classes=("dynamic",)) if found.has("-K", "--config") else NO_EFFECT
+    sent = _EXFILTRATION if hosts and _has_sent_data(call, found, words) else NO_EFFECT
+    return merge_effects(CommandEffect(hosts=hosts, writes=(target,) if target else (), fetches=fetches), config, sent)
 
 
-def _sends(call: Call, found: options.Options, words: tuple[Word, ...]) -> bool:
+def _has_sent_data(call: ProgramCall, found: getopt.ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
     """Files, input, or the output of another program; a text that stands there is no file."""
-    values = found.every(*_SENDS)
-    has_file = any("@" in word.text or not word.is_known for word in values) or bool(found.every(*_FILES))
-    in_address = any(not word.is_known for word in (*words, *found.every("-H", "--header"))) and call.substituted
+    values = found.find_values(*_DATA_OPTIONS)
+    has_file = any("@" in word.text or not word.is_known for word in values) or bool(found.find_values(*_FILE_OPTIONS))
+    in_address = any(not word.is_known for word in (*words, *found.find_values("-H", "--header"))) and call.substituted
     return has_file or bool(in_address)
 
 
-def _ssh(call: Call) -> Effect:
+def _analyze_ssh(call: ProgramCall) -> CommandEffect:
     """What is behind the host is a command line for the other machine."""
-    found = options.read(call.arguments, _SSH, is_prefix=True)
-    words = options.read(found.rest[1:], _SSH, is_prefix=True).rest if found.rest else ()
+    found = getopt.parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
+    words = getopt.parse_options(found.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if found.rest else ()
     text = " ".join(word.text for word in words)
-    is_shell = bool(words) and program_name(words[0]) in SHELLS
-    commands = [word.text for word in found.every("-o") if re.match(r"(?i)(proxy|local)command", word.text)]
+    is_shell = bool(words) and get_program_name(words[0]) in SHELLS
+    commands = [word.text for word in found.find_values("-o") if re.match(r"(?i)(proxy|local)command", word.text)]
     scripts = [text] if text and not is_shell else []
     scripts += [one.replace("=", " ", 1).partition(" ")[2] for one in commands]
-    run = Effect(
-        hosts=_hosts([word.text for word in found.rest[:1]]),
-        scripts=tuple(Word(one, call.start, call.end) for one in scripts),
+    run = CommandEffect(
+        hosts=_parse_hosts([word.text for word in found.rest[:1]]),
+        scripts=tuple(ShellWord(one, call.start, call.end) for one in scripts),
         calls=(replace(call, words=words, redirects=()),) if is_shell else (),
     )
     if not found.rest or is_shell:
         return run
     if not text and call.reads_stdin:
-        return plus(run, feed(call))
-    return plus(run, _AWAY if call.reads_stdin and run.hosts else NOTHING)
+        return merge_effects(run, analyze_input(call))
+    return merge_effects(run, _EXFILTRATION if call.reads_stdin and run.hosts else NO_EFFECT)
 
 
-def _copy(call: Call) -> Effect:
+def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
     """scp, rsync: a remote last operand is sent to, the others are fetched from."""
-    found = options.read(call.arguments, f"{_SSH} --exclude --include --rsh -T -M --files-from --bwlimit --backup-dir")
+    found = getopt.parse_options(
+        call.arguments, f"{_SSH_OPTIONS} --exclude --include --rsh -T -M --files-from --bwlimit --backup-dir"
+    )
     hosts = [match[1] for word in found.operands if (match := _REMOTE_PATH.match(word.text))]
-    hosts += [host_of(word.text) for word in found.operands if "://" in word.text]
+    hosts += [parse_host(word.text) for word in found.operands if "://" in word.text]
     target = found.operands[-1].text if found.operands else ""
     sends = bool(_REMOTE_PATH.match(target)) or "://" in target
     local = tuple(word for word in found.operands if not _REMOTE_PATH.match(word.text))
     erased = found.operands[-1:] if found.has("--delete", "--delete-after", "--delete-before") else ()
     classes = ("destructive_delete",) if erased or found.has("--remove-source-files") else ()
-    effect = Effect(hosts=_hosts(hosts), classes=classes, writes=local[-1:] if not sends else ())
-    return plus(effect, _AWAY if sends and effect.hosts else NOTHING)
+    effect = CommandEffect(hosts=_parse_hosts(hosts), classes=classes, writes=local[-1:] if not sends else ())
+    return merge_effects(effect, _EXFILTRATION if sends and effect.hosts else NO_EFFECT)
 
 
-def _raw(call: Call) -> Effect:
+def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
     """nc, socat, telnet, ftp: bytes to another machine; `-e` hands it a shell."""
-    found = options.read(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
+    found = getopt.parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
     runs = found.has("-e", "-c", "--exec", "--sh-exec") or any("exec:" in w.text.casefold() for w in call.arguments)
-    hosts = _hosts([word.text for word in found.operands[:1]] or [UNKNOWN_HOST])
+    hosts = _parse_hosts([word.text for word in found.operands[:1]] or [UNKNOWN_HOST])
     if call.name == "socat":
         hosts = (UNKNOWN_HOST,)
-    effect = Effect(hosts=hosts, classes=("remote_code",) if runs else ())
-    return plus(effect, _AWAY if call.reads_stdin and hosts else NOTHING)
+    effect = CommandEffect(hosts=hosts, classes=("remote_code",) if runs else ())
+    return merge_effects(effect, _EXFILTRATION if call.reads_stdin and hosts else NO_EFFECT)
 
 
-def _names(call: Call) -> Effect:
+def _analyze_name_lookup(call: ProgramCall) -> CommandEffect:
     """A name that is looked up can carry what another program printed."""
-    return _AWAY if call.substituted and not all(word.is_known for word in call.arguments) else NOTHING
+    return _EXFILTRATION if call.substituted and not all(word.is_known for word in call.arguments) else NO_EFFECT
 
 
-def _mail(call: Call) -> Effect:
-    return plus(_AWAY, Effect(hosts=(UNKNOWN_HOST,))) if call.reads_stdin or call.arguments else NOTHING
+def _analyze_mail(call: ProgramCall) -> CommandEffect:
+    return (
+        merge_effects(_EXFILTRATION, CommandEffect(hosts=(UNKNOWN_HOST,)))
+        if call.reads_stdin or call.arguments
+        else NO_EFFECT
+    )
 
 
-def _store(call: Call) -> Effect:
+def _analyze_object_store(call: ProgramCall) -> CommandEffect:
     """Object stores: the last operand of a copy is where it goes."""
-    words = [word.text for word in options.read(call.arguments, "--profile --region --exclude --include").operands]
+    words = [
+        word.text for word in getopt.parse_options(call.arguments, "--profile --region --exclude --include").operands
+    ]
     verbs = ("cp", "mv", "sync", "rsync", "copy", "copyto", "move", "rcp", "put", "upload")
     is_copy = any(verb in words[:2] for verb in verbs)
     sends = is_copy and bool(words) and (":" in words[-1] or call.name in ("transfer", "croc"))
-    return plus(_AWAY, Effect(hosts=(UNKNOWN_HOST,))) if sends else NOTHING
+    return merge_effects(_EXFILTRATION, CommandEffect(hosts=(UNKNOWN_HOST,))) if sends else NO_EFFECT
 
 
-LOOKS: dict[str, Look] = {}
-LOOKS |= dict.fromkeys(("ssh", "mosh", "autossh", "ssh-copy-id"), _ssh)
-LOOKS |= dict.fromkeys(("curl", "wget", "http", "https", "xh", "aria2c", "fetch"), _curl)
-LOOKS |= dict.fromkeys(("scp", "rsync", "sftp"), _copy) | dict.fromkeys(("nc", "socat", "telnet", "ftp", "lftp"), _raw)
-LOOKS |= dict.fromkeys(("dig", "nslookup", "host", "ping", "drill"), _names)
-LOOKS |= dict.fromkeys(("mail", "mailx", "sendmail", "mutt", "msmtp"), _mail)
-LOOKS |= dict.fromkeys(("aws", "gsutil", "rclone", "s3cmd", "mc", "azcopy"), _store)
+ANALYZERS: dict[str, EffectAnalyzer] = {}
+ANALYZERS |= dict.fromkeys(("ssh", "mosh", "autossh", "ssh-copy-id"), _analyze_ssh)
+ANALYZERS |= dict.fromkeys(("curl", "wget", "http", "https", "xh", "aria2c", "fetch"), _analyze_curl)
+ANALYZERS |= dict.fromkeys(("scp", "rsync", "sftp"), _analyze_remote_copy) | dict.fromkeys(
+    ("nc", "socat", "telnet", "ftp", "lftp"), _analyze_raw_connection
+)
+ANALYZERS |= dict.fromkeys(("dig", "nslookup", "host", "ping", "drill"), _analyze_name_lookup)
+ANALYZERS |= dict.fromkeys(("mail", "mailx", "sendmail", "mutt", "msmtp"), _analyze_mail)
+ANALYZERS |= dict.fromkeys(("aws", "gsutil", "rclone", "s3cmd", "mc", "azcopy"), _analyze_object_store)

@@ -2,12 +2,12 @@
 
 import re
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer
+from termvisor.policy.shell.word import ShellWord
 
-_PLACES = re.compile(
+_SECRET_FILE = re.compile(
     r"(?:^|/)(?:\.ssh/(?!config$|known_hosts|authorized_keys|[^/]*\.pub$)[^/]+|\.gnupg/.+|\.aws/(?:credentials|sso/.*)"
     r"|\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json|\.kube/config|\.vault-token"
     r"|\.config/gh/hosts\.yml|\.config/gcloud/.+|\.azure/.+|\.password-store/.+|\.claude/\.credentials\.json"
@@ -17,11 +17,15 @@ _PLACES = re.compile(
     r"|^/etc/g?shadow-?$|^/proc/[^/]+/environ$|\.(?:p12|pfx|jks|keystore|kdbx)$|(?:^|[/._-])(?:key|privkey|private)\.pem$",
     re.IGNORECASE,
 )
-_FOLDERS = re.compile(r"(?:^|/)\.(?:ssh|gnupg|aws|password-store)/*$", re.IGNORECASE)
-_ONLY_NAME = "echo printf ls stat test [ cd ssh ssh-add ssh-keygen git mkdir file basename dirname realpath readlink"
-_ONLY_NAME += " which type export touch chmod chown rm mv ln shred visor find tree du pushd wc alias docker podman man"
-_NAMERS = frozenset(_ONLY_NAME.split())
-_SHOWS: dict[str, tuple[str, ...]] = {
+_SECRET_FOLDER = re.compile(r"(?:^|/)\.(?:ssh|gnupg|aws|password-store)/*$", re.IGNORECASE)
+_NAMING_PROGRAM_NAMES = (
+    "echo printf ls stat test [ cd ssh ssh-add ssh-keygen git mkdir file basename dirname realpath readlink"
+)
+_NAMING_PROGRAM_NAMES += (
+    " which type export touch chmod chown rm mv ln shred visor find tree du pushd wc alias docker podman man"
+)
+_NAMING_PROGRAMS = frozenset(_NAMING_PROGRAM_NAMES.split())
+_SECRET_WORDS_BY_PROGRAM: dict[str, tuple[str, ...]] = {
     "pass": ("show", "-c"),
     "security": ("find-generic-password", "find-internet-password", "dump-keychain", "export"),
     "vault": ("read", "kv", "token"),
@@ -32,43 +36,47 @@ _SHOWS: dict[str, tuple[str, ...]] = {
     "gpg": ("--export-secret-keys", "--export-secret-subkeys", "--export-secret-key"),
     "gopass": ("show", "cat"),
 }
-_READ = Effect(classes=("credential_read",))
+_CREDENTIAL_READ = CommandEffect(classes=("credential_read",))
 
 
-def names_secret(call: Call) -> bool:
+def has_secret_path(call: ProgramCall) -> bool:
     """Whether a word that the program may open is such a path. Programs that only name a path do not read it."""
-    words = [redirect.word for redirect in call.redirects if redirect.way != "out"]
-    if call.name not in _NAMERS:
-        words += _openable(call)
-    return any(is_secret(part) for word in words for part in re.split(r"[=@:,]", word.text))
+    words = [redirect.word for redirect in call.redirects if redirect.direction != "out"]
+    if call.name not in _NAMING_PROGRAMS:
+        words += _find_openable_words(call)
+    return any(is_secret_path(part) for word in words for part in re.split(r"[=@:,]", word.text))
 
 
-def only_names(program: str) -> bool:
+def is_naming_program(program: str) -> bool:
     """Whether a program does not open the paths it is given, or is judged by what it does to them."""
-    return program in _NAMERS
+    return program in _NAMING_PROGRAMS
 
 
-def is_secret(path: str) -> bool:
+def is_secret_path(path: str) -> bool:
     """A pattern counts when it may fit one of them."""
-    if _PLACES.search(path) or _FOLDERS.search(path):
+    if _SECRET_FILE.search(path) or _SECRET_FOLDER.search(path):
         return True
     return bool(re.search(r"[*?\[]", path)) and bool(re.search(r"\.(?:ssh|gnupg|aws|password-store)/", path))
 
 
-def _openable(call: Call) -> list[Word]:
+def _find_openable_words(call: ProgramCall) -> list[ShellWord]:
     """Without the key that scp uses to log in, and the pattern that grep looks for."""
     if call.name in ("scp", "sftp", "rsync"):
-        return list(options.read(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
+        return list(getopt.parse_options(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
     if call.name in ("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk"):
-        return list(options.read(call.arguments, "-e -A -B -C -m -g --regexp --glob --include --exclude").operands[1:])
+        return list(
+            getopt.parse_options(call.arguments, "-e -A -B -C -m -g --regexp --glob --include --exclude").operands[1:]
+        )
     return list(call.arguments)
 
 
-def _shows(call: Call) -> Effect:
+def _analyze_secret_program(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     is_bare = call.name in ("pass", "gopass") and texts[:1] and texts[0] not in ("ls", "find", "git", "help", "insert")
-    return _READ if is_bare or any(text in _SHOWS[call.name] for text in texts) else NOTHING
+    return (
+        _CREDENTIAL_READ if is_bare or any(text in _SECRET_WORDS_BY_PROGRAM[call.name] for text in texts) else NO_EFFECT
+    )
 
 
-LOOKS: dict[str, Look] = {}
-LOOKS |= dict.fromkeys(_SHOWS, _shows)
+ANALYZERS: dict[str, EffectAnalyzer] = {}
+ANALYZERS |= dict.fromkeys(_SECRET_WORDS_BY_PROGRAM, _analyze_secret_program)

@@ -1,24 +1,26 @@
 """Packages, services, processes, accounts, disks and the machine itself."""
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look, plus
-from termvisor.policy.shell.programs.runner import feed
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.programs.interpreter import analyze_input
 
-_INSTALL = "install add remove rm uninstall purge update upgrade dist-upgrade full-upgrade autoremove reinstall link"
-_INSTALL += " i in ci un up dlx exec create get inject tap untap publish unpublish yank"
-_PACKAGES: dict[str, str] = {
-    "apt": _INSTALL,
-    "apt-get": _INSTALL,
-    "aptitude": _INSTALL,
-    "dnf": _INSTALL + " erase downgrade",
-    "yum": _INSTALL + " erase downgrade",
-    "zypper": _INSTALL,
-    "apk": _INSTALL + " del fix",
-    "brew": _INSTALL + " cleanup",
-    "port": _INSTALL,
-    "snap": _INSTALL + " refresh revert",
-    "flatpak": _INSTALL,
+_INSTALL_VERBS = (
+    "install add remove rm uninstall purge update upgrade dist-upgrade full-upgrade autoremove reinstall link"
+)
+_INSTALL_VERBS += " i in ci un up dlx exec create get inject tap untap publish unpublish yank"
+_VERBS_BY_PACKAGE_MANAGER: dict[str, str] = {
+    "apt": _INSTALL_VERBS,
+    "apt-get": _INSTALL_VERBS,
+    "aptitude": _INSTALL_VERBS,
+    "dnf": _INSTALL_VERBS + " erase downgrade",
+    "yum": _INSTALL_VERBS + " erase downgrade",
+    "zypper": _INSTALL_VERBS,
+    "apk": _INSTALL_VERBS + " del fix",
+    "brew": _INSTALL_VERBS + " cleanup",
+    "port": _INSTALL_VERBS,
+    "snap": _INSTALL_VERBS + " refresh revert",
+    "flatpak": _INSTALL_VERBS,
     "pip": "install uninstall",
     "pipx": "install uninstall run upgrade inject upgrade-all",
     "conda": "install remove update create uninstall",
@@ -37,7 +39,7 @@ _PACKAGES: dict[str, str] = {
     "nix-env": "-i -e -u --install --uninstall --upgrade",
     "opkg": "install remove upgrade",
 }
-_STATUS: tuple[str, ...] = (
+_STATUS_VERBS: tuple[str, ...] = (
     "status",
     "show",
     "list-units",
@@ -48,12 +50,12 @@ _STATUS: tuple[str, ...] = (
     "cat",
     "help",
 )
-_STATUS += ("list-timers", "list-sockets", "list-dependencies", "list-jobs", "get-default", "show-environment")
-_DISK = (
+_STATUS_VERBS += ("list-timers", "list-sockets", "list-dependencies", "list-jobs", "get-default", "show-environment")
+_DISK_PROGRAMS = (
     "mkfs fdisk sfdisk gdisk sgdisk cfdisk parted wipefs mkswap blkdiscard hdparm badblocks zpool zfs lvremove vgremove"
 )
-_DISK += " pvremove lvreduce cryptsetup mdadm diskutil format newfs tune2fs resize2fs mke2fs btrfs"
-_DISK_LOOKS = (
+_DISK_PROGRAMS += " pvremove lvreduce cryptsetup mdadm diskutil format newfs tune2fs resize2fs mke2fs btrfs"
+_READ_ONLY_DISK_WORDS = (
     "-l",
     "--list",
     "list",
@@ -67,89 +69,117 @@ _DISK_LOOKS = (
     "history",
     "luksDump",
 )
-_ACCOUNTS = "useradd userdel usermod groupadd groupdel groupmod adduser deluser passwd chpasswd visudo chsh gpasswd"
-_MACHINE = "shutdown reboot halt poweroff init telinit iptables ip6tables nft ufw firewall-cmd modprobe rmmod insmod"
-_MACHINE += " swapoff swapon umount mount sysctl hostnamectl timedatectl kexec setenforce update-grub grub-install"
-_LISTS = ("-L", "--list", "-l", "list", "status", "-S", "--list-rules", "-n", "-a", "--all", "show")
+_ACCOUNT_PROGRAMS = (
+    "useradd userdel usermod groupadd groupdel groupmod adduser deluser passwd chpasswd visudo chsh gpasswd"
+)
+_MACHINE_PROGRAMS = (
+    "shutdown reboot halt poweroff init telinit iptables ip6tables nft ufw firewall-cmd modprobe rmmod insmod"
+)
+_MACHINE_PROGRAMS += (
+    " swapoff swapon umount mount sysctl hostnamectl timedatectl kexec setenforce update-grub grub-install"
+)
+_READ_ONLY_WORDS = ("-L", "--list", "-l", "list", "status", "-S", "--list-rules", "-n", "-a", "--all", "show")
 
 
-def _package(call: Call) -> Effect:
-    found = options.read(call.arguments, "-c -C --prefix --cwd --dir -o -p", is_prefix=True)
+def _analyze_package(call: ProgramCall) -> CommandEffect:
+    found = getopt.parse_options(call.arguments, "-c -C --prefix --cwd --dir -o -p", stops_at_operand=True)
     verb = found.rest[0].text if found.rest else ""
     if call.name == "yarn" and not call.arguments:
-        return _PACKAGE
+        return _PACKAGE_CHANGE
     if call.name == "uv" and verb in ("pip", "tool"):
         verb = "add" if len(found.rest) > 1 and found.rest[1].text not in ("list", "freeze", "show", "dir") else ""
     if found.rest and not found.rest[0].is_known:
-        return Effect(classes=("dynamic",))
-    known = _PACKAGES[call.name].split()
-    return _PACKAGE if verb in known or any(flag in known for flag in found.flags) else NOTHING
+        return CommandEffect(classes=("dynamic",))
+    known = _VERBS_BY_PACKAGE_MANAGER[call.name].split()
+    return _PACKAGE_CHANGE if verb in known or any(flag in known for flag in found.flags) else NO_EFFECT
 
 
-_PACKAGE = Effect(classes=("package_change",))
+_PACKAGE_CHANGE = CommandEffect(classes=("package_change",))
 
 
-def _flagged(call: Call) -> Effect:
+def _analyze_flagged(call: ProgramCall) -> CommandEffect:
     """pacman, dpkg, rpm: capital or named options change something."""
     changes = {"pacman": "SRUD", "yay": "SRUD", "paru": "SRUD", "dpkg": "irP", "rpm": "iUeF"}[call.name]
-    flags = options.read(call.arguments).flags
+    flags = getopt.parse_options(call.arguments).flags
     is_query = call.name in ("pacman", "yay", "paru") and any(flag in ("-s", "-i", "-Q", "-F", "-l") for flag in flags)
     is_change = any(flag[1:] in changes for flag in flags if len(flag) == 2) or any(
         flag in ("--install", "--remove", "--purge", "--erase", "--upgrade", "--sync") for flag in flags
     )
-    return _PACKAGE if is_change and not is_query else NOTHING
+    return _PACKAGE_CHANGE if is_change and not is_query else NO_EFFECT
 
 
-def _service(call: Call) -> Effect:
-    words = options.read(call.arguments, "-t -p -H -M -n -u").operands
+def _analyze_service(call: ProgramCall) -> CommandEffect:
+    words = getopt.parse_options(call.arguments, "-t -p -H -M -n -u").operands
     texts = [word.text for word in words]
     if call.name == "service":
         texts = texts[1:]
-    return NOTHING if not texts or texts[0] in (*_STATUS, "list", "print", "blame", "--status-all") else _SERVICE
+    return (
+        NO_EFFECT
+        if not texts or texts[0] in (*_STATUS_VERBS, "list", "print", "blame", "--status-all")
+        else _SERVICE_CHANGE
+    )
 
 
-_SERVICE = Effect(classes=("service_change",))
+_SERVICE_CHANGE = CommandEffect(classes=("service_change",))
 
 
-def _machine(call: Call) -> Effect:
+def _analyze_machine(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     if call.name in ("mount", "sysctl", "swapon", "hostnamectl", "timedatectl", "nft", "ufw") and not texts:
-        return NOTHING
+        return NO_EFFECT
     if call.name == "sysctl":
-        return _SERVICE if any("=" in text or text in ("-w", "-p", "--load", "--system") for text in texts) else NOTHING
-    return NOTHING if any(text in _LISTS for text in texts[:2]) else _SERVICE
+        return (
+            _SERVICE_CHANGE
+            if any("=" in text or text in ("-w", "-p", "--load", "--system") for text in texts)
+            else NO_EFFECT
+        )
+    return NO_EFFECT if any(text in _READ_ONLY_WORDS for text in texts[:2]) else _SERVICE_CHANGE
 
 
-def _schedule(call: Call) -> Effect:
+def _analyze_schedule(call: ProgramCall) -> CommandEffect:
     """`crontab -l` and `atq` look; the rest plants something that runs later."""
-    if options.read(call.arguments, "-u").has("-l"):
-        return NOTHING
-    return plus(_SERVICE, feed(call) if call.name in ("at", "batch") else NOTHING)
+    if getopt.parse_options(call.arguments, "-u").has("-l"):
+        return NO_EFFECT
+    return merge_effects(_SERVICE_CHANGE, analyze_input(call) if call.name in ("at", "batch") else NO_EFFECT)
 
 
-def _kill(call: Call) -> Effect:
+def _analyze_kill(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     is_question = texts[:1] in (["-0"], ["-l"], ["-L"], ["--list"], ["--help"]) or texts[:2] == ["-s", "0"]
-    return NOTHING if not texts or is_question else Effect(classes=("process_kill",))
+    return NO_EFFECT if not texts or is_question else CommandEffect(classes=("process_kill",))
 
 
-def _fuser(call: Call) -> Effect:
-    return Effect(classes=("process_kill",)) if options.read(call.arguments, "-n").has("-k", "--kill") else NOTHING
+def _analyze_fuser(call: ProgramCall) -> CommandEffect:
+    return (
+        CommandEffect(classes=("process_kill",))
+        if getopt.parse_options(call.arguments, "-n").has("-k", "--kill")
+        else NO_EFFECT
+    )
 
 
-def _disk(call: Call) -> Effect:
+def _analyze_disk(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
-    return NOTHING if not texts or any(text in _DISK_LOOKS for text in texts) else Effect(classes=("disk",))
+    return (
+        NO_EFFECT
+        if not texts or any(text in _READ_ONLY_DISK_WORDS for text in texts)
+        else CommandEffect(classes=("disk",))
+    )
 
 
-def _account(call: Call) -> Effect:
-    return Effect(classes=("permissions",))
+def _analyze_account(call: ProgramCall) -> CommandEffect:
+    return CommandEffect(classes=("permissions",))
 
 
-LOOKS: dict[str, Look] = {}
-LOOKS |= dict.fromkeys(_PACKAGES, _package) | dict.fromkeys(_DISK.split(), _disk)
-LOOKS |= dict.fromkeys(("pacman", "yay", "paru", "dpkg", "rpm"), _flagged)
-LOOKS |= dict.fromkeys(("systemctl", "service", "launchctl", "rc-service", "initctl", "sv", "supervisorctl"), _service)
-LOOKS |= dict.fromkeys(_MACHINE.split(), _machine) | dict.fromkeys(("crontab", "at", "batch"), _schedule)
-LOOKS |= dict.fromkeys(("kill", "pkill", "killall", "skill", "xkill"), _kill) | {"fuser": _fuser}
-LOOKS |= dict.fromkeys(_ACCOUNTS.split(), _account)
+ANALYZERS: dict[str, EffectAnalyzer] = {}
+ANALYZERS |= dict.fromkeys(_VERBS_BY_PACKAGE_MANAGER, _analyze_package) | dict.fromkeys(
+    _DISK_PROGRAMS.split(), _analyze_disk
+)
+ANALYZERS |= dict.fromkeys(("pacman", "yay", "paru", "dpkg", "rpm"), _analyze_flagged)
+ANALYZERS |= dict.fromkeys(
+    ("systemctl", "service", "launchctl", "rc-service", "initctl", "sv", "supervisorctl"), _analyze_service
+)
+ANALYZERS |= dict.fromkeys(_MACHINE_PROGRAMS.split(), _analyze_machine) | dict.fromkeys(
+    ("crontab", "at", "batch"), _analyze_schedule
+)
+ANALYZERS |= dict.fromkeys(("kill", "pkill", "killall", "skill", "xkill"), _analyze_kill) | {"fuser": _analyze_fuser}
+ANALYZERS |= dict.fromkeys(_ACCOUNT_PROGRAMS.split(), _analyze_account)

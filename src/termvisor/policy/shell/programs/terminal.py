@@ -1,14 +1,14 @@
 """Programs that act on terminals, on Termvisor itself, or on what the shell remembers: ways past the gate."""
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look, plus
-from termvisor.policy.shell.word import Word
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.word import ShellWord
 
-_BYPASS = Effect(classes=("bypass",))
-_TMUX = "-L -S -f -c -T"
-_PLACED = "-t -c -n -F -s -e -x -y -l -w -h -b -d -T -N -X -I"
-_RUNS: tuple[str, ...] = (
+_BYPASS = CommandEffect(classes=("bypass",))
+_TMUX_OPTIONS = "-L -S -f -c -T"
+_TMUX_COMMAND_OPTIONS = "-t -c -n -F -s -e -x -y -l -w -h -b -d -T -N -X -I"
+_TMUX_RUN_COMMANDS: tuple[str, ...] = (
     "new-window",
     "neww",
     "new-session",
@@ -19,10 +19,29 @@ _RUNS: tuple[str, ...] = (
     "respawnp",
     "run-shell",
 )
-_RUNS += ("run", "respawn-window", "respawnw", "if-shell", "if", "display-popup", "popup", "pipe-pane", "pipep")
-_RUNS += ("confirm-before", "confirm", "bind-key", "bind", "set-hook", "command-prompt", "source-file", "source")
-_KEYS = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
-_LOOKS_ONLY: tuple[str, ...] = (
+_TMUX_RUN_COMMANDS += (
+    "run",
+    "respawn-window",
+    "respawnw",
+    "if-shell",
+    "if",
+    "display-popup",
+    "popup",
+    "pipe-pane",
+    "pipep",
+)
+_TMUX_RUN_COMMANDS += (
+    "confirm-before",
+    "confirm",
+    "bind-key",
+    "bind",
+    "set-hook",
+    "command-prompt",
+    "source-file",
+    "source",
+)
+_TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
+_READ_ONLY_OPS: tuple[str, ...] = (
     "list-panes",
     "state",
     "search",
@@ -33,7 +52,7 @@ _LOOKS_ONLY: tuple[str, ...] = (
     "get-screen",
     "health",
 )
-_LOOKS_ONLY += (
+_READ_ONLY_OPS += (
     "doctor",
     "version",
     "help",
@@ -44,65 +63,72 @@ _LOOKS_ONLY += (
     "list-gaps",
     "watch",
 )
-_LOOKS_ONLY += ("wait-for", "watch-events", "explain")
+_READ_ONLY_OPS += ("wait-for", "watch-events", "explain")
 
 
-def _tmux(call: Call) -> Effect:
+def _analyze_tmux(call: ProgramCall) -> CommandEffect:
     """A command list: commands stand between single `;`."""
-    words = options.read(call.arguments, _TMUX, is_prefix=True).rest
-    commands: list[list[Word]] = [[]]
+    words = getopt.parse_options(call.arguments, _TMUX_OPTIONS, stops_at_operand=True).rest
+    commands: list[list[ShellWord]] = [[]]
     for word in words:
         if word.text == ";":
             commands.append([])
         else:
             commands[-1].append(word)
-    return plus(NOTHING, *(_tmux_command(call, one) for one in commands if one))
+    return merge_effects(NO_EFFECT, *(_analyze_tmux_command(call, one) for one in commands if one))
 
 
-def _tmux_command(call: Call, words: list[Word]) -> Effect:
+def _analyze_tmux_command(call: ProgramCall, words: list[ShellWord]) -> CommandEffect:
     verb = words[0].text
-    found = options.read(words[1:], _PLACED, is_prefix=True)
+    found = getopt.parse_options(words[1:], _TMUX_COMMAND_OPTIONS, stops_at_operand=True)
     if not words[0].is_known:
-        return Effect(classes=("dynamic",))
+        return CommandEffect(classes=("dynamic",))
     if verb in ("send-keys", "send", "send-prefix", "paste-buffer", "pasteb", "set-buffer", "load-buffer"):
-        text = "".join(_KEYS.get(word.text, word.text) for word in found.rest)
-        return plus(_BYPASS, Effect(scripts=(Word(text, call.start, call.end),) if text.strip() else ()))
+        text = "".join(_TEXT_BY_KEY.get(word.text, word.text) for word in found.rest)
+        return merge_effects(
+            _BYPASS, CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text.strip() else ())
+        )
     if verb.startswith("kill-"):
-        return Effect(classes=("process_kill", "bypass"))
-    if verb in _RUNS:
+        return CommandEffect(classes=("process_kill", "bypass"))
+    if verb in _TMUX_RUN_COMMANDS:
         text = " ".join(word.text for word in found.rest)
-        return plus(_BYPASS, Effect(scripts=(Word(text, call.start, call.end),) if text else ()))
-    return NOTHING
+        return merge_effects(_BYPASS, CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text else ()))
+    return NO_EFFECT
 
 
-def _visor(call: Call) -> Effect:
-    texts = [word.text for word in options.read(call.arguments, "--format", is_prefix=True).rest]
+def _analyze_visor(call: ProgramCall) -> CommandEffect:
+    texts = [word.text for word in getopt.parse_options(call.arguments, "--format", stops_at_operand=True).rest]
     verb = (texts[1:] if texts[:1] == ["robot"] else texts)[:1]
-    return NOTHING if not verb or verb[0] in _LOOKS_ONLY else _BYPASS
+    return NO_EFFECT if not verb or verb[0] in _READ_ONLY_OPS else _BYPASS
 
 
-def _screen(call: Call) -> Effect:
-    return _BYPASS if options.read(call.arguments, "-S -p -t -c -s").has("-X") else NOTHING
+def _analyze_screen(call: ProgramCall) -> CommandEffect:
+    return _BYPASS if getopt.parse_options(call.arguments, "-S -p -t -c -s").has("-X") else NO_EFFECT
 
 
-def _wezterm(call: Call) -> Effect:
+def _analyze_wezterm(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     verbs = ("send-text", "spawn", "kill-pane", "split-pane", "start")
-    return _BYPASS if any(verb in texts[:2] for verb in verbs) else NOTHING
+    return _BYPASS if any(verb in texts[:2] for verb in verbs) else NO_EFFECT
 
 
-def _always(call: Call) -> Effect:
+def _analyze_bypass(call: ProgramCall) -> CommandEffect:
     return _BYPASS
 
 
-def _history(call: Call) -> Effect:
+def _analyze_history(call: ProgramCall) -> CommandEffect:
     """`fc -s` and `history -s` run or change what was typed before."""
-    found = options.read(call.arguments)
+    found = getopt.parse_options(call.arguments)
     if call.name == "fc" and not found.has("-l"):
-        return Effect(classes=("dynamic",))
-    return Effect(classes=("bypass",)) if found.has("-c", "-w", "-d") else NOTHING
+        return CommandEffect(classes=("dynamic",))
+    return CommandEffect(classes=("bypass",)) if found.has("-c", "-w", "-d") else NO_EFFECT
 
 
-LOOKS: dict[str, Look] = {"tmux": _tmux, "visor": _visor, "screen": _screen, "wezterm": _wezterm}
-LOOKS |= dict.fromkeys(("xdotool", "ydotool", "wtype", "reptyr", "ttyecho"), _always)
-LOOKS |= dict.fromkeys(("fc", "history", "r"), _history)
+ANALYZERS: dict[str, EffectAnalyzer] = {
+    "tmux": _analyze_tmux,
+    "visor": _analyze_visor,
+    "screen": _analyze_screen,
+    "wezterm": _analyze_wezterm,
+}
+ANALYZERS |= dict.fromkeys(("xdotool", "ydotool", "wtype", "reptyr", "ttyecho"), _analyze_bypass)
+ANALYZERS |= dict.fromkeys(("fc", "history", "r"), _analyze_history)

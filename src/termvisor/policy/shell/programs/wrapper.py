@@ -3,71 +3,75 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt as options
-from termvisor.policy.shell.call import Call
-from termvisor.policy.shell.effect import NOTHING, Effect, Look, plus
-from termvisor.policy.shell.programs.runner import feed
-from termvisor.policy.shell.word import HOLE, Word
+from termvisor.policy.shell import getopt
+from termvisor.policy.shell.call import ProgramCall
+from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.programs.interpreter import analyze_input
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
-class Wrapper(Struct, frozen=True):
+class WrapperProgram(Struct, frozen=True):
     """``valued`` are options with a value, ``skip`` the operands before the program."""
 
-    valued: str = ""
-    skip: int = 0
+    options_with_value: str = ""
+    skipped_operands: int = 0
     classes: tuple[str, ...] = ()
 
 
-_ROOT = ("privilege",)
-_SUDO = "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --chroot --close-from --role --type"
-WRAPPERS: dict[str, Wrapper] = {
-    "sudo": Wrapper(f"{_SUDO} --command-timeout --other-user", classes=_ROOT),
-    "doas": Wrapper("-u -C", classes=_ROOT),
-    "pkexec": Wrapper("--user", classes=_ROOT),
-    "run0": Wrapper("-u --user -g --group -D --chdir --unit --property", classes=_ROOT),
-    "runuser": Wrapper("-u --user -g -G", classes=_ROOT),
-    "setpriv": Wrapper("--reuid --regid --groups", classes=_ROOT),
-    "gosu": Wrapper(skip=1, classes=_ROOT),
-    "chroot": Wrapper("--userspec --groups", skip=1, classes=_ROOT),
-    "nsenter": Wrapper("-t --target -S -G --setuid --setgid", classes=_ROOT),
-    "unshare": Wrapper("-R --root -w --wd -S -G", classes=_ROOT),
-    "systemd-run": Wrapper("-u --unit -p --property -E --setenv -M --machine", classes=("service_change",)),
-    "env": Wrapper("-u --unset -C --chdir"),
-    "nice": Wrapper("-n --adjustment"),
-    "ionice": Wrapper("-c -n -p -t --class --classdata"),
-    "chrt": Wrapper("-T -P -D", skip=1),
-    "taskset": Wrapper(skip=1),
-    "numactl": Wrapper("-N -m -C -i -p"),
-    "time": Wrapper("-f -o --format --output"),
-    "timeout": Wrapper("-k -s --kill-after --signal", skip=1),
-    "stdbuf": Wrapper("-i -o -e --input --output --error"),
-    "strace": Wrapper("-e -o -p -s -u -E -a -I -O -S -P -b -X"),
-    "ltrace": Wrapper("-e -o -p -s -u -a -n -l -x"),
-    "valgrind": Wrapper(),
-    "exec": Wrapper("-a"),
-    "flock": Wrapper("-w -E --timeout --conflict-exit-code", skip=1),
-    "proxychains": Wrapper("-f"),
-    "proxychains4": Wrapper("-f"),
-    "faketime": Wrapper("-f", skip=1),
-    "rlwrap": Wrapper("-f -H -s -b"),
-    "xvfb-run": Wrapper("-n -s -e -f -w"),
-    "cpulimit": Wrapper("-l -e -p"),
-    "entr": Wrapper(),
-    "sshpass": Wrapper("-p -f -d -P"),
-    "bwrap": Wrapper("--bind --ro-bind --dev --proc --chdir --setenv"),
-    "firejail": Wrapper(),
-    "ssh-agent": Wrapper("-a -t -E -P"),
-    "dbus-run-session": Wrapper(),
-    "npx": Wrapper("-p --package -c --call", classes=("package_change",)),
-    "bunx": Wrapper(classes=("package_change",)),
-    "uvx": Wrapper("--from --with -p --python", classes=("package_change",)),
+_PRIVILEGE = ("privilege",)
+_SUDO_OPTIONS = (
+    "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --chroot --close-from --role --type"
+)
+WRAPPERS: dict[str, WrapperProgram] = {
+    "sudo": WrapperProgram(f"{_SUDO_OPTIONS} --command-timeout --other-user", classes=_PRIVILEGE),
+    "doas": WrapperProgram("-u -C", classes=_PRIVILEGE),
+    "pkexec": WrapperProgram("--user", classes=_PRIVILEGE),
+    "run0": WrapperProgram("-u --user -g --group -D --chdir --unit --property", classes=_PRIVILEGE),
+    "runuser": WrapperProgram("-u --user -g -G", classes=_PRIVILEGE),
+    "setpriv": WrapperProgram("--reuid --regid --groups", classes=_PRIVILEGE),
+    "gosu": WrapperProgram(skipped_operands=1, classes=_PRIVILEGE),
+    "chroot": WrapperProgram("--userspec --groups", skipped_operands=1, classes=_PRIVILEGE),
+    "nsenter": WrapperProgram("-t --target -S -G --setuid --setgid", classes=_PRIVILEGE),
+    "unshare": WrapperProgram("-R --root -w --wd -S -G", classes=_PRIVILEGE),
+    "systemd-run": WrapperProgram("-u --unit -p --property -E --setenv -M --machine", classes=("service_change",)),
+    "env": WrapperProgram("-u --unset -C --chdir"),
+    "nice": WrapperProgram("-n --adjustment"),
+    "ionice": WrapperProgram("-c -n -p -t --class --classdata"),
+    "chrt": WrapperProgram("-T -P -D", skipped_operands=1),
+    "taskset": WrapperProgram(skipped_operands=1),
+    "numactl": WrapperProgram("-N -m -C -i -p"),
+    "time": WrapperProgram("-f -o --format --output"),
+    "timeout": WrapperProgram("-k -s --kill-after --signal", skipped_operands=1),
+    "stdbuf": WrapperProgram("-i -o -e --input --output --error"),
+    "strace": WrapperProgram("-e -o -p -s -u -E -a -I -O -S -P -b -X"),
+    "ltrace": WrapperProgram("-e -o -p -s -u -a -n -l -x"),
+    "valgrind": WrapperProgram(),
+    "exec": WrapperProgram("-a"),
+    "flock": WrapperProgram("-w -E --timeout --conflict-exit-code", skipped_operands=1),
+    "proxychains": WrapperProgram("-f"),
+    "proxychains4": WrapperProgram("-f"),
+    "faketime": WrapperProgram("-f", skipped_operands=1),
+    "rlwrap": WrapperProgram("-f -H -s -b"),
+    "xvfb-run": WrapperProgram("-n -s -e -f -w"),
+    "cpulimit": WrapperProgram("-l -e -p"),
+    "entr": WrapperProgram(),
+    "sshpass": WrapperProgram("-p -f -d -P"),
+    "bwrap": WrapperProgram("--bind --ro-bind --dev --proc --chdir --setenv"),
+    "firejail": WrapperProgram(),
+    "ssh-agent": WrapperProgram("-a -t -E -P"),
+    "dbus-run-session": WrapperProgram(),
+    "npx": WrapperProgram("-p --package -c --call", classes=("package_change",)),
+    "bunx": WrapperProgram(classes=("package_change",)),
+    "uvx": WrapperProgram("--from --with -p --python", classes=("package_change",)),
 }
-_PLAIN = "nohup setsid builtin nocorrect noglob unbuffer fakeroot eatmydata caffeinate torsocks busybox toybox chronic"
-_PLAIN += " and or not begin -"
-WRAPPERS |= {name: Wrapper() for name in _PLAIN.split()}
+_PLAIN_WRAPPERS = (
+    "nohup setsid builtin nocorrect noglob unbuffer fakeroot eatmydata caffeinate torsocks busybox toybox chronic"
+)
+_PLAIN_WRAPPERS += " and or not begin -"
+WRAPPERS |= {name: WrapperProgram() for name in _PLAIN_WRAPPERS.split()}
 """With the words that may stand before a program in zsh and fish."""
 
-_SECOND = {
+_OPTIONS_BY_SUBCOMMAND = {
     "uv": {"run": "-p --python --with --extra --group --project --directory --env-file"},
     "poetry": {"run": ""},
     "pipenv": {"run": ""},
@@ -85,104 +89,124 @@ _SECOND = {
     "aws-vault": {"exec": "-d --duration"},
 }
 """Programs that run another one when their first word says so."""
-_ONE_MORE = ("direnv", "aws-vault")
-_ACCOUNT = "termvisor.accounts.launcher"
+_SUBCOMMANDS_WITH_OPERAND = ("direnv", "aws-vault")
+_ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
 """The module that becomes another program under an account: its words are a folder, the account, `--`, the program."""
 
 
-def _look(call: Call) -> Effect:
+def _analyze_wrapper(call: ProgramCall) -> CommandEffect:
     wrapper = WRAPPERS[call.name]
-    return _inner(call, call.arguments, wrapper)
+    return _analyze_inner(call, call.arguments, wrapper)
 
 
-def _inner(call: Call, words: tuple[Word, ...], wrapper: Wrapper) -> Effect:
-    found = options.read(words, wrapper.valued, is_prefix=True)
-    rest = list(found.rest[wrapper.skip :])
+def _analyze_inner(call: ProgramCall, words: tuple[ShellWord, ...], wrapper: WrapperProgram) -> CommandEffect:
+    found = getopt.parse_options(words, wrapper.options_with_value, stops_at_operand=True)
+    rest = list(found.rest[wrapper.skipped_operands :])
     sets = [word for word in rest if _is_assignment(word)]
     while rest and _is_assignment(rest[0]):
         rest.pop(0)
     names = tuple(word.text.partition("=")[0] for word in sets)
     inner = replace(call, words=tuple(rest), sets=names) if rest or names else None
-    return Effect(classes=wrapper.classes, calls=(inner,) if inner else ())
+    return CommandEffect(classes=wrapper.classes, calls=(inner,) if inner else ())
 
 
-def _is_assignment(word: Word) -> bool:
+def _is_assignment(word: ShellWord) -> bool:
     return word.text.partition("=")[0].isidentifier() and "=" in word.text
 
 
-def _command(call: Call) -> Effect:
+def _analyze_command(call: ProgramCall) -> CommandEffect:
     """`command -v` only looks a name up."""
-    found = options.read(call.arguments, is_prefix=True)
-    return NOTHING if found.has("-v", "-V") else _inner(call, call.arguments, Wrapper())
+    found = getopt.parse_options(call.arguments, stops_at_operand=True)
+    return NO_EFFECT if found.has("-v", "-V") else _analyze_inner(call, call.arguments, WrapperProgram())
 
 
-def _env(call: Call) -> Effect:
+def _analyze_env(call: ProgramCall) -> CommandEffect:
     """`env -S` splits one text into words, much as a shell does."""
-    found = options.read(call.arguments, "-u -C -S --unset --chdir --split-string", is_prefix=True)
-    text = found.value("-S", "--split-string")
+    found = getopt.parse_options(call.arguments, "-u -C -S --unset --chdir --split-string", stops_at_operand=True)
+    text = found.find_value("-S", "--split-string")
     if text is None:
-        return _look(call)
-    return Effect(scripts=(Word(" ".join([text.text, *(word.text for word in found.rest)]), call.start, call.end),))
+        return _analyze_wrapper(call)
+    return CommandEffect(
+        scripts=(ShellWord(" ".join([text.text, *(word.text for word in found.rest)]), call.start, call.end),)
+    )
 
 
-def _flock(call: Call) -> Effect:
-    text = options.read(call.arguments, "-w -E -c --command").value("-c", "--command")
-    return Effect(scripts=(text,)) if text else _look(call)
+def _analyze_flock(call: ProgramCall) -> CommandEffect:
+    text = getopt.parse_options(call.arguments, "-w -E -c --command").find_value("-c", "--command")
+    return CommandEffect(scripts=(text,)) if text else _analyze_wrapper(call)
 
 
-def _sudo(call: Call) -> Effect:
+def _analyze_sudo(call: ProgramCall) -> CommandEffect:
     """`sudo -e` writes a file as root."""
-    found = options.read(call.arguments, WRAPPERS["sudo"].valued, is_prefix=True)
+    found = getopt.parse_options(call.arguments, WRAPPERS["sudo"].options_with_value, stops_at_operand=True)
     if found.has("-e", "--edit"):
-        return Effect(classes=_ROOT, writes=found.rest)
-    shell = feed(call) if found.has("-s", "-i", "--shell", "--login") and not found.rest else NOTHING
-    return plus(shell, _inner(call, call.arguments, WRAPPERS["sudo"]))
+        return CommandEffect(classes=_PRIVILEGE, writes=found.rest)
+    shell = analyze_input(call) if found.has("-s", "-i", "--shell", "--login") and not found.rest else NO_EFFECT
+    return merge_effects(shell, _analyze_inner(call, call.arguments, WRAPPERS["sudo"]))
 
 
-def _second(call: Call) -> Effect:
-    found = options.read(call.arguments, "-C -c --project --directory", is_prefix=True).rest
+def _analyze_subcommand(call: ProgramCall) -> CommandEffect:
+    found = getopt.parse_options(call.arguments, "-C -c --project --directory", stops_at_operand=True).rest
     verb = found[0].text if found else ""
-    if verb not in _SECOND[call.name]:
-        return NOTHING
-    skip = 1 if call.name in _ONE_MORE else 0
+    if verb not in _OPTIONS_BY_SUBCOMMAND[call.name]:
+        return NO_EFFECT
+    skip = 1 if call.name in _SUBCOMMANDS_WITH_OPERAND else 0
     words = found[1 + skip :]
-    return _inner(call, words[1:] if words[:1] and words[0].text == "--" else words, Wrapper(_SECOND[call.name][verb]))
+    return _analyze_inner(
+        call,
+        words[1:] if words[:1] and words[0].text == "--" else words,
+        WrapperProgram(_OPTIONS_BY_SUBCOMMAND[call.name][verb]),
+    )
 
 
-def _account(call: Call) -> Effect:
+def _analyze_account_launch(call: ProgramCall) -> CommandEffect:
     words = call.arguments[2:]
-    return _inner(call, words[1:] if words[:1] and words[0].text == "--" else words, Wrapper())
+    return _analyze_inner(call, words[1:] if words[:1] and words[0].text == "--" else words, WrapperProgram())
 
 
-def is_start(call: Call) -> bool:
+def is_account_launch(call: ProgramCall) -> bool:
     """Python that becomes another program, under an account."""
-    module = options.read(call.arguments, "-m -W -X", is_prefix=True).value("-m")
-    return call.name == "python" and module is not None and module.text == _ACCOUNT
+    module = getopt.parse_options(call.arguments, "-m -W -X", stops_at_operand=True).find_value("-m")
+    return call.name == "python" and module is not None and module.text == _ACCOUNT_LAUNCHER
 
 
-def _xargs(call: Call) -> Effect:
+def _analyze_xargs(call: ProgramCall) -> CommandEffect:
     """Operands come from its input: they are not known."""
     valued = "-a -d -E -I -J -L -n -P -R -s --arg-file --delimiter --max-args --max-procs --replace --max-lines"
-    found = options.read(call.arguments, valued, is_prefix=True)
-    mark = found.value("-I", "-J", "--replace")
+    found = getopt.parse_options(call.arguments, valued, stops_at_operand=True)
+    mark = found.find_value("-I", "-J", "--replace")
     if not found.rest:
-        return NOTHING
+        return NO_EFFECT
     sign = mark.text if mark else "{}"
-    words = [replace(word, text=word.text.replace(sign, HOLE)) for word in found.rest] if sign else list(found.rest)
-    return Effect(calls=(replace(call, words=(*words, Word(HOLE, call.start, call.end)), given=None, fed_by=()),))
+    words = (
+        [replace(word, text=word.text.replace(sign, UNKNOWN_TEXT)) for word in found.rest] if sign else list(found.rest)
+    )
+    return CommandEffect(
+        calls=(replace(call, words=(*words, ShellWord(UNKNOWN_TEXT, call.start, call.end)), given=None, fed_by=()),)
+    )
 
 
-def _parallel(call: Call) -> Effect:
+def _analyze_parallel(call: ProgramCall) -> CommandEffect:
     """What stands before `:::` is a command line, into which the rest is put."""
-    texts = [word.text for word in options.read(call.arguments, "-j -a -I --jobs --joblog", is_prefix=True).rest]
+    texts = [
+        word.text
+        for word in getopt.parse_options(call.arguments, "-j -a -I --jobs --joblog", stops_at_operand=True).rest
+    ]
     end = next((at for at, text in enumerate(texts) if text.startswith(":::")), len(texts))
-    line = " ".join(texts[:end]).replace("{}", HOLE)
+    line = " ".join(texts[:end]).replace("{}", UNKNOWN_TEXT)
     given = [text for text in texts[end:] if not text.startswith(":::")] if not texts[:end] else []
-    scripts = tuple(Word(text, call.start, call.end) for text in ([f"{line} {HOLE}"] if line else given))
-    return Effect(scripts=scripts)
+    scripts = tuple(ShellWord(text, call.start, call.end) for text in ([f"{line} {UNKNOWN_TEXT}"] if line else given))
+    return CommandEffect(scripts=scripts)
 
 
-LOOKS: dict[str, Look] = {}
-LOOKS |= dict.fromkeys(WRAPPERS, _look) | dict.fromkeys(_SECOND, _second)
-LOOKS |= {"command": _command, "env": _env, "flock": _flock, "sudo": _sudo, "xargs": _xargs, "parallel": _parallel}
-LOOKS |= {_ACCOUNT: _account}
+ANALYZERS: dict[str, EffectAnalyzer] = {}
+ANALYZERS |= dict.fromkeys(WRAPPERS, _analyze_wrapper) | dict.fromkeys(_OPTIONS_BY_SUBCOMMAND, _analyze_subcommand)
+ANALYZERS |= {
+    "command": _analyze_command,
+    "env": _analyze_env,
+    "flock": _analyze_flock,
+    "sudo": _analyze_sudo,
+    "xargs": _analyze_xargs,
+    "parallel": _analyze_parallel,
+}
+ANALYZERS |= {_ACCOUNT_LAUNCHER: _analyze_account_launch}

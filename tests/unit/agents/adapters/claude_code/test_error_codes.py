@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.agents.adapters.claude_code.error_codes import flags_of
-from tests.unit.agents.adapters.claude_code.saying import NOW
+from termvisor.agents.adapters.claude_code.error_codes import build_error_flags
+from tests.unit.agents.adapters.claude_code.claude_inputs import NOW
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from tests.unit.agents.adapters.claude_code.saying import NOW
     ],
 )
 def test_a_limit_of_the_account_is_one(words: str) -> None:
-    assert flags_of("rate_limit", words, NOW).usage_limited is True
+    assert build_error_flags("rate_limit", words, NOW).usage_limited is True
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_a_limit_of_the_account_is_one(words: str) -> None:
     ],
 )
 def test_other_limits_are_none(error: str, words: str) -> None:
-    assert flags_of(error, words, NOW).usage_limited is None
+    assert build_error_flags(error, words, NOW).usage_limited is None
 
 
 def test_only_somebody_with_the_account_can_mend_a_login() -> None:
-    assert flags_of("authentication_failed", "Invalid API key", NOW).auth_needed is True
-    assert flags_of("rate_limit", "429", NOW).auth_needed is False
-    assert flags_of("server_error", "500", NOW).auth_needed is None
+    assert build_error_flags("authentication_failed", "Invalid API key", NOW).auth_needed is True
+    assert build_error_flags("rate_limit", "429", NOW).auth_needed is False
+    assert build_error_flags("server_error", "500", NOW).auth_needed is None

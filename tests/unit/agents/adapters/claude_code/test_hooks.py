@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from termvisor.agents.adapters.claude_code.hooks import EVENTS, SILENT_EVENTS
+from termvisor.agents.adapters.claude_code.hooks import EVENT_READERS, STATELESS_EVENTS
 from termvisor.model.agent.signal import Signal
-from tests.unit.agents.adapters.claude_code.saying import NOW, SESSION, hook, read
+from tests.unit.agents.adapters.claude_code.claude_inputs import NOW, SESSION, read_hook, read_source_record
 
 QUESTION = {"questions": [{"question": "Which database?", "options": []}]}
 NOTICE = "<task-notification>\n<task-id>b60cet834</task-id>\n<status>completed</status>\n</task-notification>"
@@ -44,7 +44,7 @@ def only(signals: list[Signal]) -> Signal:
     ],
 )
 def test_an_event_is_a_state(event: str, payload: dict, state: str) -> None:
-    signal = only(hook(event, **payload))
+    signal = only(read_hook(event, **payload))
     assert (signal.kind, signal.state, signal.session) == ("state", state, SESSION)
     assert (signal.event_at, signal.source_seq, signal.hint.pid) == (NOW - 40 * 10**6, 7, 42)
 
@@ -62,12 +62,12 @@ def test_an_event_is_a_state(event: str, payload: dict, state: str) -> None:
     ],
 )
 def test_an_event_beside_the_state_is_a_note(event: str, payload: dict) -> None:
-    assert only(hook(event, **payload)).kind == "note"
+    assert only(read_hook(event, **payload)).kind == "note"
 
 
 def test_what_is_asked_can_be_shown() -> None:
-    approval = only(hook("PermissionRequest", tool_name="Bash", tool_input={"command": "touch made"}))
-    question = only(hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=QUESTION))
+    approval = only(read_hook("PermissionRequest", tool_name="Bash", tool_input={"command": "touch made"}))
+    question = only(read_hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=QUESTION))
     assert approval.payload == {"tool": "Bash", "command": "touch made"}
     assert question.payload == {"tool": "AskUserQuestion", "question": "Which database?"}
 
@@ -75,14 +75,14 @@ def test_what_is_asked_can_be_shown() -> None:
 def test_a_turn_that_ended_lists_what_still_runs() -> None:
     shell = {"id": "b1", "type": "shell", "status": "running", "command": "sleep 9"}
     over = {"id": "b2", "type": "shell", "status": "completed"}
-    assert only(hook("Stop", background_tasks=[shell, over])).tasks == ("b1",)
-    assert only(hook("Stop", background_tasks=[])).tasks == ()
-    assert only(hook("Stop")).tasks is None
+    assert only(read_hook("Stop", background_tasks=[shell, over])).tasks == ("b1",)
+    assert only(read_hook("Stop", background_tasks=[])).tasks == ()
+    assert only(read_hook("Stop")).tasks is None
 
 
 def test_a_background_command_begins_with_its_tool_and_ends_with_a_prompt_of_its_own() -> None:
-    began, _ = hook("PostToolUse", tool_name="Bash", tool_response={"backgroundTaskId": "b60cet834"})
-    ended, running = hook("UserPromptSubmit", prompt=NOTICE)
+    began, _ = read_hook("PostToolUse", tool_name="Bash", tool_response={"backgroundTaskId": "b60cet834"})
+    ended, running = read_hook("UserPromptSubmit", prompt=NOTICE)
     assert (began.kind, began.task) == ("task_began", "b60cet834")
     assert (ended.kind, ended.task) == ("task_ended", "b60cet834")
     assert running.state == "running"
@@ -90,51 +90,51 @@ def test_a_background_command_begins_with_its_tool_and_ends_with_a_prompt_of_its
 
 
 def test_a_sub_agent_is_a_task_and_the_one_that_compacts_is_none() -> None:
-    assert only(hook("SubagentStart", agent_id="a1", agent_type="general-purpose")).kind == "task_began"
-    assert only(hook("SubagentStop", agent_id="a1", agent_type="general-purpose")).kind == "task_ended"
-    assert hook("SubagentStop", agent_id="a2", agent_type="") == []
+    assert only(read_hook("SubagentStart", agent_id="a1", agent_type="general-purpose")).kind == "task_began"
+    assert only(read_hook("SubagentStop", agent_id="a1", agent_type="general-purpose")).kind == "task_ended"
+    assert read_hook("SubagentStop", agent_id="a2", agent_type="") == []
 
 
 def test_a_permission_for_a_sub_agent_is_waited_for_all_the_same() -> None:
-    signal = only(hook("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}, agent_id="a1"))
+    signal = only(read_hook("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}, agent_id="a1"))
     assert signal.state == "waiting_approval"
 
 
 def test_compaction_is_a_flag() -> None:
-    assert only(hook("PreCompact", trigger="manual")).flags.compacting is True
-    assert only(hook("PostCompact", trigger="manual")).flags.compacting is False
+    assert only(read_hook("PreCompact", trigger="manual")).flags.compacting is True
+    assert only(read_hook("PostCompact", trigger="manual")).flags.compacting is False
 
 
 def test_a_usage_limit_tells_when_it_ends() -> None:
     words = "You've hit your 5-hour limit · resets 7:19am (UTC)"
-    signal = only(hook("StopFailure", error="rate_limit", last_assistant_message=words))
+    signal = only(read_hook("StopFailure", error="rate_limit", last_assistant_message=words))
     assert signal.flags.usage_limited is True
     assert signal.flags.resets_at == 1_794_813_540 * 10**9  # 07:19 UTC
 
 
 def test_an_end_by_hand_is_one_and_leaves_the_process_alone() -> None:
-    signal = only(hook("SessionEnd", reason="prompt_input_exit"))
+    signal = only(read_hook("SessionEnd", reason="prompt_input_exit"))
     assert (signal.kind, signal.payload["end_reason"]) == ("note", "manual")
-    assert "end_reason" not in only(hook("SessionEnd", reason="other")).payload
+    assert "end_reason" not in only(read_hook("SessionEnd", reason="other")).payload
 
 
 def test_secrets_are_hidden_and_texts_are_short() -> None:
     secret = "ghp_" + "k3Jx9QmZp2Lr8Tv5Wb1Nc7Yd4Hf6Gs0AeUiO"[:36]
-    signal = only(hook("UserPromptSubmit", prompt=f"use {secret} " + "x" * 5000))
+    signal = only(read_hook("UserPromptSubmit", prompt=f"use {secret} " + "x" * 5000))
     assert secret not in str(signal.payload)
     assert len(str(signal.payload["prompt"])) <= 2000
 
 
 def test_an_event_that_nobody_knows_is_said_to_be_so() -> None:
-    signal = only(hook("Levitation"))
+    signal = only(read_hook("Levitation"))
     assert (signal.state, signal.reason) == ("unknown", "unsupported_signal")
 
 
 def test_known_events_without_news_say_nothing() -> None:
-    assert [name for name in SILENT_EVENTS if hook(name)] == []
-    assert not SILENT_EVENTS & EVENTS.keys()
+    assert [name for name in STATELESS_EVENTS if read_hook(name)] == []
+    assert not STATELESS_EVENTS & EVENT_READERS.keys()
 
 
 def test_an_event_whose_payload_was_lost_still_counts() -> None:
     lost = json.dumps({"v": 1, "agent": "claude_code", "event": "Stop", "at": 1, "payload": {}})
-    assert only(read("hook", lost)).state == "completed"
+    assert only(read_source_record("hook", lost)).state == "completed"

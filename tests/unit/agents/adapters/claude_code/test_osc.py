@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from tests.unit.agents.adapters.claude_code.saying import read
+from tests.unit.agents.adapters.claude_code.claude_inputs import read_source_record
 
 
 def msg(text: str) -> str:
@@ -25,27 +25,31 @@ def msg(text: str) -> str:
     ],
 )
 def test_a_state_is_a_state(text: str, state: str) -> None:
-    (signal,) = read("osc", text, event_id="3@90")
+    (signal,) = read_source_record("osc", text, event_id="3@90")
     assert (signal.state, signal.source, signal.dedupe_key) == (state, "osc", signal.dedupe_key)
 
 
 def test_what_it_asks_can_be_shown() -> None:
-    (signal,) = read("osc", f"state=blocked:app=claude-code:kind=permission:{msg('approve Bash: touch zz')}")
+    (signal,) = read_source_record(
+        "osc", f"state=blocked:app=claude-code:kind=permission:{msg('approve Bash: touch zz')}"
+    )
     assert signal.payload == {"message": "approve Bash: touch zz"}
 
 
 def test_a_missing_login_and_a_limit_are_flags() -> None:
-    (login,) = read("osc", "state=blocked:app=claude-code:kind=auth")
-    (limit,) = read("osc", f"state=error:app=claude-code:{msg('You’ve hit your limit · resets 7:19am (UTC)')}")
+    (login,) = read_source_record("osc", "state=blocked:app=claude-code:kind=auth")
+    (limit,) = read_source_record(
+        "osc", f"state=error:app=claude-code:{msg('You’ve hit your limit · resets 7:19am (UTC)')}"
+    )
     assert login.flags.auth_needed is True
     assert limit.flags.usage_limited is True
     assert limit.flags.resets_at is not None
 
 
 def test_after_clear_it_is_not_heard_any_more() -> None:
-    assert [signal.kind for signal in read("osc", "state=clear")] == ["source_down"]
+    assert [signal.kind for signal in read_source_record("osc", "state=clear")] == ["source_down"]
 
 
 @pytest.mark.parametrize("text", ["?", "state=working:app=codex", ""])
 def test_a_question_and_another_program_are_not_its_words(text: str) -> None:
-    assert read("osc", text) == []
+    assert read_source_record("osc", text) == []

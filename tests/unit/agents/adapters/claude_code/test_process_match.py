@@ -2,14 +2,14 @@
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.claude_code.process_match import recognise
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.claude_code.process_match import find_process
 
 NPM = "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"
 
 
-def process(program: str, *argv: str, pid: int = 42) -> Process:
-    return Process(pid=pid, program=program, argv=argv)
+def process(program: str, *argv: str, pid: int = 42) -> ProcessInfo:
+    return ProcessInfo(pid=pid, program=program, argv=argv)
 
 
 SHELL = process("bash", "-bash", pid=1)
@@ -33,8 +33,8 @@ SHELL = process("bash", "-bash", pid=1)
         process("", "claude"),
     ],
 )
-def test_it_is_recognised(found: Process) -> None:
-    assert recognise([SHELL, found]) == found
+def test_it_is_recognised(found: ProcessInfo) -> None:
+    assert find_process([SHELL, found]) == found
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_it_is_recognised(found: Process) -> None:
         process("sh"),
     ],
 )
-def test_something_else_is_not(other: Process) -> None:
-    assert recognise([SHELL, other]) is None
+def test_something_else_is_not(other: ProcessInfo) -> None:
+    assert find_process([SHELL, other]) is None
 
 
 def test_the_program_stands_before_the_script_that_started_it() -> None:
     script, native = process("node", "node", NPM, pid=2), process("claude", "claude", pid=3)
-    assert recognise([SHELL, script, native]) == native
+    assert find_process([SHELL, script, native]) == native
 
 
 def test_one_that_somebody_talks_to_stands_before_one_that_it_runs_as_a_tool() -> None:
     outer, tool = process("claude", "claude", pid=2), process("claude", "claude", pid=3)
-    assert recognise([process("claude", "claude", "-p", "x", pid=4), outer, tool]) == outer
+    assert find_process([process("claude", "claude", "-p", "x", pid=4), outer, tool]) == outer
 
 
 def test_an_empty_pane_has_none() -> None:
-    assert recognise([]) is None
+    assert find_process([]) is None

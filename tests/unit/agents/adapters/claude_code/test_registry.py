@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from termvisor.model.agent.signal import Hint, Signal
-from tests.unit.agents.adapters.claude_code.saying import NOW, SESSION, read
+from termvisor.model.agent.signal import ProcessHint, Signal
+from tests.unit.agents.adapters.claude_code.claude_inputs import NOW, SESSION, read_source_record
 
-MEANT = Hint(pid=42, pid_started=77000)
+MEANT = ProcessHint(pid=42, pid_started=77000)
 FILE = {
     "pid": 42,
     "sessionId": SESSION,
@@ -21,8 +21,8 @@ FILE = {
 }
 
 
-def said(hint: Hint = MEANT, **fields: object) -> list[Signal]:
-    return read("registry", json.dumps({**FILE, **fields}), hint=hint)
+def said(hint: ProcessHint = MEANT, **fields: object) -> list[Signal]:
+    return read_source_record("registry", json.dumps({**FILE, **fields}), hint=hint)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_what_it_says_before_its_first_status_is_never_newer_than_that() -> None
 
 
 def test_the_file_of_a_dead_process_with_the_same_number_says_nothing() -> None:
-    assert said(Hint(pid=42, pid_started=99000), status="busy") == []
-    assert said(Hint(pid=43), status="busy") == []
+    assert said(ProcessHint(pid=42, pid_started=99000), status="busy") == []
+    assert said(ProcessHint(pid=43), status="busy") == []
 
 
 def test_a_file_that_is_gone_says_no_more_and_leaves_the_end_to_the_process() -> None:
-    (signal,) = read("registry", "", hint=MEANT)
+    (signal,) = read_source_record("registry", "", hint=MEANT)
     assert (signal.kind, signal.hint) == ("source_down", MEANT)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.agents.adapters.claude_code import ADAPTER
-from tests.unit.agents.adapters.claude_code.saying import read
+from tests.unit.agents.adapters.claude_code.claude_inputs import read_source_record
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from tests.unit.agents.adapters.claude_code.saying import read
     ],
 )
 def test_its_words_are_the_title(text: str, title: str) -> None:
-    (signal,) = read("title", text)
+    (signal,) = read_source_record("title", text)
     assert (signal.kind, signal.tier, signal.title) == ("note", "heuristic", title)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.agents.adapters.claude_code.saying import NOW, SESSION, line
+from tests.unit.agents.adapters.claude_code.claude_inputs import NOW, SESSION, read_transcript_line
 
 USAGE = {"input_tokens": 10, "cache_read_input_tokens": 200, "cache_creation_input_tokens": 30, "output_tokens": 5}
 
@@ -13,25 +13,25 @@ def message(stop_reason: str | None, text: str = "hello") -> dict:
 
 
 def test_a_prompt_begins_a_turn() -> None:
-    (signal,) = line("user", message={"content": "do it"}, promptSource="typed", version="2.1.325")
+    (signal,) = read_transcript_line("user", message={"content": "do it"}, promptSource="typed", version="2.1.325")
     assert (signal.state, signal.payload["prompt"], signal.session) == ("running", "do it", SESSION)
     assert signal.event_at == NOW - 10**8
 
 
 def test_a_prompt_of_a_finished_task_is_nobodys_words() -> None:
-    (signal,) = line("user", message={"content": "<task-notification>"}, promptSource="system")
+    (signal,) = read_transcript_line("user", message={"content": "<task-notification>"}, promptSource="system")
     assert signal.state == "running"
     assert "prompt" not in signal.payload
 
 
 @pytest.mark.parametrize("words", ["[Request interrupted by user]", "[Request interrupted by user for tool use]"])
 def test_an_interrupt_that_no_hook_tells_is_here(words: str) -> None:
-    (signal,) = line("user", message={"content": [{"type": "text", "text": words}]})
+    (signal,) = read_transcript_line("user", message={"content": [{"type": "text", "text": words}]})
     assert (signal.state, signal.payload["interrupted"]) == ("idle", words.strip("[]"))
 
 
 def test_an_answer_ends_the_turn_and_tells_what_it_used() -> None:
-    (signal,) = line("assistant", message=message("end_turn"))
+    (signal,) = read_transcript_line("assistant", message=message("end_turn"))
     assert signal.state == "completed"
     assert signal.payload == {
         "model": "claude-opus-5-5",
@@ -46,26 +46,30 @@ def test_an_answer_ends_the_turn_and_tells_what_it_used() -> None:
 
 
 def test_a_tool_goes_on_with_the_turn() -> None:
-    (signal,) = line("assistant", message=message("tool_use"))
+    (signal,) = read_transcript_line("assistant", message=message("tool_use"))
     assert signal.state == "running"
 
 
 def test_an_error_is_one_and_says_what_is_needed() -> None:
     failed = {"isApiErrorMessage": True, "error": "authentication_failed"}
-    (signal,) = line("assistant", message=message("stop_sequence", "Invalid API key"), **failed)
+    (signal,) = read_transcript_line("assistant", message=message("stop_sequence", "Invalid API key"), **failed)
     assert (signal.state, signal.flags.auth_needed) == ("error", True)
     assert signal.payload == {"error": "authentication_failed", "message": "Invalid API key"}
 
 
 @pytest.mark.parametrize("kind", ["ai-title", "custom-title"])
 def test_its_own_name_for_the_session_is_the_title(kind: str) -> None:
-    (signal,) = line(kind, aiTitle="Mend the build", customTitle="" if kind == "ai-title" else "Mend the build")
+    (signal,) = read_transcript_line(
+        kind, aiTitle="Mend the build", customTitle="" if kind == "ai-title" else "Mend the build"
+    )
     assert (signal.kind, signal.title) == ("note", "Mend the build")
 
 
 def test_at_its_end_it_tells_what_it_used_in_all() -> None:
     one = {"inputTokens": 100, "outputTokens": 20, "cacheReadInputTokens": 7, "cacheCreationInputTokens": 3}
-    (signal,) = line("cost-state", totalCostUSD=0.74, modelUsage={"opus": one, "haiku": {"inputTokens": 1}})
+    (signal,) = read_transcript_line(
+        "cost-state", totalCostUSD=0.74, modelUsage={"opus": one, "haiku": {"inputTokens": 1}}
+    )
     assert signal.payload == {"total": 131, "input": 101, "output": 20, "cached": 10, "reasoning": 0, "cost": 0.74}
 
 
@@ -83,9 +87,9 @@ def test_at_its_end_it_tells_what_it_used_in_all() -> None:
     ],
 )
 def test_what_is_no_news_of_this_agent_says_nothing(kind: str, fields: dict) -> None:
-    assert line(kind, **fields) == []
+    assert read_transcript_line(kind, **fields) == []
 
 
 def test_a_line_without_a_time_of_its_own_is_as_old_as_its_reading() -> None:
-    assert line("ai-title", aiTitle="x", timestamp="")[0].event_at == NOW
-    assert line("ai-title", aiTitle="x", timestamp="2026-11-16T04:16:00")[0].event_at == NOW
+    assert read_transcript_line("ai-title", aiTitle="x", timestamp="")[0].event_at == NOW
+    assert read_transcript_line("ai-title", aiTitle="x", timestamp="2026-11-16T04:16:00")[0].event_at == NOW

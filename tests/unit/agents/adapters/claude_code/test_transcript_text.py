@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.claude_code import ADAPTER
-from termvisor.agents.adapters.transcript_text import Words
+from termvisor.agents.adapters.transcript_text import TranscriptText
 
 
-def claude(kind: str, **fields) -> list[Words]:
+def claude(kind: str, **fields) -> list[TranscriptText]:
     line = {"type": kind, "sessionId": "s1", "uuid": "u1", "entrypoint": "cli", **fields}
-    return list(ADAPTER.words(Record(source="transcript", text=json.dumps(line), at=9)))
+    return list(ADAPTER.read_transcript(SourceRecord(source="transcript", text=json.dumps(line), at=9)))
 
 
 def message(text: str, **fields) -> dict:

@@ -10,9 +10,9 @@ def test_it_speaks_the_present_contract():
 
 
 def test_a_session_is_taken_up_again_by_its_id():
-    assert ADAPTER.resume_command("0199aaaa-0000-7000-8000-000000000001") == (
+    assert ADAPTER.build_resume_command("0199aaaa-0000-7000-8000-000000000001") == (
         "codex",
         "resume",
         "0199aaaa-0000-7000-8000-000000000001",
     )
-    assert ADAPTER.resume_command("") == ()
+    assert ADAPTER.build_resume_command("") == ()

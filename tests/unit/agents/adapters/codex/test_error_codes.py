@@ -2,9 +2,9 @@ from datetime import datetime
 
 import pytest
 
-from termvisor.agents.adapters.codex.error_codes import flags_of, kind_in, kind_of
+from termvisor.agents.adapters.codex.error_codes import build_error_flags, classify_error_code, classify_error_message
 from termvisor.clock import NS
-from termvisor.model.agent.signal import SILENT, FlagsTold
+from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 
 NOW = 1_794_802_600 * NS
 
@@ -27,19 +27,19 @@ NOW = 1_794_802_600 * NS
     ],
 )
 def test_an_error_has_a_kind(info, kind):
-    assert kind_of(info) == kind
+    assert classify_error_code(info) == kind
 
 
 def test_words_alone_tell_the_kind_too():
-    assert kind_in("You’ve hit your usage limit.") == "usage_limit"
-    assert kind_in("Your workspace is out of credits. Add credits to continue.") == "usage_limit"
-    assert kind_in("You hit your spend cap set in your workspace.") == "usage_limit"
-    assert kind_in("unexpected status 401 Unauthorized: no") == "auth"
-    assert kind_in("the disk is full") == "other"
+    assert classify_error_message("You’ve hit your usage limit.") == "usage_limit"
+    assert classify_error_message("Your workspace is out of credits. Add credits to continue.") == "usage_limit"
+    assert classify_error_message("You hit your spend cap set in your workspace.") == "usage_limit"
+    assert classify_error_message("unexpected status 401 Unauthorized: no") == "auth"
+    assert classify_error_message("the disk is full") == "other"
 
 
 def test_a_limit_tells_when_it_ends():
-    flags = flags_of("usage_limit", "… or try again at 11:02 PM.", NOW)
+    flags = build_error_flags("usage_limit", "… or try again at 11:02 PM.", NOW)
     assert flags.usage_limited
     end = datetime.fromtimestamp(flags.resets_at // NS)
     assert (end.hour, end.minute) == (23, 2)
@@ -47,9 +47,9 @@ def test_a_limit_tells_when_it_ends():
 
 
 def test_a_limit_without_a_time_is_still_one():
-    assert flags_of("usage_limit", "You've hit your usage limit.", NOW) == FlagsTold(usage_limited=True)
+    assert build_error_flags("usage_limit", "You've hit your usage limit.", NOW) == FlagUpdate(usage_limited=True)
 
 
 def test_other_errors_say_less():
-    assert flags_of("auth", "", NOW) == FlagsTold(auth_needed=True)
-    assert flags_of("rate_limit", "try again at 11:02 PM", NOW) == SILENT
+    assert build_error_flags("auth", "", NOW) == FlagUpdate(auth_needed=True)
+    assert build_error_flags("rate_limit", "try again at 11:02 PM", NOW) == NO_FLAG_UPDATE

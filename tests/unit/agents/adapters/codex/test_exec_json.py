@@ -4,21 +4,21 @@ import json
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.codex import ADAPTER
-from termvisor.agents.adapters.codex.exec_json import prints
-from tests.unit.agents.adapters.codex.told import one, read
+from termvisor.agents.adapters.codex.exec_json import is_printing_json
+from tests.unit.agents.adapters.codex.codex_records import read_one_signal, read_signals
 
 THREAD = "01a1e3ce-a7c5-79e1-ab79-1720296fd10f"
 LIMIT = "You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage … or try again at 1:02 PM."
 
 
 def said(**line):
-    return one("printed", line)
+    return read_one_signal("printed", line)
 
 
 def nothing(text: str) -> bool:
-    return read("printed", text) == []
+    return read_signals("printed", text) == []
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def nothing(text: str) -> bool:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_it_prints_for_programs_only_when_told_to(words, is_json):
-    assert prints(Process(pid=7, argv=("codex", *words))) is is_json
+    assert is_printing_json(ProcessInfo(pid=7, argv=("codex", *words))) is is_json
 
 
 def test_a_run_from_its_start_to_its_end():
@@ -101,7 +101,7 @@ def test_sums_that_are_no_counts_are_left_out():
 
 
 def test_a_run_that_goes_on_with_a_thread_names_it():
-    again = Process(pid=7, argv=("codex", "exec", "--json", "resume", THREAD, "go on"))
-    assert ADAPTER.session_of(again) == THREAD
+    again = ProcessInfo(pid=7, argv=("codex", "exec", "--json", "resume", THREAD, "go on"))
+    assert ADAPTER.find_resumed_session(again) == THREAD
     for words in (("exec", "fork", THREAD), ("exec", "resume", "--last"), ("exec", THREAD)):
-        assert ADAPTER.session_of(Process(pid=7, argv=("codex", *words))) == ""
+        assert ADAPTER.find_resumed_session(ProcessInfo(pid=7, argv=("codex", *words))) == ""

@@ -1,14 +1,14 @@
 import pytest
 
-from termvisor.model.agent.signal import FlagsTold, Hint
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint
 from termvisor.model.ids import MuxPaneId
-from tests.unit.agents.adapters.codex.told import AT, one, read
+from tests.unit.agents.adapters.codex.codex_records import READ_AT, read_one_signal, read_signals
 
 
 def told(event, **payload):
     common = {"session_id": "s", "cwd": "/src", "hook_event_name": event}
-    line = {"v": 1, "agent": "codex", "event": event, "at": AT // 10**6 - 20, "payload": {**common, **payload}}
-    return one("hook", line, hint=Hint(socket="/tmp/t", mux_pane=MuxPaneId("%0"), pid=4))
+    line = {"v": 1, "agent": "codex", "event": event, "at": READ_AT // 10**6 - 20, "payload": {**common, **payload}}
+    return read_one_signal("hook", line, hint=ProcessHint(socket="/tmp/t", mux_pane=MuxPaneId("%0"), pid=4))
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_an_event_is_a_state(event, payload, state):
 
 def test_the_pane_and_process_of_a_hook_are_those_of_the_server_and_not_believed():
     signal = told("Stop")
-    assert signal.hint == Hint(cwd="/src", via=4)
-    assert (signal.session, signal.event_at) == ("s", AT - 20 * 10**6)
+    assert signal.hint == ProcessHint(cwd="/src", via=4)
+    assert (signal.session, signal.event_at) == ("s", READ_AT - 20 * 10**6)
 
 
 def test_a_request_tells_what_it_is_for():
@@ -58,27 +58,27 @@ def test_a_limit_is_known_by_its_words():
 
 
 def test_compaction_is_a_flag():
-    assert told("PreCompact").flags == FlagsTold(compacting=True)
-    assert told("PostCompact").flags == FlagsTold(compacting=False)
+    assert told("PreCompact").flags == FlagUpdate(compacting=True)
+    assert told("PostCompact").flags == FlagUpdate(compacting=False)
 
 
 def test_sub_agents_are_tasks():
     assert told("SubagentStart", agent_id="a").kind == "task_began"
     assert told("SubagentStop", agent_id="a").kind == "task_ended"
-    assert read("hook", {"event": "SubagentStart", "payload": {"hook_event_name": "SubagentStart"}}) == []
+    assert read_signals("hook", {"event": "SubagentStart", "payload": {"hook_event_name": "SubagentStart"}}) == []
 
 
 def test_the_notify_program_tells_the_end_of_a_turn():
     notice = {"type": "agent-turn-complete", "thread-id": "t", "cwd": "/src", "input-messages": ["hi"]}
-    signal = one("notify", {**notice, "last-assistant-message": "Hello."})
+    signal = read_one_signal("notify", {**notice, "last-assistant-message": "Hello."})
     assert (signal.state, signal.session, signal.payload) == ("completed", "t", {"last_message": "Hello."})
-    assert signal.hint == Hint(cwd="/src")
+    assert signal.hint == ProcessHint(cwd="/src")
 
 
 def test_the_thread_in_which_codex_finds_a_title_is_none_of_ours():
     title = ["Generate a concise, single-line task title of at most 36 characters …"]
-    assert read("notify", {"type": "agent-turn-complete", "thread-id": "t", "input-messages": title}) == []
+    assert read_signals("notify", {"type": "agent-turn-complete", "thread-id": "t", "input-messages": title}) == []
 
 
 def test_what_is_no_json_is_not_understood():
-    assert one("hook", "{").reason == "unsupported_signal"
+    assert read_one_signal("hook", "{").reason == "unsupported_signal"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.agents.adapters.codex.told import AT, OWN, one, read
+from tests.unit.agents.adapters.codex.codex_records import OWN_PROCESS, READ_AT, read_one_signal, read_signals
 
 
 @pytest.mark.parametrize(
@@ -18,24 +18,24 @@ from tests.unit.agents.adapters.codex.told import AT, OWN, one, read
     ],
 )
 def test_a_mark_tells_the_state(text, state):
-    assert one("osc", text).state == state
+    assert read_one_signal("osc", text).state == state
 
 
 def test_a_mark_keeps_its_place_and_whom_it_is_about():
-    signal = one("osc", "state=idle:app=codex", hint=OWN, event_id="3@512")
-    assert (signal.agent, signal.tier, signal.hint, signal.event_at) == ("codex", "deterministic", OWN, AT)
-    assert signal.dedupe_key != one("osc", "state=idle:app=codex", event_id="3@900").dedupe_key
+    signal = read_one_signal("osc", "state=idle:app=codex", hint=OWN_PROCESS, event_id="3@512")
+    assert (signal.agent, signal.tier, signal.hint, signal.event_at) == ("codex", "deterministic", OWN_PROCESS, READ_AT)
+    assert signal.dedupe_key != read_one_signal("osc", "state=idle:app=codex", event_id="3@900").dedupe_key
 
 
 def test_a_login_that_is_missing_is_a_flag():
-    assert one("osc", "state=blocked:app=codex:kind=auth").flags.auth_needed
+    assert read_one_signal("osc", "state=blocked:app=codex:kind=auth").flags.auth_needed
 
 
 @pytest.mark.parametrize("text", ["state=idle:app=claude-code", "app=codex", "", "?"])
 def test_other_marks_say_nothing(text):
-    assert read("osc", text) == []
+    assert read_signals("osc", text) == []
 
 
 def test_a_state_that_we_do_not_know_is_said_to_be_so():
-    assert one("osc", "state=dancing:app=codex").reason == "unsupported_signal"
-    assert one("osc", "state=clear").reason == "no_signal"
+    assert read_one_signal("osc", "state=dancing:app=codex").reason == "unsupported_signal"
+    assert read_one_signal("osc", "state=clear").reason == "no_signal"

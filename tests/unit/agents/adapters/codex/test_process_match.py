@@ -1,21 +1,21 @@
 import pytest
 
-from termvisor.agents.adapters.adapter import Process
+from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.codex.process_match import (
-    call_of,
-    home_of,
-    recognise,
-    resumed_by,
+    find_codex_home,
+    find_process,
+    find_resumed_session,
+    find_working_folder,
+    parse_command_line,
     uses_shared_server,
-    workplace_of,
 )
 
 BINARY = "/opt/codex/vendor/bin/codex"
 THREAD = "01a1e290-84e2-7552-9a96-bdc8cca6f404"
 
 
-def process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> Process:
-    return Process(pid=pid, argv=argv, cwd=cwd, env=env)
+def process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> ProcessInfo:
+    return ProcessInfo(pid=pid, argv=argv, cwd=cwd, env=env)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> Process:
     ids=lambda argv: " ".join(argv[-2:]),
 )
 def test_a_codex_at_work_is_one(argv):
-    assert recognise([process("-bash", pid=1), process(*argv)]) == process(*argv)
+    assert find_process([process("-bash", pid=1), process(*argv)]) == process(*argv)
 
 
 @pytest.mark.parametrize(
@@ -56,35 +56,35 @@ def test_a_codex_at_work_is_one(argv):
     ids=lambda argv: " ".join(argv[-2:]) or "nothing",
 )
 def test_what_only_looks_like_it_is_none(argv):
-    assert recognise([process(*argv)]) is None
+    assert find_process([process(*argv)]) is None
 
 
 def test_the_program_is_meant_not_the_script_that_starts_it():
     wrapper = process("node", "/usr/lib/node_modules/@openai/codex/bin/codex.js", pid=2)
     server = process(BINARY, "app-server", pid=4)
-    assert recognise([wrapper, process(BINARY, pid=3), server]) == process(BINARY, pid=3)
+    assert find_process([wrapper, process(BINARY, pid=3), server]) == process(BINARY, pid=3)
 
 
 def test_its_home_is_named_or_is_the_usual_one():
-    assert home_of(process(HOME="/home/dev")) == "/home/dev/.codex"
-    assert home_of(process(HOME="/home/dev", CODEX_HOME="/data/codex")) == "/data/codex"
-    assert home_of(process()) == ""
+    assert find_codex_home(process(HOME="/home/dev")) == "/home/dev/.codex"
+    assert find_codex_home(process(HOME="/home/dev", CODEX_HOME="/data/codex")) == "/data/codex"
+    assert find_codex_home(process()) == ""
 
 
 def test_it_works_where_it_was_told_to():
-    assert workplace_of(process(BINARY)) == "/src"
-    assert workplace_of(process(BINARY, "-C", "../lib")) == "/lib"
-    assert workplace_of(process(BINARY, "--cd=/data")) == "/data"
-    assert workplace_of(process(BINARY, cwd="")) == ""
+    assert find_working_folder(process(BINARY)) == "/src"
+    assert find_working_folder(process(BINARY, "-C", "../lib")) == "/lib"
+    assert find_working_folder(process(BINARY, "--cd=/data")) == "/data"
+    assert find_working_folder(process(BINARY, cwd="")) == ""
 
 
 def test_only_resume_with_an_id_proves_a_thread():
-    assert resumed_by(process(BINARY, "resume", THREAD)) == THREAD
-    assert resumed_by(process(BINARY, "--search", "resume", THREAD, "go on")) == THREAD
-    assert resumed_by(process(BINARY, "resume", "--last")) == ""
-    assert resumed_by(process(BINARY, "resume", "my-session")) == ""
-    assert resumed_by(process(BINARY, "fork", THREAD)) == ""
-    assert resumed_by(process(BINARY, THREAD)) == ""
+    assert find_resumed_session(process(BINARY, "resume", THREAD)) == THREAD
+    assert find_resumed_session(process(BINARY, "--search", "resume", THREAD, "go on")) == THREAD
+    assert find_resumed_session(process(BINARY, "resume", "--last")) == ""
+    assert find_resumed_session(process(BINARY, "resume", "my-session")) == ""
+    assert find_resumed_session(process(BINARY, "fork", THREAD)) == ""
+    assert find_resumed_session(process(BINARY, THREAD)) == ""
 
 
 def test_one_that_was_told_to_stay_apart_does_not_share():
@@ -95,5 +95,5 @@ def test_one_that_was_told_to_stay_apart_does_not_share():
 
 
 def test_a_prompt_is_no_sub_command():
-    assert call_of(process(BINARY, "resume the work")).verb == ""
-    assert call_of(process(BINARY, "resume", "x")).words == ("x",)
+    assert parse_command_line(process(BINARY, "resume the work")).subcommand == ""
+    assert parse_command_line(process(BINARY, "resume", "x")).arguments == ("x",)

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.adapters.codex.screen_rules import SIGHT, look
+from termvisor.agents.adapters.codex.screen_rules import SCREEN_CLASSIFIER, classify_screen
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
-from tests.recordings.scene import scenes
+from tests.recordings.scene import load_scenes
 
 FOOT = ("", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src")
 ASKED = (
@@ -21,7 +21,7 @@ MODAL = (
 
 
 def seen(*rows: str):
-    return look(Screen(pane=PaneId(1), rows=rows, width=100, height=40, at=1_794_773_000 * 10**9))
+    return classify_screen(Screen(pane=PaneId(1), rows=rows, width=100, height=40, at=1_794_773_000 * 10**9))
 
 
 BACKGROUND = "  2 background terminals running · /ps to view · /stop to close"
@@ -65,7 +65,7 @@ NEAR = {
 }
 
 
-@pytest.mark.parametrize("rule", SIGHT.rules, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", SCREEN_CLASSIFIER.rules, ids=lambda rule: rule.id)
 def test_a_rule_finds_what_it_is_named_for(rule):
     found = seen(*HITS[rule.id.removeprefix("codex.screen.")])
     assert (found.rule, found.state, found.confidence) == (rule.id, rule.state, rule.confidence)
@@ -73,7 +73,7 @@ def test_a_rule_finds_what_it_is_named_for(rule):
 
 @pytest.mark.parametrize("rows", NEAR.values(), ids=NEAR)
 def test_a_near_miss_is_what_it_is(rows):
-    assert seen(*rows).name == "turn_ended"
+    assert seen(*rows).rule_name == "turn_ended"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_folder_that_is_not_trusted_is_asked_for():
     found = seen(
         *asked, "› 1. Trust and continue", "  2. Back to Agent Command Center", "", "  enter continue · esc back"
     )
-    assert (found.name, found.details) == ("folder_not_trusted", {"question": "Trust this folder?"})
+    assert (found.rule_name, found.details) == ("folder_not_trusted", {"question": "Trust this folder?"})
 
 
 def test_a_dialog_tells_what_it_asks():
@@ -130,7 +130,7 @@ def test_a_limit_tells_its_end_with_the_dialog_open_and_without():
 
 
 def test_an_offer_to_switch_the_model_without_a_limit_is_a_menu():
-    assert seen("• Hello.", *MODAL).name == "menu_open"
+    assert seen("• Hello.", *MODAL).rule_name == "menu_open"
 
 
 def test_a_wrapped_error_is_told_whole():
@@ -145,7 +145,8 @@ def test_any_screen_has_an_answer(rows):
 def test_no_recorded_screen_is_taken_for_a_dialog_that_was_not_open():
     wrong = [
         scene.name
-        for scene in scenes("codex")
-        if look(scene.screen).state == "waiting_approval" and scene.expected.get("look") != "waiting_approval"
+        for scene in load_scenes("codex")
+        if classify_screen(scene.screen).state == "waiting_approval"
+        and scene.expected.get("look") != "waiting_approval"
     ]
     assert wrong == []

@@ -1,18 +1,18 @@
 from termvisor.agents.adapters.codex import ADAPTER
-from tests.unit.agents.adapters.codex.told import one, read
+from tests.unit.agents.adapters.codex.codex_records import read_one_signal, read_signals
 
 
 def test_a_title_that_calls_for_a_person_is_told():
     for words in ("[ ! ] Action Required | src", "[ . ] Action Required | src"):
-        signal = one("title", words)
+        signal = read_one_signal("title", words)
         assert (signal.state, signal.title, signal.tier) == ("waiting_approval", "src", "heuristic")
 
 
 def test_any_other_title_is_only_a_name():
     for words in ("⠋ src", "src"):
-        signal = one("title", words)
+        signal = read_one_signal("title", words)
         assert (signal.state, signal.reason, signal.title) == ("unknown", "no_signal", "src")
-    assert read("title", "") == []
+    assert read_signals("title", "") == []
 
 
 def test_only_a_call_or_its_name_is_a_sign_of_codex():
@@ -23,4 +23,4 @@ def test_only_a_call_or_its_name_is_a_sign_of_codex():
 
 
 def test_a_source_that_is_not_ours_says_nothing():
-    assert read("registry", "{}") == []
+    assert read_signals("registry", "{}") == []

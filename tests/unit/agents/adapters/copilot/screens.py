@@ -1,9 +1,9 @@
 """Screens of Copilot, made of their parts."""
 
-from tests.unit.agents.adapters.saying import RULE, box, screen
+from tests.unit.agents.adapters.adapter_inputs import HORIZONTAL_RULE, build_box, build_screen
 
-REST = " ← open sidebar · Interactive · Manual Approval · / commands · ? help        model"
-WORK = " ◎ Working · 66 B esc esc interrupt                                          model"
+IDLE_FOOTER = " ← open sidebar · Interactive · Manual Approval · / commands · ? help        model"
+WORKING_FOOTER = " ◎ Working · 66 B esc esc interrupt                                          model"
 APPROVAL = (
     "A command",
     "Do you want to run this command?",
@@ -14,13 +14,23 @@ APPROVAL = (
     "",
     "↑/↓ to navigate · enter to select · esc to cancel",
 )
-FORM = (RULE, " Copilot needs information.", " Which database?", " ❯ pg", "   lite", " enter accept · esc cancel", RULE)
+FORM = (
+    HORIZONTAL_RULE,
+    " Copilot needs information.",
+    " Which database?",
+    " ❯ pg",
+    "   lite",
+    " enter accept · esc cancel",
+    HORIZONTAL_RULE,
+)
 
 
-def composed(*said: str, below: str = REST, typed: str = ""):
-    rows = [f"{row:<58}┃" for row in said]
-    return screen([*rows, " /home/you/api [⎇ main]", RULE, f"❯ {typed}".rstrip(), RULE, below])
+def build_composer_screen(*conversation: str, below: str = IDLE_FOOTER, typed: str = ""):
+    rows = [f"{row:<58}┃" for row in conversation]
+    return build_screen(
+        [*rows, " /home/you/api [⎇ main]", HORIZONTAL_RULE, f"❯ {typed}".rstrip(), HORIZONTAL_RULE, below]
+    )
 
 
-def asked(*rows: str):
-    return screen([" ❯ a prompt                  04:26 ┃", *box(*rows)])
+def build_dialog_screen(*rows: str):
+    return build_screen([" ❯ a prompt                  04:26 ┃", *build_box(*rows)])

@@ -1,12 +1,12 @@
 """The adapter as others see it."""
 
 from termvisor.agents.adapters.copilot import ADAPTER
-from tests.unit.agents.adapters.saying import SESSION, process, read
+from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process, read_source_record
 
 
 def test_it_is_taken_up_again_by_its_session_only():
-    assert ADAPTER.resume_command(SESSION) == ("copilot", f"--resume={SESSION}")
-    assert ADAPTER.resume_command("x y") == ()
+    assert ADAPTER.build_resume_command(SESSION) == ("copilot", f"--resume={SESSION}")
+    assert ADAPTER.build_resume_command("x y") == ()
 
 
 def test_its_titles_are_known():
@@ -16,5 +16,5 @@ def test_its_titles_are_known():
 
 
 def test_it_reads_its_own_sources_only():
-    assert read(ADAPTER, "osc", "state=idle") == []
-    assert len(ADAPTER.watches(process("copilot", env={"HOME": "/home/you"}))) == 1
+    assert read_source_record(ADAPTER, "osc", "state=idle") == []
+    assert len(ADAPTER.list_watched_paths(build_process("copilot", env={"HOME": "/home/you"}))) == 1

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from termvisor.agents.adapters.copilot import ADAPTER
-from tests.unit.agents.adapters.saying import NOW, SESSION, read
+from tests.unit.agents.adapters.adapter_inputs import NOW, SESSION, read_source_record
 
 PATH = f"/home/you/.copilot/session-state/{SESSION}/events.jsonl"
 ASKED = {"requestId": "r1", "permissionRequest": {"kind": "shell", "fullCommandText": "touch x", "intention": "Make x"}}
@@ -13,7 +13,7 @@ ASKED = {"requestId": "r1", "permissionRequest": {"kind": "shell", "fullCommandT
 
 def event(kind, /, *, at="2026-11-16T04:15:59.900Z", agent="", **data):
     line = {"type": kind, "data": data, "timestamp": at, "id": "e1"} | ({"agentId": agent} if agent else {})
-    return read(ADAPTER, "session_file", json.dumps(line), path=PATH, event_id="x@1")
+    return read_source_record(ADAPTER, "session_file", json.dumps(line), path=PATH, event_id="x@1")
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_the_past_of_a_session_that_is_taken_up_again_is_not_told():
 
 
 def test_garbage_is_not_understood():
-    assert read(ADAPTER, "session_file", "{", path=PATH)[0].reason == "unsupported_signal"
+    assert read_source_record(ADAPTER, "session_file", "{", path=PATH)[0].reason == "unsupported_signal"

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.agents.adapters.copilot import ADAPTER
-from tests.unit.agents.adapters.saying import NOW, SESSION, hook, read, told
+from tests.unit.agents.adapters.adapter_inputs import NOW, SESSION, read_hook, read_hook_signal, read_source_record
 
 LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_in_seconds":60}'
 
@@ -23,34 +23,37 @@ LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reach
     ],
 )
 def test_a_hook_tells_a_state(event, payload, expected):
-    said = told(ADAPTER, event, sessionId=SESSION, **payload)
+    said = read_hook_signal(ADAPTER, event, sessionId=SESSION, **payload)
     assert (said.state, said.session, said.event_at) == (expected, SESSION, NOW - 40 * 10**6)
 
 
 def test_a_permission_that_nobody_is_asked_for_says_nothing():
-    assert hook(ADAPTER, "permissionRequest", toolName="bash") is None
-    assert hook(ADAPTER, "notification", notification_type="agent_idle") is None
+    assert read_hook(ADAPTER, "permissionRequest", toolName="bash") is None
+    assert read_hook(ADAPTER, "notification", notification_type="agent_idle") is None
 
 
 def test_a_limit_tells_its_end_while_it_is_tried_again():
-    said = told(ADAPTER, "errorOccurred", recoverable=True, error={"message": LIMIT})
+    said = read_hook_signal(ADAPTER, "errorOccurred", recoverable=True, error={"message": LIMIT})
     assert (said.flags.usage_limited, said.flags.resets_at) == (True, NOW + 60 * 10**9)
     assert said.payload["message"] == "The usage limit has been reached"
 
 
 def test_a_sub_agents_turns_are_not_the_agents():
     about = {"agentId": "a1", "parentAgentId": SESSION}
-    assert hook(ADAPTER, "agentStop", **about) is None
-    assert told(ADAPTER, "notification", notification_type="permission_prompt", **about).session == SESSION
-    began, ended = told(ADAPTER, "subagentStart", agentId="a1"), told(ADAPTER, "subagentStop", agentId="a1")
+    assert read_hook(ADAPTER, "agentStop", **about) is None
+    assert read_hook_signal(ADAPTER, "notification", notification_type="permission_prompt", **about).session == SESSION
+    began, ended = (
+        read_hook_signal(ADAPTER, "subagentStart", agentId="a1"),
+        read_hook_signal(ADAPTER, "subagentStop", agentId="a1"),
+    )
     assert [(one.kind, one.task) for one in (began, ended)] == [("task_began", "a1"), ("task_ended", "a1")]
-    assert hook(ADAPTER, "subagentStart") is None
+    assert read_hook(ADAPTER, "subagentStart") is None
 
 
 def test_its_end_is_told_beside_the_state():
-    said = told(ADAPTER, "sessionEnd", reason="user_exit")
+    said = read_hook_signal(ADAPTER, "sessionEnd", reason="user_exit")
     assert (said.kind, said.payload["end_reason"]) == ("note", "manual")
 
 
 def test_garbage_is_not_understood():
-    assert read(ADAPTER, "hook", "")[0].reason == "unsupported_signal"
+    assert read_source_record(ADAPTER, "hook", "")[0].reason == "unsupported_signal"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.agents.adapters.copilot.process_match import LAUNCH, watches
-from tests.unit.agents.adapters.saying import SESSION, process
+from termvisor.agents.adapters.copilot.process_match import PROGRAM_MATCHER, list_watched_paths
+from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process
 
 
 @pytest.mark.parametrize(
@@ -15,21 +15,28 @@ from tests.unit.agents.adapters.saying import SESSION, process
     ],
 )
 def test_it_is_known(argv):
-    assert LAUNCH.found([process("bash"), process(*argv)]) is not None
+    assert PROGRAM_MATCHER.find_agent([build_process("bash"), build_process(*argv)]) is not None
 
 
 @pytest.mark.parametrize("argv", [("copilot", "--acp"), ("copilot", "login"), ("copilot", "--help"), ("gh", "copilot")])
 def test_its_errands_are_none(argv):
-    assert LAUNCH.found([process(*argv)]) is None
+    assert PROGRAM_MATCHER.find_agent([build_process(*argv)]) is None
 
 
 def test_only_the_log_beside_its_own_lock_is_its_own():
-    (watch,) = watches(process("copilot", pid=42, env={"HOME": "/home/you"}))
+    (watch,) = list_watched_paths(build_process("copilot", pid=42, env={"HOME": "/home/you"}))
     assert (watch.folder, watch.pattern) == ("/home/you/.copilot/session-state", "events.jsonl")
-    assert (watch.beside, watch.is_deep, watch.hint.pid, watch.hint.pid_started) == ("inuse.42.lock", True, 42, 7)
+    assert (watch.required_sibling, watch.is_deep, watch.hint.pid, watch.hint.pid_started) == (
+        "inuse.42.lock",
+        True,
+        42,
+        7,
+    )
 
 
 def test_its_folder_may_be_elsewhere_or_unknown():
-    (watch,) = watches(process("copilot", cwd="/srv", env={"HOME": "/home/you", "COPILOT_HOME": "state"}))
+    (watch,) = list_watched_paths(
+        build_process("copilot", cwd="/srv", env={"HOME": "/home/you", "COPILOT_HOME": "state"})
+    )
     assert watch.folder == "/srv/state/session-state"
-    assert watches(process("copilot")) == []
+    assert list_watched_paths(build_process("copilot")) == []

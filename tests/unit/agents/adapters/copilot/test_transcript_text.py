@@ -2,14 +2,14 @@
 
 import json
 
-from termvisor.agents.adapters.adapter import Record
+from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.copilot import ADAPTER
 
 
 def said(kind: str, path: str = "/home/me/.copilot/session-state/5e55/events.jsonl", **fields) -> list[tuple]:
     line = {"type": kind, "id": "e1", "data": {"content": "mend it", "messageId": "m1"}, **fields}
-    record = Record(source="session_file", text=json.dumps(line), at=9, path=path)
-    return [(one.role, one.text, one.session, one.key) for one in ADAPTER.words(record)]
+    record = SourceRecord(source="session_file", text=json.dumps(line), at=9, path=path)
+    return [(one.role, one.text, one.session, one.key) for one in ADAPTER.read_transcript(record)]
 
 
 def test_messages_are_those_of_the_session_in_whose_folder_they_stand() -> None:

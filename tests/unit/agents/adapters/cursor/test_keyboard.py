@@ -2,12 +2,12 @@
 
 import json
 
-from termvisor.agents.adapters.cursor.keyboard import hook_answer
+from termvisor.agents.adapters.cursor.keyboard import format_hook_answer
 
 
 def test_a_hook_allows_or_refuses_with_a_reason():
-    assert json.loads(hook_answer("allow", "fine")) == {"permission": "allow"}
-    assert json.loads(hook_answer("deny", "No.")) == {
+    assert json.loads(format_hook_answer("allow", "fine")) == {"permission": "allow"}
+    assert json.loads(format_hook_answer("deny", "No.")) == {
         "permission": "deny",
         "user_message": "No.",
         "agent_message": "No.",

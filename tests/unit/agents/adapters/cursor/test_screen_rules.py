@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.agents.adapters.cursor.screen_rules import look
-from tests.unit.agents.adapters.saying import screen
+from termvisor.agents.adapters.cursor.screen_rules import classify_screen
+from tests.unit.agents.adapters.adapter_inputs import build_screen
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from tests.unit.agents.adapters.saying import screen
     ],
 )
 def test_a_screen_is_known_or_not(rows, expected):
-    assert look(screen(rows)).state == expected
+    assert classify_screen(build_screen(rows)).state == expected
 
 
 def test_none_is_trusted_much():
-    assert look(screen(["→ Add a follow-up"])).confidence <= 0.5
+    assert classify_screen(build_screen(["→ Add a follow-up"])).confidence <= 0.5

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.agents.adapters.cursor import ADAPTER
-from tests.unit.agents.adapters.saying import SESSION, hook, read, told
+from tests.unit.agents.adapters.adapter_inputs import SESSION, read_hook, read_hook_signal, read_source_record
 
 
 @pytest.mark.parametrize(
@@ -21,23 +21,23 @@ from tests.unit.agents.adapters.saying import SESSION, hook, read, told
     ],
 )
 def test_a_hook_tells_a_state(event, payload, expected):
-    said = told(ADAPTER, event, conversation_id=SESSION, **payload)
+    said = read_hook_signal(ADAPTER, event, conversation_id=SESSION, **payload)
     assert (said.state, said.session) == (expected, SESSION)
 
 
 def test_sub_agents_are_tasks():
-    assert told(ADAPTER, "subagentStart", subagent_id="a").kind == "task_began"
-    assert told(ADAPTER, "subagentStop", subagent_id="a").kind == "task_ended"
-    assert hook(ADAPTER, "subagentStart") is None
-    assert hook(ADAPTER, "subagentStop") is None
+    assert read_hook_signal(ADAPTER, "subagentStart", subagent_id="a").kind == "task_began"
+    assert read_hook_signal(ADAPTER, "subagentStop", subagent_id="a").kind == "task_ended"
+    assert read_hook(ADAPTER, "subagentStart") is None
+    assert read_hook(ADAPTER, "subagentStop") is None
 
 
 def test_words_and_ends_are_told_beside_the_state():
-    assert told(ADAPTER, "afterAgentResponse", text="done").payload["last_message"] == "done"
-    assert told(ADAPTER, "sessionEnd", reason="user_close").payload["end_reason"] == "manual"
+    assert read_hook_signal(ADAPTER, "afterAgentResponse", text="done").payload["last_message"] == "done"
+    assert read_hook_signal(ADAPTER, "sessionEnd", reason="user_close").payload["end_reason"] == "manual"
 
 
 def test_what_is_new_says_nothing_and_garbage_is_not_understood():
-    assert hook(ADAPTER, "afterAgentThought") is None
-    assert read(ADAPTER, "hook", "x")[0].reason == "unsupported_signal"
-    assert read(ADAPTER, "title", "x") == []
+    assert read_hook(ADAPTER, "afterAgentThought") is None
+    assert read_source_record(ADAPTER, "hook", "x")[0].reason == "unsupported_signal"
+    assert read_source_record(ADAPTER, "title", "x") == []

@@ -1,6 +1,6 @@
 """Screens of Gemini, made of their parts."""
 
-from tests.unit.agents.adapters.saying import RULE, box, screen
+from tests.unit.agents.adapters.adapter_inputs import HORIZONTAL_RULE, build_box, build_screen
 
 SHORTCUTS = " " * 60 + "? for shortcuts"
 FOOTER = (" workspace (/directory)   sandbox      /model", " /home/you/api            no sandbox   gemini-2.5-flash")
@@ -24,10 +24,10 @@ LIMIT = (
 FAILED = "ℹ This request failed. Press F12 for diagnostics"
 
 
-def composed(*said: str, status: str = SHORTCUTS, typed: str = EMPTY):
+def build_composer_screen(*conversation: str, status: str = SHORTCUTS, typed: str = EMPTY):
     """The conversation with the composer below it."""
-    return screen([*said, "", status, RULE, " Shift+Tab to accept edits", typed, *FOOTER])
+    return build_screen([*conversation, "", status, HORIZONTAL_RULE, " Shift+Tab to accept edits", typed, *FOOTER])
 
 
-def asked(*rows: str):
-    return screen([" > a prompt", "", *box(*rows)])
+def build_dialog_screen(*rows: str):
+    return build_screen([" > a prompt", "", *build_box(*rows)])

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.agents.adapters.gemini import ADAPTER
-from tests.unit.agents.adapters.saying import NOW, SESSION, hook, read, told
+from tests.unit.agents.adapters.adapter_inputs import NOW, SESSION, read_hook, read_hook_signal, read_source_record
 
 DETAILS = {"type": "exec", "title": "Confirm Shell Command", "command": "touch x"}
 
@@ -24,7 +24,7 @@ DETAILS = {"type": "exec", "title": "Confirm Shell Command", "command": "touch x
     ],
 )
 def test_a_hook_tells_a_state(event, payload, expected):
-    said = told(ADAPTER, event, session_id=SESSION, **payload)
+    said = read_hook_signal(ADAPTER, event, session_id=SESSION, **payload)
     assert (said.state, said.session, said.event_at) == (expected, SESSION, NOW - 40 * 10**6)
 
 
@@ -38,24 +38,26 @@ def test_a_hook_tells_a_state(event, payload, expected):
     ],
 )
 def test_what_fires_all_the_time_or_is_new_says_nothing(event, payload):
-    assert hook(ADAPTER, event, **payload) is None
+    assert read_hook(ADAPTER, event, **payload) is None
 
 
 def test_a_question_tells_what_is_asked():
-    said = told(ADAPTER, "Notification", notification_type="ToolPermission", message="needs it", details=DETAILS)
+    said = read_hook_signal(
+        ADAPTER, "Notification", notification_type="ToolPermission", message="needs it", details=DETAILS
+    )
     assert said.payload["command"] == "touch x"
     assert said.payload["question"] == "Confirm Shell Command"
 
 
 def test_a_compression_lasts_until_the_next_prompt():
-    assert told(ADAPTER, "PreCompress", trigger="manual").flags.compacting is True
-    assert told(ADAPTER, "BeforeAgent", prompt="x").flags.compacting is False
+    assert read_hook_signal(ADAPTER, "PreCompress", trigger="manual").flags.compacting is True
+    assert read_hook_signal(ADAPTER, "BeforeAgent", prompt="x").flags.compacting is False
 
 
 def test_its_end_is_told_beside_the_state():
-    said = told(ADAPTER, "SessionEnd", reason="exit")
+    said = read_hook_signal(ADAPTER, "SessionEnd", reason="exit")
     assert (said.kind, said.payload["end_reason"]) == ("note", "manual")
-    assert "end_reason" not in told(ADAPTER, "SessionEnd", reason="clear").payload
+    assert "end_reason" not in read_hook_signal(ADAPTER, "SessionEnd", reason="clear").payload
 
 
 @pytest.mark.parametrize(
@@ -67,23 +69,25 @@ def test_its_end_is_told_beside_the_state():
     ],
 )
 def test_the_title_has_a_sign_for_each_state(title, expected):
-    (said,) = read(ADAPTER, "title", title)
+    (said,) = read_source_record(ADAPTER, "title", title)
     assert (said.state, said.tier, said.moved_at) == (expected, "deterministic", None)
 
 
 @pytest.mark.parametrize("title", ["", "bash", "Ready (work)", "✳ Claude Code", "◇ Ready"])
 def test_another_title_says_nothing(title):
-    assert read(ADAPTER, "title", title) == []
+    assert read_source_record(ADAPTER, "title", title) == []
 
 
 def test_a_notification_tells_a_question_and_an_end():
-    (asked,) = read(ADAPTER, "notification", "Approval required | Approve tool action: Confirm Shell Command")
-    (ended,) = read(ADAPTER, "notification", "Run finished | Gemini CLI finished responding.")
+    (asked,) = read_source_record(
+        ADAPTER, "notification", "Approval required | Approve tool action: Confirm Shell Command"
+    )
+    (ended,) = read_source_record(ADAPTER, "notification", "Run finished | Gemini CLI finished responding.")
     assert (asked.state, ended.state) == ("waiting_approval", "completed")
     assert asked.payload["message"] == "Approve tool action: Confirm Shell Command"
-    assert read(ADAPTER, "notification", "Approval required, says a web page") == []
+    assert read_source_record(ADAPTER, "notification", "Approval required, says a web page") == []
 
 
 def test_a_line_that_is_no_hooks_is_not_understood():
-    (said,) = read(ADAPTER, "hook", "{")
+    (said,) = read_source_record(ADAPTER, "hook", "{")
     assert (said.state, said.reason) == ("unknown", "unsupported_signal")

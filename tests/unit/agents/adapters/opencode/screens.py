@@ -1,25 +1,27 @@
 """Screens of opencode, made of their parts."""
 
-from tests.unit.agents.adapters.saying import screen
+from tests.unit.agents.adapters.adapter_inputs import build_screen
 
-REST = "   /home/you/api                                  1.5K (2%)  ctrl+p commands"
-WORK = "   ■■■⬝⬝⬝⬝⬝  esc interrupt                        1.5K (2%)  ctrl+p commands"
-EDGE = "  ╹" + "▀" * 60
-OPTIONS = "   Allow once   Allow always   Reject            ctrl+f fullscreen  ⇆ select  enter confirm"
+IDLE_FOOTER = "   /home/you/api                                  1.5K (2%)  ctrl+p commands"
+WORKING_FOOTER = "   ■■■⬝⬝⬝⬝⬝  esc interrupt                        1.5K (2%)  ctrl+p commands"
+COMPOSER_EDGE = "  ╹" + "▀" * 60
+PERMISSION_OPTIONS = "   Allow once   Allow always   Reject            ctrl+f fullscreen  ⇆ select  enter confirm"
 
 
-def barred(*rows: str) -> list[str]:
+def add_left_bar(*rows: str) -> list[str]:
     return ["  ┃", *(f"  ┃  {row}".rstrip() for row in rows), "  ┃", ""]
 
 
-def composed(*said: str, below: str = REST, typed: str = ""):
-    return screen([*said, "", "  ┃", f"  ┃  {typed}".rstrip(), "  ┃", "  ┃  Build · Model Provider", EDGE, below])
+def build_composer_screen(*conversation: str, below: str = IDLE_FOOTER, typed: str = ""):
+    return build_screen(
+        [*conversation, "", "  ┃", f"  ┃  {typed}".rstrip(), "  ┃", "  ┃  Build · Model Provider", COMPOSER_EDGE, below]
+    )
 
 
-def panel(*rows: str):
-    return screen(
+def build_panel_screen(*rows: str):
+    return build_screen(
         [
-            *barred("a prompt"),
+            *add_left_bar("a prompt"),
             "     $ touch x",
             "     ▣  Build · Model",
             "",
@@ -30,5 +32,5 @@ def panel(*rows: str):
     )
 
 
-PERMISSION = ("△ Permission required", "  # Shell command", "", "$ touch x", "", "", OPTIONS.strip())
-QUESTION = ("Which database?", "", "1. pg", "   large", "2. lite", "", "↑↓ select  enter submit  esc dismiss")
+PERMISSION_PANEL = ("△ Permission required", "  # Shell command", "", "$ touch x", "", "", PERMISSION_OPTIONS.strip())
+QUESTION_PANEL = ("Which database?", "", "1. pg", "   large", "2. lite", "", "↑↓ select  enter submit  esc dismiss")

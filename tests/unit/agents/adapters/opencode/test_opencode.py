@@ -1,16 +1,16 @@
 """The adapter as others see it."""
 
 from termvisor.agents.adapters.opencode import ADAPTER
-from tests.unit.agents.adapters.saying import process
+from tests.unit.agents.adapters.adapter_inputs import build_process
 
 
 def test_it_is_taken_up_again_by_its_session_only():
-    assert ADAPTER.resume_command("ses_e1d444cefffe") == ("opencode", "--session", "ses_e1d444cefffe")
-    assert ADAPTER.resume_command("$(reboot)") == ()
+    assert ADAPTER.build_resume_command("ses_e1d444cefffe") == ("opencode", "--session", "ses_e1d444cefffe")
+    assert ADAPTER.build_resume_command("$(reboot)") == ()
 
 
 def test_its_word_comes_by_the_plugin_alone():
-    assert ADAPTER.watches(process("opencode")) == ()
+    assert ADAPTER.list_watched_paths(build_process("opencode")) == ()
 
 
 def test_its_titles_are_known():

@@ -2,20 +2,20 @@
 
 import pytest
 
-from termvisor.agents.adapters.opencode.process_match import LAUNCH, port_of
-from tests.unit.agents.adapters.saying import process
+from termvisor.agents.adapters.opencode.process_match import PROGRAM_MATCHER, find_requested_port
+from tests.unit.agents.adapters.adapter_inputs import build_process
 
 
 @pytest.mark.parametrize("argv", [("opencode",), ("/opt/opencode", "--port", "4096"), ("opencode", "/home/you/api")])
 def test_it_is_known(argv):
-    assert LAUNCH.found([process("bash"), process(*argv)]) is not None
+    assert PROGRAM_MATCHER.find_agent([build_process("bash"), build_process(*argv)]) is not None
 
 
 @pytest.mark.parametrize(
     "argv", [("opencode", "serve"), ("opencode", "auth", "login"), ("opencode", "--version"), ("oc",)]
 )
 def test_its_server_and_its_errands_are_none(argv):
-    assert LAUNCH.found([process(*argv)]) is None
+    assert PROGRAM_MATCHER.find_agent([build_process(*argv)]) is None
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_its_server_and_its_errands_are_none(argv):
     ],
 )
 def test_its_command_line_may_name_a_port(words, expected):
-    assert port_of(process("opencode", *words)) == expected
+    assert find_requested_port(build_process("opencode", *words)) == expected

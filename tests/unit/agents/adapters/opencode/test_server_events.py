@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.agents.adapters.opencode import ADAPTER
-from termvisor.agents.adapters.opencode.server_events import LIVES, LOST, RESTS, Lists, Relay, told_at
-from tests.unit.agents.adapters.opencode.recorded import NOW, scenes
-from tests.unit.agents.adapters.saying import read
+from termvisor.agents.adapters.opencode.server_events import (
+    CONNECTION_LOST_EVENT,
+    HEARTBEAT_EVENT,
+    IDLE_EVENT,
+    OpencodeEventRelay,
+    OpencodeServerState,
+    parse_event_time,
+)
+from tests.unit.agents.adapters.adapter_inputs import read_source_record
+from tests.unit.agents.adapters.opencode.recorded_events import NOW, read_recorded_scenes
 
 ME, OTHER, CHILD = "ses_000000000001", "ses_000000000002", "ses_000000000003"
 BUSY, IDLE = {"type": "busy"}, {"type": "idle"}
@@ -36,17 +43,19 @@ def child(session: str = CHILD, parent: str = ME) -> dict:
     return event("session.created", session, info={"id": session, "parentID": parent, "title": "a part"})
 
 
-def states(*events: dict, relay: Relay | None = None) -> list[str]:
+def states(*events: dict, relay: OpencodeEventRelay | None = None) -> list[str]:
     """What the adapter makes of them: states, or kinds of what is none."""
-    one = relay or Relay()
-    words = [word for said in events for word in one.take(said, NOW)]
-    found = [signal for word in words for signal in read(ADAPTER, "server", word.text)]
+    one = relay or OpencodeEventRelay()
+    words = [word for said in events for word in one.process_event(said, NOW)]
+    found = [signal for word in words for signal in read_source_record(ADAPTER, "server", word.json_text)]
     return [signal.state or signal.kind for signal in found]
 
 
 def test_a_recorded_day_is_told_scene_by_scene():
-    relay = Relay()
-    told = {name: [one for one in states(*events, relay=relay) if one != "note"] for name, events in scenes()}
+    relay = OpencodeEventRelay()
+    told = {
+        name: [one for one in states(*events, relay=relay) if one != "note"] for name, events in read_recorded_scenes()
+    }
     assert {name: found for name, found in told.items() if found} == {
         "text": ["running"],
         "shell": ["waiting_approval"],
@@ -66,9 +75,9 @@ def test_a_recorded_day_is_told_scene_by_scene():
 
 def test_nothing_is_told_of_what_a_file_holds():
     secret = "the text of a file"
-    words = Relay().take(asks("per_1", command="touch x", diff=secret, filepath="/a"), NOW)
-    assert secret not in words[0].text
-    assert json.loads(words[0].text)["payload"]["metadata"] == {"command": "touch x", "filepath": "/a"}
+    words = OpencodeEventRelay().process_event(asks("per_1", command="touch x", diff=secret, filepath="/a"), NOW)
+    assert secret not in words[0].json_text
+    assert json.loads(words[0].json_text)["payload"]["metadata"] == {"command": "touch x", "filepath": "/a"}
 
 
 def test_of_two_that_wait_the_second_waits_on_when_the_first_is_answered():
@@ -78,7 +87,7 @@ def test_of_two_that_wait_the_second_waits_on_when_the_first_is_answered():
 
 
 def test_the_work_of_one_session_hides_neither_the_wait_nor_the_end_of_another():
-    relay = Relay()
+    relay = OpencodeEventRelay()
     assert states(event("session.status", status=BUSY), asks("per_1"), relay=relay)[-1] == "waiting_approval"
     assert states(event("session.status", OTHER, status=BUSY), relay=relay) == ["waiting_approval"]
     assert states(replied("per_1"), relay=relay) == ["running"]
@@ -87,7 +96,7 @@ def test_the_work_of_one_session_hides_neither_the_wait_nor_the_end_of_another()
 
 
 def test_a_turn_that_ends_takes_its_questions_with_it():
-    relay = Relay()
+    relay = OpencodeEventRelay()
     states(child(), event("session.status", status=BUSY), asks("per_1"), asks("per_2", CHILD), relay=relay)
     assert states(event("session.idle"), relay=relay) == ["idle"]
     assert relay.permissions == {}
@@ -98,14 +107,14 @@ def test_a_turn_without_an_answer_was_stopped():
     assert states(busy, event("session.idle")) == ["running", "idle"]
     assert states(busy, answered(), event("session.idle")) == ["running", "completed"]
     assert states(answered(), busy, event("session.idle")) == ["running", "idle"], "that was the turn before"
-    relay = Relay()
+    relay = OpencodeEventRelay()
     states(busy, answered(), event("session.idle"), relay=relay)
-    relay.listed(Lists(statuses={ME: BUSY}))
+    relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}))
     assert states(event("session.idle"), relay=relay) == ["idle"], "so was that"
 
 
 def test_an_answer_that_is_told_again_or_was_broken_off_is_none_of_this_turn():
-    busy, relay = event("session.status", status=BUSY), Relay()
+    busy, relay = event("session.status", status=BUSY), OpencodeEventRelay()
     assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "completed"]
     assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "idle"], "told again"
     broken = answered(id="msg_2", error={"name": "MessageAbortedError"})
@@ -114,10 +123,10 @@ def test_an_answer_that_is_told_again_or_was_broken_off_is_none_of_this_turn():
 
 
 def test_a_sub_agent_is_a_task_and_what_it_asks_is_asked_by_the_agent():
-    relay = Relay()
+    relay = OpencodeEventRelay()
     began = event("session.status", CHILD, status=BUSY)
     assert states(child(), event("session.status", status=BUSY), began, relay=relay) == ["running", "task_began"]
-    assert relay.at_work == [ME]
+    assert relay.busy_sessions == [ME]
     assert states(asks("per_1", CHILD), replied("per_1", CHILD), relay=relay) == ["waiting_approval", "running"]
     assert states(event("session.idle", CHILD), relay=relay) == ["task_ended"]
 
@@ -128,47 +137,57 @@ def test_a_retry_that_is_stopped_was_no_end():
 
 
 def test_lists_tell_what_is_true_now_and_then_only_what_changed():
-    relay = Relay()
-    assert [word.event for word in relay.listed(Lists())] == [RESTS]
-    assert [word.event for word in relay.listed(Lists())] == [LIVES]
-    busy = Lists(statuses={ME: BUSY, OTHER: IDLE}, sessions=[{"id": ME, "title": "Mend"}])
-    assert [word.event for word in relay.listed(busy)] == ["session.status"]
-    assert (relay.at_work, relay.titles) == ([ME], {ME: "Mend"})
+    relay = OpencodeEventRelay()
+    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
+    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [HEARTBEAT_EVENT]
+    busy = OpencodeServerState(statuses={ME: BUSY, OTHER: IDLE}, sessions=[{"id": ME, "title": "Mend"}])
+    assert [word.event for word in relay.process_server_state(busy)] == ["session.status"]
+    assert (relay.busy_sessions, relay.titles) == ([ME], {ME: "Mend"})
     asked = asks("per_1")["properties"]
-    assert [word.event for word in relay.listed(Lists(statuses={ME: BUSY}, permissions=[asked]))] == [
-        "permission.asked"
-    ]
-    assert relay.would_end(Lists())
-    assert relay.would_end(Lists(statuses={ME: IDLE}))
-    assert not relay.would_end(busy)
-    assert [word.event for word in relay.listed(Lists())] == [RESTS]
+    assert [
+        word.event for word in relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}, permissions=[asked]))
+    ] == ["permission.asked"]
+    assert relay.is_unreported_end(OpencodeServerState())
+    assert relay.is_unreported_end(OpencodeServerState(statuses={ME: IDLE}))
+    assert not relay.is_unreported_end(busy)
+    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
 
 
 def test_what_is_lost_is_told_once_and_then_all_is_news_again():
-    relay = Relay()
-    assert relay.lost() == []
-    relay.listed(Lists(statuses={ME: BUSY}))
-    assert [word.event for word in relay.lost()] == [LOST]
-    assert (relay.lost(), relay.at_work) == ([], [])
-    assert [word.event for word in relay.listed(Lists())] == [RESTS]
+    relay = OpencodeEventRelay()
+    assert relay.process_connection_lost() == []
+    relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}))
+    assert [word.event for word in relay.process_connection_lost()] == [CONNECTION_LOST_EVENT]
+    assert (relay.process_connection_lost(), relay.busy_sessions) == ([], [])
+    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
 
 
 @pytest.mark.parametrize(
-    ("event", "expected"), [(RESTS, ("state", "idle")), (LIVES, ("heartbeat", None)), (LOST, ("source_down", None))]
+    ("event", "expected"),
+    [
+        (IDLE_EVENT, ("state", "idle")),
+        (HEARTBEAT_EVENT, ("heartbeat", None)),
+        (CONNECTION_LOST_EVENT, ("source_down", None)),
+    ],
 )
 def test_our_own_words_are_understood(event, expected):
-    (said,) = read(ADAPTER, "server", json.dumps({"event": event, "at": 0, "payload": {}}))
+    (said,) = read_source_record(ADAPTER, "server", json.dumps({"event": event, "at": 0, "payload": {}}))
     assert (said.kind, said.state) == expected
 
 
 def test_an_id_tells_the_millisecond():
     now = 1_794_823_362_999
-    assert told_at("evt_1e3cf19640019IAvXEoQ4eeL93", now) == 1_794_823_362_916
-    assert [told_at(name, now) for name in ("", "evt_", "evt_zzzzzzzzz001", "evt_000000000001x")] == [0, 0, 0, 0]
+    assert parse_event_time("evt_1e3cf19640019IAvXEoQ4eeL93", now) == 1_794_823_362_916
+    assert [parse_event_time(name, now) for name in ("", "evt_", "evt_zzzzzzzzz001", "evt_000000000001x")] == [
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_sessions_without_end_are_not_all_remembered():
-    relay = Relay()
+    relay = OpencodeEventRelay()
     for number in range(3000):
         states(event("session.updated", info={"id": f"ses_{number}", "title": "x"}), relay=relay)
     assert len(relay.titles) == 2000
@@ -192,7 +211,10 @@ _EVENT = st.fixed_dictionaries(
 
 @given(events=st.lists(_EVENT, max_size=8))
 def test_whatever_it_says_is_understood_or_left(events):
-    relay = Relay()
+    relay = OpencodeEventRelay()
     for one in events:
-        for word in relay.take(one, NOW):
-            assert [signal.agent for signal in read(ADAPTER, "server", word.text)] in ([], ["opencode"])
+        for word in relay.process_event(one, NOW):
+            assert [signal.agent for signal in read_source_record(ADAPTER, "server", word.json_text)] in (
+                [],
+                ["opencode"],
+            )

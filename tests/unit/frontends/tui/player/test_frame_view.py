@@ -3,25 +3,25 @@
 import pytest
 
 from termvisor.clock import NS
-from termvisor.frontends.tui.player.frame_view import cut, paint, view
+from termvisor.frontends.tui.player.frame_view import build_view, cut_row, encode_changes
 from termvisor.frontends.tui.player.playback import Playback
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import Frame
-from termvisor.ops.render.text import cells, clean
+from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.ops.render.text import measure_width, sanitize
 
 
 def playing(*rows: str, width: int = 20, **more: object) -> Playback:
     playback = Playback()
-    playback.add([Frame(pane=PaneId(7), at=60 * NS, width=width, height=len(rows), rows=rows, **more)])
+    playback.add_frames([ReplayFrame(pane=PaneId(7), at=60 * NS, width=width, height=len(rows), rows=rows, **more)])
     return playback
 
 
 def bar(playback: Playback, width: int = 150, told: str = "") -> str:
-    return clean(view(playback, (width, 6), 120 * NS, told).rows[-1])
+    return sanitize(build_view(playback, (width, 6), 120 * NS, told).rows[-1])
 
 
 def test_rows_stand_above_our_own_row():
-    shown = view(playing("one", "two", cursor_x=1, cursor_y=1), (40, 5), 60 * NS)
+    shown = build_view(playing("one", "two", cursor_x=1, cursor_y=1), (40, 5), 60 * NS)
     assert shown.rows[:4] == ("one", "two", "", "")
     assert (len(shown.rows), shown.cursor) == (5, (1, 1))
 
@@ -34,31 +34,31 @@ def test_our_row_tells_place_speed_and_keys():
 
 def test_our_row_fits_any_width_and_the_keys_give_way():
     for width in range(1, 160):
-        assert cells(bar(playing("x"), width)) <= width
+        assert measure_width(bar(playing("x"), width)) <= width
     assert bar(playing("x"), 100).endswith("q quit ")
 
 
 def test_pause_end_idle_and_notes_are_told():
     film = playing("x", note="gap: pipe_stolen\x1b[2J")
     film.has_all = True
-    film.press("idle")
+    film.handle_key("idle")
     text = bar(film, told="event: pane_died")
     assert "■ 7" in text
     assert "1× with idle time · gap: pipe_stolen · event: pane_died · end of what was recorded" in text
-    film.press("pause")
+    film.handle_key("pause")
     assert "❚❚ 7" in bar(film)
 
 
 def test_a_larger_recording_is_cut_with_a_note_around_its_cursor():
     rows = [f"row {number} " + "x" * 50 for number in range(10)]
-    shown = view(playing(*rows, width=60, cursor_y=9), (20, 4), 60 * NS)
+    shown = build_view(playing(*rows, width=60, cursor_y=9), (20, 4), 60 * NS)
     assert shown.rows[0] == "row 7 xxxxxxxxxxxxxx"
     assert shown.rows[2].startswith("row 9")
     assert "cut from 60×10" in bar(playing(*rows, width=60))
 
 
 def test_a_hidden_cursor_is_not_shown():
-    assert view(playing("x", is_cursor_shown=False), (40, 5), 0).cursor is None
+    assert build_view(playing("x", is_cursor_shown=False), (40, 5), 0).cursor is None
 
 
 def test_before_the_first_frame_it_says_what_it_does():
@@ -75,19 +75,19 @@ def test_before_the_first_frame_it_says_what_it_does():
     ],
 )
 def test_rows_are_cut_by_columns_and_keep_their_colours(row: str, width: int, kept: str):
-    assert cut(row, width) == kept
+    assert cut_row(row, width) == kept
 
 
 def test_only_what_differs_is_painted():
-    first = view(playing("one", "two", cursor_x=3), (40, 5), 60 * NS)
-    second = view(playing("one", "TWO", cursor_x=3), (40, 5), 60 * NS)
-    painted = paint(first, second).decode()
+    first = build_view(playing("one", "two", cursor_x=3), (40, 5), 60 * NS)
+    second = build_view(playing("one", "TWO", cursor_x=3), (40, 5), 60 * NS)
+    painted = encode_changes(first, second).decode()
     assert "TWO" in painted
     assert "one" not in painted
     assert painted.endswith("\x1b[1;4H\x1b[?25h\x1b[?2026l")
-    assert "\x1b[2J" in paint(None, first).decode()
+    assert "\x1b[2J" in encode_changes(None, first).decode()
 
 
 def test_hostile_rows_are_harmless():
-    shown = view(playing("a\x1b]52;c;eA==\x07\x1b[2J\x1b[?1049lb\u202e"), (40, 5), 60 * NS)
+    shown = build_view(playing("a\x1b]52;c;eA==\x07\x1b[2J\x1b[?1049lb\u202e"), (40, 5), 60 * NS)
     assert shown.rows[0] == "ab"

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 from termvisor.ops.docs.completions import bash
-from termvisor.settings import Places
-from termvisor.system.subprocesses import ask as run
-from tests.unit.memory import env, memory_daemon, private_places
+from termvisor.settings import Paths
+from termvisor.system.subprocesses import run_and_capture as run
+from tests.unit.fake_daemon import build_environment, make_private_paths, run_fake_daemon
 
 VISOR = str(Path(sys.executable).with_name("visor"))
 
@@ -18,10 +18,12 @@ offered() {
 """
 
 
-def offered(places: Places, *lines: tuple[str, ...]) -> list[list[str]]:
+def offered(places: Paths, *lines: tuple[str, ...]) -> list[list[str]]:
     """What bash offers for each of these lines; the last word of a line is where the cursor is."""
     asked = "".join(f"offered {VISOR} {' '.join(repr(word) for word in line)}\n" for line in lines)
-    status, out, errors = run(["bash", "--norc", "-c", bash.script() + _ASK + asked], env=env(places), timeout=30.0)
+    status, out, errors = run(
+        ["bash", "--norc", "-c", bash.render_script() + _ASK + asked], env=build_environment(places), timeout_s=30.0
+    )
     assert (status, errors.decode()) == (0, "")
     return [line.split() for line in out.decode().splitlines()]
 
@@ -47,14 +49,14 @@ def test_bash_completes_commands_groups_options_and_choices(folder: str) -> None
         ("--format", "js"): {"json"},
         ("list-panes", "--session", ""): set(),
     }
-    found = offered(private_places(folder), *lines)
+    found = offered(make_private_paths(folder), *lines)
     assert {line: set(words) for line, words in zip(lines, found, strict=True)} == lines
 
 
 def test_bash_asks_the_daemon_for_panes_and_starts_none(folder: str) -> None:
     wanted = [("get-text", ""), ("get-text", "2"), ("list-gaps", "--pane", ""), ("get-text", "2", "")]
-    places = private_places(folder)
+    places = make_private_paths(folder)
     assert offered(places, *wanted) == [[], [], [], []]
     assert not Path(places.runtime_dir).exists()
-    with memory_daemon(folder):
+    with run_fake_daemon(folder):
         assert offered(places, *wanted) == [["1", "2", "3"], ["2"], ["1", "2", "3"], []]

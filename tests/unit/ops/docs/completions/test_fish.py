@@ -6,25 +6,27 @@ from pathlib import Path
 import pytest
 
 from termvisor.ops.docs.completions import fish
-from termvisor.settings import Places
-from termvisor.system.subprocesses import ask as run
-from tests.unit.memory import env, memory_daemon, private_places
+from termvisor.settings import Paths
+from termvisor.system.subprocesses import run_and_capture as run
+from tests.unit.fake_daemon import build_environment, make_private_paths, run_fake_daemon
 
 
-def offered(places: Places, *lines: str) -> list[set[str]]:
+def offered(places: Paths, *lines: str) -> list[set[str]]:
     """The words that fish offers at the end of each line."""
     asked = "".join(f"echo -- '>'; complete -C'{line}'\n" for line in lines)
-    path = f"{Path(sys.executable).parent}:{env(places)['PATH']}"
+    path = f"{Path(sys.executable).parent}:{build_environment(places)['PATH']}"
     more = {"HOME": places.data_dir, "PATH": path}
-    status, out, errors = run(["fish", "-c", fish.script() + asked], env=env(places, **more), timeout=60.0)
+    status, out, errors = run(
+        ["fish", "-c", fish.render_script() + asked], env=build_environment(places, **more), timeout_s=60.0
+    )
     assert (status, errors.decode()) == (0, "")
     answers = out.decode().split(">\n")[1:]
     return [{line.partition("\t")[0] for line in answer.splitlines()} for answer in answers]
 
 
 def test_every_line_says_when_it_may_stand() -> None:
-    lines = [line for line in fish.script().splitlines() if line.startswith("complete -c visor -n")]
-    assert "complete -c visor -n '__visor_at config set' -a 'tmux_sockets" in fish.script()
+    lines = [line for line in fish.render_script().splitlines() if line.startswith("complete -c visor -n")]
+    assert "complete -c visor -n '__visor_at config set' -a 'tmux_sockets" in fish.render_script()
     assert "complete -c visor -n '__visor_at get-text' -a '(__visor_panes)'" in lines
     assert all(line.count("'") % 2 == 0 or "\\'" in line for line in lines)
 
@@ -43,8 +45,8 @@ def test_fish_completes_commands_groups_options_choices_and_panes(folder: str) -
         "visor --format js": {"json"},
         "visor get-text ": set(),
     }
-    places = private_places(folder)
+    places = make_private_paths(folder)
     assert dict(zip(lines, offered(places, *lines), strict=True)) == lines
     assert not Path(places.runtime_dir).exists()
-    with memory_daemon(folder):
+    with run_fake_daemon(folder):
         assert offered(places, "visor get-text ", "visor list-gaps --pane ") == [{"1", "2", "3"}] * 2

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from termvisor.ops.docs.completions import zsh
-from termvisor.testing.tmux import PrivateTmux, private_tmux
-from tests.unit.memory import env, memory_daemon, private_places
-from tests.unit.waiting import until
+from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
+from tests.unit.fake_daemon import build_environment, make_private_paths, run_fake_daemon
+from tests.unit.wait_until import wait_until
 
 _RC = "autoload -Uz compinit; compinit -u -D; unsetopt BEEP; source ~/visor.zsh; echo ready\n"
 
 
 def test_the_tables_hold_what_was_declared() -> None:
-    script = zsh.script()
+    script = zsh.render_script()
     assert "'panes' 'list-panes'" in script
     assert "'logs --level' 'debug info warning error'" in script
     assert "' --format' 'auto json markdown plain'" in script
@@ -26,7 +26,7 @@ async def typed(tmux: PrivateTmux, pane: str, text: str, wanted: str) -> None:
     """Type, press Tab, and wait until the screen reads as wanted; then clear it."""
     tmux("send-keys", "-t", pane, "-l", text)
     tmux("send-keys", "-t", pane, "Tab")
-    await until(lambda: wanted in tmux("capture-pane", "-p", "-t", pane))
+    await wait_until(lambda: wanted in tmux("capture-pane", "-p", "-t", pane))
     tmux("send-keys", "-t", pane, "C-c")
     tmux("send-keys", "-t", pane, "C-l")
 
@@ -36,13 +36,13 @@ async def test_zsh_completes_commands_groups_options_choices_and_panes(folder: s
     home = Path(folder) / "home"
     home.mkdir()
     (home / ".zshrc").write_text(_RC)
-    (home / "visor.zsh").write_text(zsh.script())
-    with private_tmux(folder) as tmux, memory_daemon(folder):
-        places = private_places(folder)
-        path = f"{Path(sys.executable).parent}:{env(places)['PATH']}"
-        needed = {name: value for name, value in env(places).items() if name.startswith("VISOR_")}
+    (home / "visor.zsh").write_text(zsh.render_script())
+    with run_private_tmux(folder) as tmux, run_fake_daemon(folder):
+        places = make_private_paths(folder)
+        path = f"{Path(sys.executable).parent}:{build_environment(places)['PATH']}"
+        needed = {name: value for name, value in build_environment(places).items() if name.startswith("VISOR_")}
         words = [f"{name}={value}" for name, value in (needed | {"HOME": str(home), "PATH": path}).items()]
-        pane = tmux.start(command=shlex.join(["env", "-u", "ZDOTDIR", *words, "zsh", "-i"]))
+        pane = tmux.start_session(command=shlex.join(["env", "-u", "ZDOTDIR", *words, "zsh", "-i"]))
         await typed(tmux, pane, "", "ready")
         for text, wanted in (
             ("visor list-pan", "visor list-panes"),

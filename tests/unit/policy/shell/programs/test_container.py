@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.policy.asking import classes
+from tests.unit.policy.policy_requests import find_classes
 
 DELETES = {"destructive_delete", "system_delete"}
 
@@ -20,14 +20,14 @@ DELETES = {"destructive_delete", "system_delete"}
     ],
 )
 def test_what_runs_inside_is_looked_at(line: str) -> None:
-    assert classes(line) == DELETES
+    assert find_classes(line) == DELETES
 
 
 @pytest.mark.parametrize(
     "option", ["--privileged", "-v /:/x", "--pid=host", "-v /var/run/docker.sock:/s", "--cap-add ALL"]
 )
 def test_a_way_out_of_the_container_is_a_privilege(option: str) -> None:
-    assert classes(f"docker run {option} image") == {"privilege"}
+    assert find_classes(f"docker run {option} image") == {"privilege"}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_way_out_of_the_container_is_a_privilege(option: str) -> None:
     ],
 )
 def test_what_changes_the_infrastructure_is_told(line: str) -> None:
-    assert classes(line) == {"infrastructure"}
+    assert find_classes(line) == {"infrastructure"}
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_what_changes_the_infrastructure_is_told(line: str) -> None:
     ],
 )
 def test_what_only_looks_or_builds_is_not(line: str) -> None:
-    assert classes(line) == set()
+    assert find_classes(line) == set()
 
 
 def test_secrets_of_a_cluster_or_cloud_are_credentials() -> None:
     for line in ("kubectl get secrets", "kubectl get secret/x", "gh auth token", "aws secretsmanager get-secret-value"):
-        assert classes(line) == {"credential_read"}
+        assert find_classes(line) == {"credential_read"}
 
 
 def test_an_unknown_verb_is_dynamic() -> None:
-    assert classes("docker $X c") == classes("kubectl $X") == {"dynamic"}
+    assert find_classes("docker $X c") == find_classes("kubectl $X") == {"dynamic"}

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.policy.asking import classes
+from tests.unit.policy.policy_requests import find_classes
 
 
 @pytest.mark.parametrize(
@@ -21,15 +21,15 @@ from tests.unit.policy.asking import classes
     ],
 )
 def test_what_drops_or_empties_is_told(line: str) -> None:
-    assert classes(line) == {"database_drop"}
+    assert find_classes(line) == {"database_drop"}
 
 
 @pytest.mark.parametrize(
     "line", ["psql", "psql -c 'select dropped from a'", "mysql -e 'delete from a where b=1'", "dropdb", "rails db:seed"]
 )
 def test_other_statements_are_not(line: str) -> None:
-    assert classes(line) == set()
+    assert find_classes(line) == set()
 
 
 def test_statements_that_are_not_here_are_not_known() -> None:
-    assert classes("cat dump.sql | psql") == {"dynamic"}
+    assert find_classes("cat dump.sql | psql") == {"dynamic"}

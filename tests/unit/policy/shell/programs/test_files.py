@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.policy.asking import HOME, classes, look
+from tests.unit.policy.policy_requests import HOME, analyze_text, find_classes
 
 SRC = f"{HOME}/src"
 
@@ -24,34 +24,34 @@ SRC = f"{HOME}/src"
     ],
 )
 def test_what_is_written_is_known(line: str, writes: tuple[str, ...]) -> None:
-    assert look(line).writes == tuple(f"{SRC}/{name}" for name in writes)
+    assert analyze_text(line).writes == tuple(f"{SRC}/{name}" for name in writes)
 
 
 @pytest.mark.parametrize(
     ("line", "reads"), [("cat a b", "ab"), ("grep x a", "a"), ("grep -e x a", "a"), ("cp a b", "a"), ("wc < a", "a")]
 )
 def test_what_is_read_is_known(line: str, reads: str) -> None:
-    assert look(line).reads == tuple(f"{SRC}/{name}" for name in reads)
+    assert analyze_text(line).reads == tuple(f"{SRC}/{name}" for name in reads)
 
 
 def test_what_is_moved_or_removed_as_a_whole_is_known() -> None:
-    assert look("mv a b c").removes == (f"{SRC}/a", f"{SRC}/b")
-    assert look("rm -r a").removes == (f"{SRC}/a",)
-    assert look("find a b -delete").removes == (f"{SRC}/a", f"{SRC}/b")
-    assert look("find a -name x -delete").removes == ()
+    assert analyze_text("mv a b c").removes == (f"{SRC}/a", f"{SRC}/b")
+    assert analyze_text("rm -r a").removes == (f"{SRC}/a",)
+    assert analyze_text("find a b -delete").removes == (f"{SRC}/a", f"{SRC}/b")
+    assert analyze_text("find a -name x -delete").removes == ()
 
 
 def test_find_hands_its_own_folders_to_what_it_runs() -> None:
-    assert look("find a -exec rm {} +").lines == ("find a -exec rm {} +", "rm a/*")
-    assert look("find -L a -exec rm {} ';'").lines[-1] == "rm a/*"
-    assert classes("find $D -delete") == {"destructive_delete", "dynamic"}
+    assert analyze_text("find a -exec rm {} +").lines == ("find a -exec rm {} +", "rm a/*")
+    assert analyze_text("find -L a -exec rm {} ';'").lines[-1] == "rm a/*"
+    assert find_classes("find $D -delete") == {"destructive_delete", "dynamic"}
 
 
 @pytest.mark.parametrize("mode", ["777", "o+w", "a+rw", "u+s", "g+s", "2755", "1777", "-R 755"])
 def test_wide_rights_are_told(mode: str) -> None:
-    assert classes(f"chmod {mode} a") == {"permissions"}
+    assert find_classes(f"chmod {mode} a") == {"permissions"}
 
 
 @pytest.mark.parametrize("mode", ["+x", "755", "u+w", "-x", "go-rwx", "0644"])
 def test_narrow_rights_are_not(mode: str) -> None:
-    assert classes(f"chmod {mode} a") == set()
+    assert find_classes(f"chmod {mode} a") == set()

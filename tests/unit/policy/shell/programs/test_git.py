@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.policy.asking import classes, look
+from tests.unit.policy.policy_requests import analyze_text, find_classes
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tests.unit.policy.asking import classes, look
     ],
 )
 def test_history_is_rewritten(line: str) -> None:
-    assert classes(f"git {line}") == {"history_rewrite"}
+    assert find_classes(f"git {line}") == {"history_rewrite"}
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_history_is_rewritten(line: str) -> None:
     ["reset --hard", "clean -xdf", "checkout a -- b", "checkout -- .", "restore -SW a", "switch -C a", "stash drop"],
 )
 def test_work_is_thrown_away(line: str) -> None:
-    assert classes(f"git {line}") == {"git_discard"}
+    assert find_classes(f"git {line}") == {"git_discard"}
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_work_is_thrown_away(line: str) -> None:
     ],
 )
 def test_the_rest_is_daily_bread(line: str) -> None:
-    assert classes(f"git {line}") == set()
+    assert find_classes(f"git {line}") == set()
 
 
 def test_a_text_that_git_would_run_is_found() -> None:
-    assert classes("git rebase -x 'rm -rf /' main") == {"history_rewrite", "destructive_delete", "system_delete"}
-    assert classes("git submodule foreach 'rm -rf /'") == {"destructive_delete", "system_delete"}
-    assert classes("git bisect run rm -rf /") == {"destructive_delete", "system_delete"}
-    assert classes("git -c core.sshCommand=x fetch") == {"dynamic"}
-    assert classes("git -c alias.x=status x") == set()
+    assert find_classes("git rebase -x 'rm -rf /' main") == {"history_rewrite", "destructive_delete", "system_delete"}
+    assert find_classes("git submodule foreach 'rm -rf /'") == {"destructive_delete", "system_delete"}
+    assert find_classes("git bisect run rm -rf /") == {"destructive_delete", "system_delete"}
+    assert find_classes("git -c core.sshCommand=x fetch") == {"dynamic"}
+    assert find_classes("git -c alias.x=status x") == set()
 
 
 def test_hosts_are_known() -> None:
-    assert look("git clone git@a.example:b/c").hosts == ("a.example",)
-    assert look("git fetch https://me:pw@a.example:8443/b").hosts == ("a.example",)
-    assert look("git clone ../other").hosts == ()
+    assert analyze_text("git clone git@a.example:b/c").hosts == ("a.example",)
+    assert analyze_text("git fetch https://me:pw@a.example:8443/b").hosts == ("a.example",)
+    assert analyze_text("git clone ../other").hosts == ()

@@ -1,19 +1,19 @@
 from termvisor.model.action.policy import COMMAND_CLASSES
-from termvisor.policy.shell.call import literal
-from termvisor.policy.shell.programs import BUILTIN, looks
+from termvisor.policy.shell.call import build_literal_call
+from termvisor.policy.shell.programs import PROGRAM_MODULES, collect_analyzers
 
 
 def test_a_program_that_stands_in_several_topics_is_looked_at_by_all() -> None:
-    assert len(looks()["rsync"]) == sum("rsync" in topic.LOOKS for topic in BUILTIN) == 3
+    assert len(collect_analyzers()["rsync"]) == sum("rsync" in topic.ANALYZERS for topic in PROGRAM_MODULES) == 3
 
 
 def test_no_look_stumbles_over_a_call_without_words_or_names_an_unknown_class() -> None:
     lines = [(), ("-x",), ("--",), ("a",), ("a", "b"), ("-c", "x"), ("run", "--", "x"), ("",), (";",), ("\ue00f",)]
     found = {
         name
-        for program, each in looks().items()
+        for program, each in collect_analyzers().items()
         for look in each
         for words in lines
-        for name in look(literal((program, *words))).classes
+        for name in look(build_literal_call((program, *words))).classes
     }
     assert found - set(COMMAND_CLASSES) == set()

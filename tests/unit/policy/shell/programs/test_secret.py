@@ -1,7 +1,7 @@
 import pytest
 
-from termvisor.policy.shell.programs.secret import is_secret, only_names
-from tests.unit.policy.asking import classes
+from termvisor.policy.shell.programs.secret import is_naming_program, is_secret_path
+from tests.unit.policy.policy_requests import find_classes
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from tests.unit.policy.asking import classes
     ],
 )
 def test_places_of_secrets_are_known(path: str) -> None:
-    assert is_secret(path)
+    assert is_secret_path(path)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_places_of_secrets_are_known(path: str) -> None:
     ],
 )
 def test_their_neighbours_are_not(path: str) -> None:
-    assert not is_secret(path)
+    assert not is_secret_path(path)
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_their_neighbours_are_not(path: str) -> None:
     ],
 )
 def test_reading_one_is_told(line: str) -> None:
-    assert classes(line) == {"credential_read"}
+    assert find_classes(line) == {"credential_read"}
 
 
 @pytest.mark.parametrize(
     "line", ["ls .env", "git add .env", "echo .env", "grep .env x", "test -f .env", "touch .env", "pass ls", "gpg -k"]
 )
 def test_naming_one_is_not(line: str) -> None:
-    assert classes(line) == set()
+    assert find_classes(line) == set()
 
 
 def test_a_key_to_log_in_with_is_used_and_not_read() -> None:
-    assert "credential_read" not in classes("scp -i ~/.ssh/id_rsa a h:")
-    assert "credential_read" not in classes("ssh -i ~/.ssh/id_rsa h")
-    assert only_names("ssh-add")
+    assert "credential_read" not in find_classes("scp -i ~/.ssh/id_rsa a h:")
+    assert "credential_read" not in find_classes("ssh -i ~/.ssh/id_rsa h")
+    assert is_naming_program("ssh-add")

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.policy.asking import classes
+from tests.unit.policy.policy_requests import find_classes
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from tests.unit.policy.asking import classes
     ],
 )
 def test_what_changes_the_machine_is_told(line: str, found: str) -> None:
-    assert classes(line) == {found}
+    assert find_classes(line) == {found}
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_what_changes_the_machine_is_told(line: str, found: str) -> None:
     ],
 )
 def test_what_only_looks_is_not(line: str) -> None:
-    assert classes(line) == set()
+    assert find_classes(line) == set()
 
 
 def test_what_is_planned_for_later_is_looked_at() -> None:
-    assert classes("at now <<< 'rm -rf /'") == {"service_change", "destructive_delete", "system_delete"}
+    assert find_classes("at now <<< 'rm -rf /'") == {"service_change", "destructive_delete", "system_delete"}

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.policy.asking import classes
+from tests.unit.policy.policy_requests import find_classes
 
 
 @pytest.mark.parametrize(
@@ -14,18 +14,18 @@ from tests.unit.policy.asking import classes
     ],
 )
 def test_what_tmux_would_type_or_run_is_looked_at(line: str) -> None:
-    assert classes(line) == {"bypass", "destructive_delete", "system_delete"}
+    assert find_classes(line) == {"bypass", "destructive_delete", "system_delete"}
 
 
 @pytest.mark.parametrize(
     "line", ["tmux ls", "tmux attach", "tmux display-message -p x", "tmux capture-pane -p", "tmux"]
 )
 def test_looking_is_not_bypassing(line: str) -> None:
-    assert classes(line) == set()
+    assert find_classes(line) == set()
 
 
 def test_ending_panes_is_both() -> None:
-    assert classes("tmux kill-pane -t 1") == {"bypass", "process_kill"}
+    assert find_classes("tmux kill-pane -t 1") == {"bypass", "process_kill"}
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_ending_panes_is_both() -> None:
     ],
 )
 def test_termvisor_is_not_steered_past_its_own_gate(line: str, is_bypass: bool) -> None:
-    assert classes(line) == ({"bypass"} if is_bypass else set())
+    assert find_classes(line) == ({"bypass"} if is_bypass else set())
 
 
 def test_an_old_command_is_not_known() -> None:
-    assert classes("fc -s ls") == {"dynamic"}
-    assert classes("fc -l") == set()
+    assert find_classes("fc -s ls") == {"dynamic"}
+    assert find_classes("fc -l") == set()

@@ -1,55 +1,55 @@
 import pytest
 
 from termvisor.policy.shell.programs.wrapper import WRAPPERS
-from tests.unit.policy.asking import classes, look
+from tests.unit.policy.policy_requests import analyze_text, find_classes
 
 DELETES = {"destructive_delete", "system_delete"}
-WITH_OPERAND = [name for name, wrapper in WRAPPERS.items() if wrapper.skip]
-PLAIN = [name for name, wrapper in WRAPPERS.items() if not wrapper.skip]
+WITH_OPERAND = [name for name, wrapper in WRAPPERS.items() if wrapper.skipped_operands]
+PLAIN = [name for name, wrapper in WRAPPERS.items() if not wrapper.skipped_operands]
 GRAMMAR = {"if", "elif", "while", "until", "then", "do", "else", "!", "{"}
 
 
 @pytest.mark.parametrize("name", sorted(set(PLAIN) - GRAMMAR))
 def test_a_wrapper_does_not_hide_what_it_runs(name: str) -> None:
-    assert classes(f"{name} rm -rf /") >= DELETES
+    assert find_classes(f"{name} rm -rf /") >= DELETES
 
 
 @pytest.mark.parametrize("name", sorted(WITH_OPERAND))
 def test_a_wrapper_with_an_operand_of_its_own_does_not_either(name: str) -> None:
-    assert classes(f"{name} x rm -rf /") >= DELETES
+    assert find_classes(f"{name} x rm -rf /") >= DELETES
 
 
 @pytest.mark.parametrize("line", ["direnv exec . rm -rf /", "aws-vault exec me -- rm -rf /", "op run -- rm -rf /"])
 def test_a_program_that_runs_another_when_told_so(line: str) -> None:
-    assert classes(line) >= DELETES
+    assert find_classes(line) >= DELETES
 
 
 def test_one_that_only_looks_a_name_up_runs_nothing() -> None:
-    assert (classes("command -v rm"), classes("uv pip list"), classes("xargs")) == (set(), set(), set())
+    assert (find_classes("command -v rm"), find_classes("uv pip list"), find_classes("xargs")) == (set(), set(), set())
 
 
 def test_variables_before_the_program_are_seen() -> None:
-    assert classes("env -i LD_PRELOAD=x ls") == {"environment"}
+    assert find_classes("env -i LD_PRELOAD=x ls") == {"environment"}
 
 
 def test_what_xargs_appends_is_not_known() -> None:
-    assert look("cat list | xargs -n 1 chmod 600").lines[-1] == "chmod 600 …"
+    assert analyze_text("cat list | xargs -n 1 chmod 600").lines[-1] == "chmod 600 …"
 
 
 def test_sudo_may_write_a_file_or_start_a_shell() -> None:
-    assert look("sudo -e /etc/hosts").writes == ("/etc/hosts",)
-    assert classes("echo ls | sudo -s") == {"privilege"}
-    assert classes("cat x | sudo -s") == {"privilege", "dynamic"}
+    assert analyze_text("sudo -e /etc/hosts").writes == ("/etc/hosts",)
+    assert find_classes("echo ls | sudo -s") == {"privilege"}
+    assert find_classes("cat x | sudo -s") == {"privilege", "dynamic"}
 
 
 START = "/opt/venv/bin/python3 -P -m termvisor.accounts.launcher ~/.config/termvisor openai/work --"
 
 
 def test_a_start_under_an_account_does_not_hide_what_it_runs() -> None:
-    assert classes(f"{START} rm -rf /") >= DELETES
-    assert look(f"{START} codex resume 1").programs == ("python", "termvisor.accounts.launcher", "codex")
+    assert find_classes(f"{START} rm -rf /") >= DELETES
+    assert analyze_text(f"{START} codex resume 1").programs == ("python", "termvisor.accounts.launcher", "codex")
 
 
 def test_its_own_folder_is_nothing_to_ask_about_and_that_of_its_program_is() -> None:
-    assert classes(f"{START} codex resume 1") == set()
-    assert classes(f"{START} tool ~/.config/termvisor/config.toml") == {"protected_path"}
+    assert find_classes(f"{START} codex resume 1") == set()
+    assert find_classes(f"{START} tool ~/.config/termvisor/config.toml") == {"protected_path"}

@@ -1,17 +1,17 @@
 """The server of Codex: all of one home share it."""
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.codex.process_match import home_of
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.codex.process_match import find_codex_home
 from termvisor.agents.adapters.codex.server_client.app_server import AppServer
-from termvisor.agents.adapters.codex.server_events import SOURCE
-from termvisor.agents.adapters.server_contract import Means, Server
+from termvisor.agents.adapters.codex.server_events import SOURCE_NAME
+from termvisor.agents.adapters.server_contract import AgentServer, ServerDependencies
 
-source = SOURCE
-
-
-def place_of(process: Process) -> str:
-    return home_of(process)
+source = SOURCE_NAME
 
 
-def server(place: str, means: Means) -> Server:
-    return AppServer(place, means)
+def get_server_key(process: ProcessInfo) -> str:
+    return find_codex_home(process)
+
+
+def create_server(server_key: str, dependencies: ServerDependencies) -> AgentServer:
+    return AppServer(server_key, dependencies)

@@ -10,255 +10,274 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 from termvisor import __version__
-from termvisor.agents.adapters.adapter import Process, Record
-from termvisor.agents.adapters.codex.server_client.rpc import Rpc
-from termvisor.agents.adapters.codex.server_client.session_control import ThreadLine, name_of
-from termvisor.agents.adapters.codex.server_client.websocket import connect
-from termvisor.agents.adapters.codex.server_events import Relay
-from termvisor.agents.adapters.json_access import Json, inside, number, text
-from termvisor.agents.adapters.server_contract import Face, Means
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
+from termvisor.agents.adapters.codex.server_client.rpc import CodexRpcClient
+from termvisor.agents.adapters.codex.server_client.session_control import CodexSessionControl, build_request_id
+from termvisor.agents.adapters.codex.server_client.websocket import connect_websocket
+from termvisor.agents.adapters.codex.server_events import CodexEventRelay
+from termvisor.agents.adapters.json_access import JsonObject, get_int, get_object, get_str
+from termvisor.agents.adapters.server_contract import ServedAgent, ServerDependencies
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, TimedOut, Unavailable
-from termvisor.log import logger
+from termvisor.log import get_logger
 
-SOCKET = "app-server-control/app-server-control.sock"
-SETTLED = 3.0
+SOCKET_PATH = "app-server-control/app-server-control.sock"
+SETTLE_TIME_S = 3.0
 """Seconds for which a socket must have been there: by then the Codex that started the server has spoken."""
-LIST_EVERY = 10.0
-_CONNECT_WITHIN = 5.0
-_WAIT_FOR_REQUEST = 5.0
-_ROOM = 2000
+LIST_INTERVAL_S = 10.0
+_CONNECT_TIMEOUT_S = 5.0
+_REQUEST_TIMEOUT_S = 5.0
+_MAX_QUEUED_MESSAGES = 2000
 """Messages that wait; when there are more, all is asked anew instead."""
-_PAGE = 100
-_WRITTEN_WITHIN = (0.02, 0.05, 0.1, 0.2)
-_CLIENT = {"name": "termvisor", "title": "Termvisor", "version": __version__}
-_STIR: Json = {}
-log = logger("agents")
+_PAGE_SIZE = 100
+_TURN_RETRY_DELAYS_S = (0.02, 0.05, 0.1, 0.2)
+_CLIENT_INFO = {"name": "termvisor", "title": "Termvisor", "version": __version__}
+_WAKE_UP: JsonObject = {}
+log = get_logger("agents")
 
 
 class AppServer:
     """The one of this home. Threads of Codexes that live in no pane of ours are told here, too."""
 
-    def __init__(self, home: str, means: Means):
-        self.where = os.path.join(home, SOCKET)
-        self._means, self._clock = means, means.clock
-        self._elsewhere: Sequence[Face] = ()
-        self._lag: float | None = None
-        self._relay = Relay()
-        self._rpc: Rpc | None = None
-        self._said: asyncio.Queue[Json] = asyncio.Queue(_ROOM)
-        self._has_missed = False
-        self._is_over: Exception | None = None
-        self._requested = asyncio.Condition()
-        self._answered: set[int | str] = set()
+    def __init__(self, home: str, dependencies: ServerDependencies):
+        self.location = os.path.join(home, SOCKET_PATH)
+        self._dependencies, self._clock = dependencies, dependencies.clock
+        self._unwatched_agents: Sequence[ServedAgent] = ()
+        self._lag_s: float | None = None
+        self._relay = CodexEventRelay()
+        self._rpc: CodexRpcClient | None = None
+        self._messages: asyncio.Queue[JsonObject] = asyncio.Queue(_MAX_QUEUED_MESSAGES)
+        self._has_dropped_messages = False
+        self._connection_error: Exception | None = None
+        self._requests_changed = asyncio.Condition()
+        self._answered_request_ids: set[int | str] = set()
         """Requests of this connection to which an answer was given, whether or not it was heard."""
 
-    async def absence(self) -> str:
+    async def find_absence_reason(self) -> str:
         return "" if self._is_settled() else "no app-server runs for this home"
 
-    async def converse(self, group: asyncio.TaskGroup) -> None:
+    async def run_connection(self, group: asyncio.TaskGroup) -> None:
         try:
-            await self._converse(group)
+            await self._connect_and_observe(group)
         finally:
-            async with self._requested:
-                self._relay.requests.clear()
-                self._requested.notify_all()
+            async with self._requests_changed:
+                self._relay.pending_requests.clear()
+                self._requests_changed.notify_all()
 
-    def lost(self) -> list[Record]:
-        return self._relay.lost(self._faces(), self._clock.now())
+    def build_lost_records(self) -> list[SourceRecord]:
+        return self._relay.process_connection_lost(self._list_agents(), self._clock.now())
 
-    def line(self, process: Process) -> ThreadLine | None:
-        thread = self.thread_of(process.pid)
-        return ThreadLine(self, thread, self._clock) if thread else None
+    def find_session_control(self, process: ProcessInfo) -> CodexSessionControl | None:
+        thread = self.find_thread(process.pid)
+        return CodexSessionControl(self, thread, self._clock) if thread else None
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Another Codex lives, or one less: its threads are asked for now rather than later."""
-        self._take(_STIR)
+        self._enqueue_message(_WAKE_UP)
 
-    async def threads(self) -> list[Json]:
+    async def list_threads(self) -> list[JsonObject]:
         """The newest threads of this home, as the server describes them."""
-        return _items(await self._line().ask("thread/list", {"limit": _PAGE}))
+        return _get_items(await self._require_connection().send_request("thread/list", {"limit": _PAGE_SIZE}))
 
-    def thread_of(self, pid: int) -> str:
+    def find_thread(self, pid: int) -> str:
         """The thread that this process is proven to show; empty where none is, or the server is not heard."""
-        return self._relay.threads.shown_by(pid, self._faces()) if self._rpc is not None else ""
+        return self._relay.threads.find_shown_thread(pid, self._list_agents()) if self._rpc is not None else ""
 
-    async def ask(self, method: str, params: Mapping[str, object]) -> Json:
+    async def send_request(self, method: str, params: Mapping[str, object]) -> JsonObject:
         """What the gate wants; nobody else asks for anything that changes something."""
-        return await self._line().ask(method, params)
+        return await self._require_connection().send_request(method, params)
 
-    async def reply(self, request: Json, result: Mapping[str, object]) -> bool:
+    async def send_reply(self, request: JsonObject, result: Mapping[str, object]) -> bool:
         """Answer exactly this request, once. False where it no longer waits, as it was, on this very connection."""
         number = request.get("id")
-        if self._rpc is None or not isinstance(number, int | str) or self._relay.requests.get(number) != request:
+        if (
+            self._rpc is None
+            or not isinstance(number, int | str)
+            or self._relay.pending_requests.get(number) != request
+        ):
             return False
-        if number in self._answered:
+        if number in self._answered_request_ids:
             return False
-        self._answered.add(number)
-        await self._rpc.reply(number, result)
+        self._answered_request_ids.add(number)
+        await self._rpc.send_reply(number, result)
         return True
 
-    async def request_in(self, thread: str, known: Collection[str] = (), seconds: float = _WAIT_FOR_REQUEST) -> Json:
+    async def wait_for_request(
+        self, thread: str, known_ids: Collection[str] = (), seconds: float = _REQUEST_TIMEOUT_S
+    ) -> JsonObject:
         """The request in a thread that is followed which waits for an answer. Raises TimedOut if there is none."""
         try:
-            async with asyncio.timeout(seconds), self._requested:
-                while (found := self._waiting(thread, known)) is None:
-                    await self._requested.wait()
+            async with asyncio.timeout(seconds), self._requests_changed:
+                while (found := self._find_pending_request(thread, known_ids)) is None:
+                    await self._requests_changed.wait()
                 return found
         except TimeoutError as error:
             raise TimedOut(f"nothing waits for an answer in the thread {thread}") from error
 
-    async def until_resolved(self, request: Json) -> bool:
+    async def wait_until_resolved(self, request: JsonObject) -> bool:
         """Whether the request was answered, by us or by somebody else; False when the server cannot be heard."""
         number, rpc = request.get("id"), self._rpc
-        async with self._requested:
-            while isinstance(number, int | str) and self._relay.requests.get(number) == request:
-                await self._requested.wait()
+        async with self._requests_changed:
+            while isinstance(number, int | str) and self._relay.pending_requests.get(number) == request:
+                await self._requests_changed.wait()
         return rpc is not None and rpc is self._rpc
 
-    def _waiting(self, thread: str, known: Collection[str]) -> Json | None:
-        requests = [one for one in self._relay.requests.values() if name_of(one) not in known]
-        return next((one for one in requests if text(inside(one, "params"), "threadId") == thread), None)
+    def _find_pending_request(self, thread: str, known_ids: Collection[str]) -> JsonObject | None:
+        requests = [one for one in self._relay.pending_requests.values() if build_request_id(one) not in known_ids]
+        return next((one for one in requests if get_str(get_object(one, "params"), "threadId") == thread), None)
 
-    def _line(self) -> Rpc:
+    def _require_connection(self) -> CodexRpcClient:
         if self._rpc is None:
             raise Unavailable("Codex' app-server is not connected", hint="Answer in the pane itself.")
         return self._rpc
 
-    def _faces(self) -> list[Face]:
-        return [*self._means.faces(), *self._elsewhere]
+    def _list_agents(self) -> list[ServedAgent]:
+        return [*self._dependencies.list_agents(), *self._unwatched_agents]
 
-    async def _look_around(self) -> None:
+    async def _refresh_unwatched_agents(self) -> None:
         """Whose a new thread is depends on all who could have begun it."""
-        self._elsewhere = await self._means.others()
+        self._unwatched_agents = await self._dependencies.list_unwatched_agents()
 
     def _is_settled(self) -> bool:
         try:
-            born = os.stat(self.where).st_mtime_ns
+            born = os.stat(self.location).st_mtime_ns
         except OSError:
             return False
-        return abs(self._clock.now() - born) >= SETTLED * NS  # the clock may have been set back
+        return abs(self._clock.now() - born) >= SETTLE_TIME_S * NS  # the clock may have been set back
 
-    async def _converse(self, group: asyncio.TaskGroup) -> None:
-        async with asyncio.timeout(_CONNECT_WITHIN):
-            socket = await connect(self.where)
-        self._answered.clear()
-        self._said, self._is_over, rpc = asyncio.Queue(_ROOM), None, Rpc(socket, self._take)
-        listening = group.create_task(self._listen(rpc))
+    async def _connect_and_observe(self, group: asyncio.TaskGroup) -> None:
+        async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+            socket = await connect_websocket(self.location)
+        self._answered_request_ids.clear()
+        self._messages, self._connection_error, rpc = (
+            asyncio.Queue(_MAX_QUEUED_MESSAGES),
+            None,
+            CodexRpcClient(socket, self._enqueue_message),
+        )
+        listening = group.create_task(self._receive_messages(rpc))
         try:
-            await self._observe(rpc)
+            await self._observe_threads(rpc)
         finally:
             self._rpc = None
             listening.cancel()
             await socket.close()
 
-    async def _listen(self, rpc: Rpc) -> None:
+    async def _receive_messages(self, rpc: CodexRpcClient) -> None:
         """Never fails: that the connection ended is said like everything else."""
         try:
-            await rpc.listen()
+            await rpc.receive_messages()
         except Exception as error:  # whatever is wrong with this one, the others go on
-            self._is_over = error
-            self._take(_STIR)
+            self._connection_error = error
+            self._enqueue_message(_WAKE_UP)
 
-    def _take(self, message: Json) -> None:
-        self._has_missed = self._has_missed or self._said.full()
-        if not self._said.full():
-            self._said.put_nowait(message)
+    def _enqueue_message(self, message: JsonObject) -> None:
+        self._has_dropped_messages = self._has_dropped_messages or self._messages.full()
+        if not self._messages.full():
+            self._messages.put_nowait(message)
 
-    async def _observe(self, rpc: Rpc) -> None:
-        await rpc.ask("initialize", {"clientInfo": _CLIENT, "capabilities": {"experimentalApi": True}})
-        await rpc.tell("initialized")
+    async def _observe_threads(self, rpc: CodexRpcClient) -> None:
+        await rpc.send_request("initialize", {"clientInfo": _CLIENT_INFO, "capabilities": {"experimentalApi": True}})
+        await rpc.send_notification("initialized")
         self._rpc = rpc
         while True:
-            await self._list(rpc)
-            await self._hear_for(rpc, LIST_EVERY)
+            await self._refresh_threads(rpc)
+            await self._process_queue(rpc, LIST_INTERVAL_S)
 
-    async def _hear_for(self, rpc: Rpc, seconds: float) -> None:
+    async def _process_queue(self, rpc: CodexRpcClient, seconds: float) -> None:
         """What is said, until it is time for a list, or somebody wants one."""
         until = self._clock.monotonic() + seconds
-        while (left := until - self._clock.monotonic()) > 0 and not self._relay.is_puzzled and not self._has_missed:
+        while (
+            (left := until - self._clock.monotonic()) > 0
+            and not self._relay.needs_thread_list
+            and not self._has_dropped_messages
+        ):
             try:
                 async with asyncio.timeout(left):
-                    message = await self._said.get()
+                    message = await self._messages.get()
             except TimeoutError:
                 return
-            if self._is_over is not None:
-                raise self._is_over
-            if message is _STIR:
+            if self._connection_error is not None:
+                raise self._connection_error
+            if message is _WAKE_UP:
                 return
-            await self._tell(rpc, message)
+            await self._process_message(rpc, message)
 
-    async def _tell(self, rpc: Rpc, message: Json) -> None:
+    async def _process_message(self, rpc: CodexRpcClient, message: JsonObject) -> None:
         now = self._clock.now()
-        if sent := number(message, "emittedAtMs"):
-            self._lag = max(0.0, now / NS - sent / 1000)
-        if text(message, "method") == "thread/started":
-            await self._look_around()
-        await self._hand_on(self._relay.take(message, self._faces(), now))
-        async with self._requested:
-            self._requested.notify_all()
-        if self._relay.ended is not None:
-            await self._ask_how_it_ended(rpc, *self._relay.ended)
+        if sent := get_int(message, "emittedAtMs"):
+            self._lag_s = max(0.0, now / NS - sent / 1000)
+        if get_str(message, "method") == "thread/started":
+            await self._refresh_unwatched_agents()
+        await self._store_records(self._relay.process_message(message, self._list_agents(), now))
+        async with self._requests_changed:
+            self._requests_changed.notify_all()
+        if self._relay.ended_turn is not None:
+            await self._report_turn_end(rpc, *self._relay.ended_turn)
 
-    async def _ask_how_it_ended(self, rpc: Rpc, thread: str, expected: str) -> None:
+    async def _report_turn_end(self, rpc: CodexRpcClient, thread: str, expected: str) -> None:
         """The end of a turn is told before it is written down: until then the answer is another one.
 
         An interrupted turn is not asked for long: that it rests was told already, and that is all there is to tell.
         """
-        for pause in _WRITTEN_WITHIN:
-            turn = await self._last_turn(rpc, thread)
-            if text(turn, "status") == expected:
-                await self._hand_on(self._relay.turn(thread, turn, self._faces(), self._clock.now()))
+        for pause in _TURN_RETRY_DELAYS_S:
+            turn = await self._fetch_last_turn(rpc, thread)
+            if get_str(turn, "status") == expected:
+                await self._store_records(
+                    self._relay.process_last_turn(thread, turn, self._list_agents(), self._clock.now())
+                )
                 return
             await self._clock.sleep(pause)
 
-    async def _last_turn(self, rpc: Rpc, thread: str) -> Json:
+    async def _fetch_last_turn(self, rpc: CodexRpcClient, thread: str) -> JsonObject:
         wanted = {"threadId": thread, "limit": 1, "sortDirection": "desc", "itemsView": "summary"}
         try:
-            turns = _items(await rpc.ask("thread/turns/list", wanted))
+            turns = _get_items(await rpc.send_request("thread/turns/list", wanted))
         except (BadRequest, TimedOut) as error:
-            log.info("%s: %s", self.where, error.message)
+            log.info("%s: %s", self.location, error.message)
             return {}
         return turns[0] if turns else {}
 
-    async def _list(self, rpc: Rpc) -> None:
+    async def _refresh_threads(self, rpc: CodexRpcClient) -> None:
         """All threads that live, also those in which nothing was said yet."""
-        self._relay.is_puzzled = self._has_missed = False
-        found = _items(await rpc.ask("thread/list", {"limit": _PAGE}))
+        self._relay.needs_thread_list = self._has_dropped_messages = False
+        found = _get_items(await rpc.send_request("thread/list", {"limit": _PAGE_SIZE}))
         found += [
-            await self._read(rpc, thread) for thread in await self._fresh(rpc, {text(one, "id") for one in found})
+            await self._fetch_thread(rpc, thread)
+            for thread in await self._list_unlisted_threads(rpc, {get_str(one, "id") for one in found})
         ]
-        if any(not self._relay.threads.is_settled(text(one, "id")) for one in found):
-            await self._look_around()
-        faces, now = self._faces(), self._clock.now()
-        records = [record for thread in reversed(found) for record in self._relay.listed(thread, faces, now)]
-        self._means.well(self._conflicts(faces), self._lag)
-        await self._hand_on(records)
+        if any(not self._relay.threads.is_owner_known(get_str(one, "id")) for one in found):
+            await self._refresh_unwatched_agents()
+        faces, now = self._list_agents(), self._clock.now()
+        records = [
+            record for thread in reversed(found) for record in self._relay.process_listed_thread(thread, faces, now)
+        ]
+        self._dependencies.report_health(self._describe_conflicts(faces), self._lag_s)
+        await self._store_records(records)
 
-    async def _fresh(self, rpc: Rpc, listed: set[str]) -> list[str]:
+    async def _list_unlisted_threads(self, rpc: CodexRpcClient, listed_ids: set[str]) -> list[str]:
         """Threads that live but are in no list yet, and of which nothing is known."""
-        loaded = (await rpc.ask("thread/loaded/list", {})).get("data")
+        loaded = (await rpc.send_request("thread/loaded/list", {})).get("data")
         ids = [one for one in loaded if isinstance(one, str)] if isinstance(loaded, list) else []
-        return [one for one in ids if one not in listed and not self._relay.threads.knows(one)][:_PAGE]
+        return [one for one in ids if one not in listed_ids and not self._relay.threads.has_thread(one)][:_PAGE_SIZE]
 
-    async def _read(self, rpc: Rpc, thread: str) -> Json:
+    async def _fetch_thread(self, rpc: CodexRpcClient, thread: str) -> JsonObject:
         """One that may not be read is one that Codex keeps for itself."""
         try:
-            return inside(await rpc.ask("thread/read", {"threadId": thread}), "thread")
+            return get_object(await rpc.send_request("thread/read", {"threadId": thread}), "thread")
         except BadRequest:
             return {"id": thread, "ephemeral": True}
 
-    def _conflicts(self, faces: Sequence[Face]) -> str:
-        folders = self._relay.threads.conflicts(faces)
+    def _describe_conflicts(self, agents: Sequence[ServedAgent]) -> str:
+        folders = self._relay.threads.list_conflicting_folders(agents)
         return "; ".join(
             f"more than one Codex may have begun threads in {one}: whose they are is not proven" for one in folders
         )
 
-    async def _hand_on(self, records: list[Record]) -> None:
+    async def _store_records(self, records: list[SourceRecord]) -> None:
         if records:
-            await self._means.told(records)
+            await self._dependencies.store_records(records)
 
 
-def _items(answer: Json) -> list[Json]:
+def _get_items(answer: JsonObject) -> list[JsonObject]:
     data = answer.get("data")
     return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []

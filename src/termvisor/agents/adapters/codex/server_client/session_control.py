@@ -8,125 +8,127 @@ from typing import Protocol
 
 import msgspec
 
-from termvisor.agents.adapters.codex import keyboard as channel
+from termvisor.agents.adapters.codex import keyboard
 from termvisor.agents.adapters.dialog_options import Decision
-from termvisor.agents.adapters.json_access import Json, inside, text
-from termvisor.agents.adapters.server_contract import Plea
+from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
+from termvisor.agents.adapters.server_contract import PermissionRequest
 from termvisor.clock import Clock
 from termvisor.errors import TimedOut, Unavailable, VisorError
 
-STOPPED_WITHIN = 5.0
-_LOOK_FOR = 0.1
-_TOOLS = dict(zip(channel.APPROVALS, ("shell", "apply_patch", "permissions"), strict=True))
-_NOT_GIVEN = ("threadId", "turnId", "itemId", "command", "cwd", "availableDecisions", "approvalId")
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+STOP_TIMEOUT_S = 5.0
+_POLL_INTERVAL_S = 0.1
+_TOOLS_BY_METHOD = dict(zip(keyboard.APPROVAL_METHODS, ("shell", "apply_patch", "permissions"), strict=True))
+_OMITTED_FIELDS = ("threadId", "turnId", "itemId", "command", "cwd", "availableDecisions", "approvalId")
+_SHELL_PROGRAMS = frozenset({"bash", "sh", "zsh", "dash"})
 
 
-class Connection(Protocol):
+class CodexConnection(Protocol):
     """A server that is heard."""
 
-    async def ask(self, method: str, params: Mapping[str, object]) -> Json:
+    async def send_request(self, method: str, params: Mapping[str, object]) -> JsonObject:
         """The server's answer. Raises BadRequest for an error, TimedOut or Unavailable where nothing is known."""
 
-    async def request_in(self, thread: str, known: Collection[str] = ()) -> Json:
+    async def wait_for_request(self, thread: str, known_ids: Collection[str] = ()) -> JsonObject:
         """The request in a thread that is followed which waits for an answer, but none of those.
 
         Raises TimedOut for none.
         """
 
-    async def reply(self, request: Json, result: Mapping[str, object]) -> bool:
+    async def send_reply(self, request: JsonObject, result: Mapping[str, object]) -> bool:
         """Answer exactly this request, once; False where it no longer waits."""
 
-    async def until_resolved(self, request: Json) -> bool:
+    async def wait_until_resolved(self, request: JsonObject) -> bool:
         """Whether it was answered, by anybody; False when the server cannot be heard."""
 
 
-class ThreadLine:
+class CodexSessionControl:
     """The thread is proven to be the one that its pane shows."""
 
-    def __init__(self, connection: Connection, thread: str, clock: Clock):
+    def __init__(self, connection: CodexConnection, thread: str, clock: Clock):
         self._connection, self.session, self._clock = connection, thread, clock
-        self._waiting: dict[str, Json] = {}
+        self._pending_requests: dict[str, JsonObject] = {}
 
     @asynccontextmanager
-    async def plea(self, known: Collection[str] = ()) -> AsyncIterator[Plea]:
+    async def wait_for_request(self, known_ids: Collection[str] = ()) -> AsyncIterator[PermissionRequest]:
         """The thread is followed while it waits: only so are its requests told, and only so are answers heard."""
-        await self._ask(channel.follow(self.session))
+        await self._send_request(keyboard.build_follow_request(self.session))
         try:
-            request = await self._connection.request_in(self.session, known)
-            if channel.approve(request) is None or channel.deny(request) is None:
+            request = await self._connection.wait_for_request(self.session, known_ids)
+            if keyboard.build_approval_reply(request) is None or keyboard.build_denial_reply(request) is None:
                 raise TimedOut("what waits there is no yes or no")
-            plea = plea_of(request)
-            self._waiting[plea.id] = request
+            plea = build_permission_request(request)
+            self._pending_requests[plea.id] = request
             yield plea
         finally:
             with suppress(VisorError):
-                await self._ask(channel.unfollow(self.session))
+                await self._send_request(keyboard.build_unfollow_request(self.session))
 
-    async def answer(self, plea: Plea, decision: Decision) -> bool:
-        request = self._waiting.get(plea.id, {})
-        reply = channel.approve(request) if decision == "allow" else channel.deny(request)
-        return reply is not None and await self._connection.reply(request, reply.result)
+    async def answer_request(self, permission_request: PermissionRequest, decision: Decision) -> bool:
+        request = self._pending_requests.get(permission_request.id, {})
+        reply = keyboard.build_approval_reply(request) if decision == "allow" else keyboard.build_denial_reply(request)
+        return reply is not None and await self._connection.send_reply(request, reply.result)
 
-    async def until_answered(self, plea: Plea) -> bool:
-        return await self._connection.until_resolved(self._waiting.get(plea.id, {}))
+    async def wait_until_answered(self, permission_request: PermissionRequest) -> bool:
+        return await self._connection.wait_until_resolved(self._pending_requests.get(permission_request.id, {}))
 
-    def may_prompt(self, title: str) -> bool:
+    def can_prompt(self, pane_title: str) -> bool:
         """Whatever the title: whose thread it is was proven."""
         return True
 
-    async def prompt(self, words: str, title: str) -> bool:
-        answer = await self._ask(channel.prompt(self.session, words))
-        return bool(text(inside(answer, "turn"), "id"))
+    async def send_prompt(self, prompt_text: str, pane_title: str) -> bool:
+        answer = await self._send_request(keyboard.build_prompt_request(self.session, prompt_text))
+        return bool(get_str(get_object(answer, "turn"), "id"))
 
-    async def stop(self) -> bool | None:
+    async def stop_turn(self) -> bool | None:
         try:
-            turn = await self._running()
+            turn = await self._find_running_turn()
         except (TimedOut, Unavailable):  # nothing was done yet
             return None
-        return await self._stopped(turn) if turn else None
+        return await self._interrupt_turn(turn) if turn else None
 
-    async def _stopped(self, turn: str) -> bool:
-        await self._ask(channel.stop_turn(self.session, turn))
-        until = self._clock.monotonic() + STOPPED_WITHIN
+    async def _interrupt_turn(self, turn: str) -> bool:
+        await self._send_request(keyboard.build_stop_request(self.session, turn))
+        until = self._clock.monotonic() + STOP_TIMEOUT_S
         while self._clock.monotonic() < until:
-            if await self._running() != turn:
+            if await self._find_running_turn() != turn:
                 return True
-            await self._clock.sleep(_LOOK_FOR)
+            await self._clock.sleep(_POLL_INTERVAL_S)
         return False
 
-    async def _running(self) -> str:
+    async def _find_running_turn(self) -> str:
         """The turn that it is at; empty where it is at none."""
-        found = (await self._ask(channel.last_turn(self.session))).get("data")
+        found = (await self._send_request(keyboard.build_last_turn_request(self.session))).get("data")
         turn = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
-        return text(turn, "id") if text(turn, "status") == "inProgress" else ""
+        return get_str(turn, "id") if get_str(turn, "status") == "inProgress" else ""
 
-    async def _ask(self, wish: channel.Ask) -> Json:
-        return await self._connection.ask(wish.method, wish.params)
-
-
-def name_of(request: Json) -> str:
-    return f"{request.get('id')}:{text(inside(request, 'params'), 'itemId')}"
+    async def _send_request(self, request: keyboard.CodexRequest) -> JsonObject:
+        return await self._connection.send_request(request.method, request.params)
 
 
-def plea_of(request: Json) -> Plea:
-    params = inside(request, "params")
+def build_request_id(request: JsonObject) -> str:
+    return f"{request.get('id')}:{get_str(get_object(request, 'params'), 'itemId')}"
+
+
+def build_permission_request(request: JsonObject) -> PermissionRequest:
+    params = get_object(request, "params")
     command = params.get("command")
-    rest = {name: value for name, value in params.items() if name not in _NOT_GIVEN and value is not None}
-    return Plea(
-        id=name_of(request),
-        tool=_TOOLS.get(text(request, "method"), "other"),
-        command=_script(shlex.join(map(str, command)) if isinstance(command, list) else text(params, "command")),
+    rest = {name: value for name, value in params.items() if name not in _OMITTED_FIELDS and value is not None}
+    return PermissionRequest(
+        id=build_request_id(request),
+        tool=_TOOLS_BY_METHOD.get(get_str(request, "method"), "other"),
+        command=_extract_shell_script(
+            shlex.join(map(str, command)) if isinstance(command, list) else get_str(params, "command")
+        ),
         given=msgspec.json.encode(rest).decode() if rest else "",
-        cwd=text(params, "cwd"),
+        cwd=get_str(params, "cwd"),
     )
 
 
-def _script(command: str) -> str:
+def _extract_shell_script(command: str) -> str:
     """What the shell runs that Codex starts for every command; a policy and a person read that."""
     try:
         words = shlex.split(command)
     except ValueError:
         return command
-    is_shell = len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-lc", "-c")
+    is_shell = len(words) == 3 and os.path.basename(words[0]) in _SHELL_PROGRAMS and words[1] in ("-lc", "-c")
     return words[2] if is_shell else command

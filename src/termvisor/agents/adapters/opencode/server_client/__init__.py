@@ -1,15 +1,15 @@
 """The server of an opencode: each process has its own, if it was told to listen."""
 
-from termvisor.agents.adapters.adapter import Process
-from termvisor.agents.adapters.opencode.server_client.event_server import SOURCE, EventServer
-from termvisor.agents.adapters.server_contract import Means, Server
+from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.opencode.server_client.event_server import SOURCE_NAME, EventServer
+from termvisor.agents.adapters.server_contract import AgentServer, ServerDependencies
 
-source = SOURCE
+source = SOURCE_NAME
 
 
-def place_of(process: Process) -> str:
+def get_server_key(process: ProcessInfo) -> str:
     return f"process {process.pid}" if process.pid else ""
 
 
-def server(place: str, means: Means) -> Server:
-    return EventServer(place, means)
+def create_server(server_key: str, dependencies: ServerDependencies) -> AgentServer:
+    return EventServer(server_key, dependencies)

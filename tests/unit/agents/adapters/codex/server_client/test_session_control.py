@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from termvisor.agents.adapters.codex.server_client.session_control import ThreadLine
+from termvisor.agents.adapters.codex.server_client.session_control import CodexSessionControl
 from termvisor.errors import BadRequest, TimedOut
-from tests.unit.actions.dialogs import HastyClock
-from tests.unit.agents.adapters.codex.server_words import THREAD
+from tests.unit.actions.scripted_screen import HastyClock
+from tests.unit.agents.adapters.codex.app_server_messages import THREAD
 
 RUNS, STOPPED = {"id": "u", "status": "inProgress"}, {"id": "u", "status": "interrupted"}
 REQUEST = {
@@ -37,10 +37,10 @@ class Scripted:
         self.refuses: dict[str, Exception] = {}
 
     @property
-    def line(self) -> ThreadLine:
-        return ThreadLine(self, THREAD, HastyClock())
+    def line(self) -> CodexSessionControl:
+        return CodexSessionControl(self, THREAD, HastyClock())
 
-    async def ask(self, method: str, params: Mapping[str, object]) -> dict:
+    async def send_request(self, method: str, params: Mapping[str, object]) -> dict:
         self.asked.append(method)
         assert params["threadId"] == THREAD
         if method in self.refuses:
@@ -49,19 +49,19 @@ class Scripted:
             return {"data": [self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]] if self.turns else []}
         return {"turn": {"id": "u"}} if method == "turn/start" else {}
 
-    async def request_in(self, thread: str, known: Collection[str] = ()) -> dict:
-        if self.waiting is None or known:
+    async def wait_for_request(self, thread: str, known_ids: Collection[str] = ()) -> dict:
+        if self.waiting is None or known_ids:
             raise TimedOut("nothing waits")
         return self.waiting
 
-    async def reply(self, request: dict, result: Mapping[str, object]) -> bool:
+    async def send_reply(self, request: dict, result: Mapping[str, object]) -> bool:
         if request != self.waiting or self.resolved.is_set():
             return False
         self.replies.append(result)
         self.resolved.set()
         return True
 
-    async def until_resolved(self, request: dict) -> bool:
+    async def wait_until_resolved(self, request: dict) -> bool:
         await self.resolved.wait()
         return request == self.waiting
 
@@ -70,48 +70,48 @@ class Scripted:
 async def test_a_request_is_answered_while_its_thread_is_followed_and_no_longer(decision, said):
     codex = Scripted(request=REQUEST)
     line = codex.line
-    async with line.plea() as plea:
+    async with line.wait_for_request() as plea:
         assert (plea.id, plea.tool, plea.command, plea.cwd) == ("3:i", "shell", "touch made", "/src")
         assert plea.given == '{"reason":"to see"}'
         assert codex.asked == ["thread/resume"]
-        assert await line.answer(plea, decision)
-        assert not await line.answer(plea, decision)
-        assert await line.until_answered(plea)
+        assert await line.answer_request(plea, decision)
+        assert not await line.answer_request(plea, decision)
+        assert await line.wait_until_answered(plea)
     assert (codex.replies, codex.asked[-1]) == ([{"decision": said}], "thread/unsubscribe")
 
 
 async def test_what_is_no_yes_or_no_is_left_to_its_dialog():
     codex = Scripted(request={**REQUEST, "method": "item/tool/requestUserInput"})
     with pytest.raises(TimedOut):
-        async with codex.line.plea():
+        async with codex.line.wait_for_request():
             raise AssertionError("that cannot be answered")
     assert codex.asked == ["thread/resume", "thread/unsubscribe"]
 
 
 async def test_a_prompt_begins_a_turn_or_is_refused():
     codex = Scripted()
-    assert codex.line.may_prompt("any title")
-    assert await codex.line.prompt("go on", "")
+    assert codex.line.can_prompt("any title")
+    assert await codex.line.send_prompt("go on", "")
     codex.refuses["turn/start"] = BadRequest("busy")
     with pytest.raises(BadRequest):
-        await codex.line.prompt("go on", "")
+        await codex.line.send_prompt("go on", "")
 
 
 async def test_a_turn_is_stopped_and_seen_to_be():
     codex = Scripted(RUNS, RUNS, STOPPED)
-    assert await codex.line.stop() is True
+    assert await codex.line.stop_turn() is True
     assert codex.asked.count("turn/interrupt") == 1
-    assert await Scripted(RUNS).line.stop() is False
+    assert await Scripted(RUNS).line.stop_turn() is False
 
 
 @pytest.mark.parametrize("codex", [Scripted(STOPPED), Scripted()])
 async def test_what_rests_is_not_stopped(codex):
-    assert await codex.line.stop() is None
+    assert await codex.line.stop_turn() is None
     assert "turn/interrupt" not in codex.asked
 
 
 async def test_where_it_cannot_be_asked_what_it_does_nothing_is_done():
     codex = Scripted(RUNS)
     codex.refuses["thread/turns/list"] = TimedOut("silent")
-    assert await codex.line.stop() is None
+    assert await codex.line.stop_turn() is None
     assert "turn/interrupt" not in codex.asked

@@ -9,22 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.adapters.codex.server_client.websocket import Frame, accept_key, connect, encoded, masked
+from termvisor.agents.adapters.codex.server_client.websocket import (
+    WebSocketFrame,
+    apply_mask,
+    compute_accept_key,
+    connect_websocket,
+    encode_frame,
+)
 from termvisor.errors import Unavailable
-from termvisor.testing.tmux import short_folder
+from termvisor.testing.private_tmux import make_short_folder
 
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
-def plain(code: int, data: bytes, *, is_final: bool = True) -> bytes:
+def encode_server_frame(code: int, data: bytes, *, is_final: bool = True) -> bytes:
     """A frame as servers send it: without a mask."""
     mask = bytes(4)
-    first, second, *rest = encoded(Frame(code, data, is_final), mask)
+    first, second, *rest = encode_frame(WebSocketFrame(code, data, is_final), mask)
     head = bytes(rest[: len(rest) - len(data) - len(mask)])
     return bytes((first, second & 0x7F)) + head + data
 
 
-async def heard(reader: asyncio.StreamReader) -> Frame:
+async def receive_client_frame(reader: asyncio.StreamReader) -> WebSocketFrame:
     """The next frame of the client, without its mask."""
     first, second = await reader.readexactly(2)
     assert second & 0x80, "a client must mask"
@@ -32,31 +38,31 @@ async def heard(reader: asyncio.StreamReader) -> Frame:
     if size >= 126:
         size = int.from_bytes(await reader.readexactly(2 if size == 126 else 8))
     mask = await reader.readexactly(4)
-    return Frame(first & 15, masked(await reader.readexactly(size), mask), bool(first & 0x80))
+    return WebSocketFrame(first & 15, apply_mask(await reader.readexactly(size), mask), bool(first & 0x80))
 
 
-async def shake_hands(reader, writer, answer=None):
+async def accept_handshake(reader, writer, answer=None):
     head = await reader.readuntil(b"\r\n\r\n")
     key = next(line.split(b": ")[1] for line in head.split(b"\r\n") if line.startswith(b"Sec-WebSocket-Key"))
     accepted = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    writer.write(answer or accepted + b"Sec-WebSocket-Accept: " + accept_key(key) + b"\r\n\r\n")
+    writer.write(answer or accepted + b"Sec-WebSocket-Accept: " + compute_accept_key(key) + b"\r\n\r\n")
 
 
 @asynccontextmanager
-async def listening(play, limit=1 << 20):
+async def run_websocket_server(play, limit=1 << 20):
     """A client of a server that plays its part once."""
     done = asyncio.get_running_loop().create_future()
 
     async def serve(reader, writer):
         try:
-            await shake_hands(reader, writer)
+            await accept_handshake(reader, writer)
             done.set_result(await play(reader, writer))
         finally:
             writer.close()
 
-    with short_folder() as folder:
+    with make_short_folder() as folder:
         async with await asyncio.start_unix_server(serve, f"{folder}/s"):
-            socket = await connect(f"{folder}/s", limit)
+            socket = await connect_websocket(f"{folder}/s", limit)
             try:
                 yield socket, done
             finally:
@@ -65,10 +71,10 @@ async def listening(play, limit=1 << 20):
 
 async def test_texts_go_both_ways():
     async def play(reader, writer):
-        frame = await heard(reader)
-        writer.write(plain(TEXT, frame.data + " zurück".encode()))
+        frame = await receive_client_frame(reader)
+        writer.write(encode_server_frame(TEXT, frame.data + " zurück".encode()))
 
-    async with listening(play) as (socket, _):
+    async with run_websocket_server(play) as (socket, _):
         await socket.send("grüße")
         assert await socket.receive() == "grüße zurück"
 
@@ -76,45 +82,49 @@ async def test_texts_go_both_ways():
 @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
 async def test_every_length_passes(size):
     async def play(reader, writer):
-        writer.write(plain(TEXT, (await heard(reader)).data))
+        writer.write(encode_server_frame(TEXT, (await receive_client_frame(reader)).data))
 
-    async with listening(play) as (socket, _):
+    async with run_websocket_server(play) as (socket, _):
         await socket.send("x" * size)
         assert await socket.receive() == "x" * size
 
 
 async def test_a_message_may_come_in_pieces_with_a_ping_between():
     async def play(reader, writer):
-        writer.write(plain(TEXT, b"one ", is_final=False) + plain(PING, b"there?") + plain(0, b"two"))
-        return await heard(reader)
+        writer.write(
+            encode_server_frame(TEXT, b"one ", is_final=False)
+            + encode_server_frame(PING, b"there?")
+            + encode_server_frame(0, b"two")
+        )
+        return await receive_client_frame(reader)
 
-    async with listening(play) as (socket, said):
+    async with run_websocket_server(play) as (socket, said):
         assert await socket.receive() == "one two"
-        assert await said == Frame(PONG, b"there?")
+        assert await said == WebSocketFrame(PONG, b"there?")
 
 
 async def test_a_close_is_answered_and_ends_it():
     async def play(reader, writer):
-        writer.write(plain(CLOSE, struct.pack(">H", 1000)))
-        return await heard(reader)
+        writer.write(encode_server_frame(CLOSE, struct.pack(">H", 1000)))
+        return await receive_client_frame(reader)
 
-    async with listening(play) as (socket, said):
+    async with run_websocket_server(play) as (socket, said):
         with pytest.raises(Unavailable, match="closed"):
             await socket.receive()
-        assert await said == Frame(CLOSE, struct.pack(">H", 1000))
+        assert await said == WebSocketFrame(CLOSE, struct.pack(">H", 1000))
 
 
 @pytest.mark.parametrize(
     ("data", "status"),
     [
-        (plain(TEXT, b"x" * 2000), 1009),
-        (plain(TEXT, b"x" * 600, is_final=False) + plain(0, b"x" * 600), 1009),
+        (encode_server_frame(TEXT, b"x" * 2000), 1009),
+        (encode_server_frame(TEXT, b"x" * 600, is_final=False) + encode_server_frame(0, b"x" * 600), 1009),
         (b"\x81\x7f" + struct.pack(">Q", 1 << 40), 1009),
-        (plain(BINARY, b"x"), 1003),
-        (plain(TEXT, b"\xff"), 1007),
-        (plain(0, b"x"), 1002),
-        (plain(TEXT, b"a", is_final=False) + plain(TEXT, b"b"), 1002),
-        (plain(PING, b"x", is_final=False), 1002),
+        (encode_server_frame(BINARY, b"x"), 1003),
+        (encode_server_frame(TEXT, b"\xff"), 1007),
+        (encode_server_frame(0, b"x"), 1002),
+        (encode_server_frame(TEXT, b"a", is_final=False) + encode_server_frame(TEXT, b"b"), 1002),
+        (encode_server_frame(PING, b"x", is_final=False), 1002),
         (b"\x89\x7e\x00\x80" + b"x" * 128, 1002),
         (b"\xc1\x01x", 1002),
         (b"\x83\x01x", 1002),
@@ -128,9 +138,9 @@ async def test_a_close_is_answered_and_ends_it():
 async def test_who_breaks_the_rules_is_told_and_left(data, status):
     async def play(reader, writer):
         writer.write(data)
-        return await heard(reader)
+        return await receive_client_frame(reader)
 
-    async with listening(play, limit=1000) as (socket, said):
+    async with run_websocket_server(play, limit=1000) as (socket, said):
         with pytest.raises(Unavailable, match="rules"):
             await socket.receive()
         assert (await said).data == struct.pack(">H", status)
@@ -140,7 +150,7 @@ async def test_a_line_that_breaks_is_the_end():
     async def play(reader, writer):
         writer.write(b"\x81\x05he")
 
-    async with listening(play) as (socket, _):
+    async with run_websocket_server(play) as (socket, _):
         with pytest.raises(Unavailable, match="closed"):
             await socket.receive()
 
@@ -162,34 +172,34 @@ async def test_who_does_not_speak_it_is_left(answer):
         writer.write(answer)
         writer.close()
 
-    with short_folder() as folder:
+    with make_short_folder() as folder:
         async with await asyncio.start_unix_server(serve, f"{folder}/s"):
             with pytest.raises(Unavailable, match="does not speak"):
-                await connect(f"{folder}/s")
+                await connect_websocket(f"{folder}/s")
 
 
 async def test_nobody_there_is_said_so():
-    with short_folder() as folder, pytest.raises(Unavailable, match="nobody listens"):
-        await connect(f"{folder}/s")
+    with make_short_folder() as folder, pytest.raises(Unavailable, match="nobody listens"):
+        await connect_websocket(f"{folder}/s")
 
 
 async def test_a_socket_of_somebody_else_is_not_touched(monkeypatch):
-    with short_folder() as folder:
+    with make_short_folder() as folder:
         async with await asyncio.start_unix_server(lambda *_: None, f"{folder}/s"):
             monkeypatch.setattr(os, "getuid", lambda: 12345)
             with pytest.raises(Unavailable, match="somebody else"):
-                await connect(f"{folder}/s")
+                await connect_websocket(f"{folder}/s")
 
 
 def test_the_key_is_answered_as_the_standard_says():
-    assert accept_key(b"dGhlIHNhbXBsZSBub25jZQ==") == b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    assert compute_accept_key(b"dGhlIHNhbXBsZSBub25jZQ==") == b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
 
 @given(st.binary(max_size=300), st.binary(min_size=4, max_size=4))
 def test_a_mask_twice_is_no_mask(data, mask):
-    assert masked(masked(data, mask), mask) == data
-    assert masked(data, mask) == bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
+    assert apply_mask(apply_mask(data, mask), mask) == data
+    assert apply_mask(data, mask) == bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
 
 
 def test_a_frame_is_sent_with_its_mask():
-    assert encoded(Frame(TEXT, b"ab"), b"\x01\x02\x03\x04") == b"\x81\x82\x01\x02\x03\x04" + b"``"
+    assert encode_frame(WebSocketFrame(TEXT, b"ab"), b"\x01\x02\x03\x04") == b"\x81\x82\x01\x02\x03\x04" + b"``"

@@ -7,18 +7,21 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from termvisor.agents.adapters.adapter import Process, Record
-from termvisor.agents.adapters.opencode.server_client import event_server, place_of
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
+from termvisor.agents.adapters.opencode.server_client import event_server, get_server_key
 from termvisor.agents.adapters.opencode.server_client.event_server import EventServer
-from termvisor.agents.adapters.server_contract import Face, Means
+from termvisor.agents.adapters.server_contract import ServedAgent, ServerDependencies
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable
-from termvisor.model.agent.signal import Hint
-from tests.unit.agents.adapters.opencode.server_client.opencode_server import OpencodeServer, opencode_server
+from termvisor.model.agent.signal import ProcessHint
+from tests.unit.agents.adapters.opencode.server_client.fake_opencode_server import (
+    FakeOpencodeServer,
+    run_fake_opencode_server,
+)
 
 ME, REQUEST = "ses_000000000001", "per_1e29c4441001"
 BUSY = {"type": "busy"}
-OWN = Hint(pid=7, pid_started=77)
+OWN = ProcessHint(pid=7, pid_started=77)
 ASKED = {"id": REQUEST, "sessionID": ME, "permission": "bash", "patterns": ["x"], "metadata": {"command": "touch x"}}
 
 
@@ -26,32 +29,32 @@ class Ear:
     """Who gets the records."""
 
     def __init__(self, port: int, *words: str):
-        self.process = Process(pid=7, pid_started=77, argv=("opencode", *words), cwd="/src")
-        self.records: list[Record] = []
+        self.process = ProcessInfo(pid=7, pid_started=77, argv=("opencode", *words), cwd="/src")
+        self.records: list[SourceRecord] = []
         self.ports: Sequence[int] = (port,)
         self.looks = 0
         self.details: list[str] = []
         self.news = asyncio.Condition()
-        self.server = EventServer(place_of(self.process), self.means())
+        self.server = EventServer(get_server_key(self.process), self.means())
 
-    def means(self) -> Means:
-        return Means(
+    def means(self) -> ServerDependencies:
+        return ServerDependencies(
             clock=SystemClock(),
-            told=self.told,
-            well=lambda detail, _lag: self.details.append(detail),
-            faces=lambda: [Face(self.process, 5)],
-            others=self.nobody,
-            ports=self.listens,
+            store_records=self.told,
+            report_health=lambda detail, _lag: self.details.append(detail),
+            list_agents=lambda: [ServedAgent(self.process, 5)],
+            list_unwatched_agents=self.nobody,
+            list_ports=self.listens,
         )
 
-    async def nobody(self) -> list[Face]:
+    async def nobody(self) -> list[ServedAgent]:
         return []
 
-    async def listens(self, _process: Process) -> Sequence[int]:
+    async def listens(self, _process: ProcessInfo) -> Sequence[int]:
         self.looks += 1
         return self.ports
 
-    async def told(self, records: Sequence[Record]) -> None:
+    async def told(self, records: Sequence[SourceRecord]) -> None:
         async with self.news:
             self.records += records
             self.news.notify_all()
@@ -67,56 +70,60 @@ class Ear:
         return [json.loads(record.text)["event"] for record in self.records]
 
     async def until(self, is_it: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20), self.server.changed:
-            await self.server.changed.wait_for(is_it)
+        async with asyncio.timeout(20), self.server.state_changed:
+            await self.server.state_changed.wait_for(is_it)
 
 
 @asynccontextmanager
 async def conversing(ear: Ear) -> AsyncIterator[asyncio.Task[None]]:
-    assert await ear.server.absence() == ""
+    assert await ear.server.find_absence_reason() == ""
     async with asyncio.TaskGroup() as group:
-        task = asyncio.ensure_future(ear.server.converse(group))
+        task = asyncio.ensure_future(ear.server.run_connection(group))
         yield task
         task.cancel()
         await asyncio.wait([task])
 
 
 async def test_it_asks_how_things_are_and_then_hears_what_changes():
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/session/status"] = {ME: BUSY}
         async with conversing(ear):
             await ear.hears("session.status")
-            opencode.say("session.idle", sessionID=ME)
-            opencode.say("message.part.delta", sessionID=ME, delta="what was said")
-            opencode.say("permission.asked", **ASKED)
+            opencode.send_event("session.idle", sessionID=ME)
+            opencode.send_event("message.part.delta", sessionID=ME, delta="what was said")
+            opencode.send_event("permission.asked", **ASKED)
             await ear.hears("session.status", "session.idle", "permission.asked")
-        assert opencode.asked == ["/session", "/session/status", "/permission", "/question"]
-        assert opencode.posted == []
+        assert opencode.requested_paths == ["/session", "/session/status", "/permission", "/question"]
+        assert opencode.posted_requests == []
     assert {(record.source, record.hint) for record in ear.records} == {("server", OWN)}
 
 
 async def test_one_that_ends_is_told_to_be_lost_and_what_waited_there_waits_no_more():
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/permission"] = [ASKED]
         async with conversing(ear) as task:
             await ear.hears("permission.asked")
-            await ear.until(lambda: ear.server.is_heard)
-            line = ear.server.line(ear.process)
-            async with line.plea() as plea:
-                opencode.hang_up()
-                assert not await line.until_answered(plea)
+            await ear.until(lambda: ear.server.is_connected)
+            line = ear.server.find_session_control(ear.process)
+            async with line.wait_for_request() as plea:
+                opencode.close_connections()
+                assert not await line.wait_until_answered(plea)
             await asyncio.wait([task])
             assert isinstance(task.exception(), Unavailable)
-        assert (len(ear.server.lost()), ear.server.lost(), ear.server.line(ear.process)) == (1, [], None)
+        assert (
+            len(ear.server.build_lost_records()),
+            ear.server.build_lost_records(),
+            ear.server.find_session_control(ear.process),
+        ) == (1, [], None)
 
 
 @pytest.mark.parametrize(
     ("path", "answer"), [("/session/status", b"not JSON"), ("/permission", "no list"), ("/question", b"[" * 100_000)]
 )
 async def test_who_answers_with_something_else_is_not_heard(path, answer):
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers[path] = answer
         async with conversing(ear) as task:
@@ -129,33 +136,33 @@ async def test_who_answers_with_something_else_is_not_heard(path, answer):
     "noise", [b"data: [1]\n\n", b"data: {\n\n", b"\xff\xfe\n\n", b"data: " + b"[" * 9999 + b"\n\n"]
 )
 async def test_noise_between_its_words_harms_nothing(noise):
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         async with conversing(ear):
             await ear.hears("server.rests")
-            opencode.send(noise)
-            opencode.say("session.status", sessionID=ME, status=BUSY)
+            opencode.send_chunk(noise)
+            opencode.send_event("session.status", sessionID=ME, status=BUSY)
             await ear.hears("server.rests", "session.status")
 
 
 async def test_what_was_too_long_may_have_been_a_question_so_all_is_asked_anew(monkeypatch):
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         async with conversing(ear) as task:
             await ear.hears("server.rests")
-            opencode.send(b"data: " + b"x" * (5 << 20) + b"\n\n")
-            opencode.say("server.heartbeat")
+            opencode.send_chunk(b"data: " + b"x" * (5 << 20) + b"\n\n")
+            opencode.send_event("server.heartbeat")
             await asyncio.wait([task])
             assert "asked anew" in task.exception().message
 
 
 async def test_a_word_that_was_long_on_its_way_is_not_taken_for_an_old_one():
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         async with conversing(ear):
             await ear.hears("server.rests")
             late = f"evt_{((ear.records[0].at // 10**6 - 4000) & (2**36 - 1)):09x}001x"
-            opencode.send(
+            opencode.send_chunk(
                 f'data: {{"id":"{late}","type":"permission.asked","properties":{json.dumps(ASKED)}}}\n\n'.encode()
             )
             await ear.hears("server.rests", "permission.asked")
@@ -177,7 +184,7 @@ async def test_a_word_that_was_long_on_its_way_is_not_taken_for_an_old_one():
 async def test_a_port_is_that_process_own_or_none(words, ports, why):
     ear = Ear(0, *words)
     ear.ports = ports
-    found = await ear.server.absence()
+    found = await ear.server.find_absence_reason()
     assert (why in found, bool(found)) == (True, bool(why))
 
 
@@ -185,73 +192,73 @@ async def test_one_that_was_not_told_to_listen_is_not_looked_at_all_the_time():
     quiet, told = Ear(0), Ear(0, "--port", "4096")
     quiet.ports = told.ports = ()
     for _ in range(5):
-        await quiet.server.absence()
-        await told.server.absence()
+        await quiet.server.find_absence_reason()
+        await told.server.find_absence_reason()
     assert (quiet.looks, told.looks) == (1, 5)
-    quiet.server.look_again()
-    await quiet.server.absence()
+    quiet.server.refresh()
+    await quiet.server.find_absence_reason()
     assert quiet.looks == 2
 
 
 async def test_a_port_that_became_somebody_elses_is_not_spoken_to():
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/permission"] = [ASKED]
         async with conversing(ear):
             await ear.hears("permission.asked")
-            await ear.until(lambda: ear.server.is_heard)
+            await ear.until(lambda: ear.server.is_connected)
             ear.ports = ()
-            line = ear.server.line(ear.process)
-            async with line.plea() as plea:
+            line = ear.server.find_session_control(ear.process)
+            async with line.wait_for_request() as plea:
                 with pytest.raises(Unavailable):
-                    await line.answer(plea, "allow")
-        assert opencode.posted == []
+                    await line.answer_request(plea, "allow")
+        assert opencode.posted_requests == []
 
 
 async def test_somebody_elses_server_is_left_at_once():
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
-        assert await ear.server.absence() == ""
+        assert await ear.server.find_absence_reason() == ""
         ear.ports = ()
         async with asyncio.TaskGroup() as group:
             with pytest.raises(Unavailable, match="no longer"):
-                await ear.server.converse(group)
-        assert (ear.records, opencode.asked) == ([], [])
+                await ear.server.run_connection(group)
+        assert (ear.records, opencode.requested_paths) == ([], [])
 
 
-async def answered_twice(opencode: OpencodeServer, ear: Ear, decision: str) -> None:
-    line = ear.server.line(ear.process)
-    async with line.plea() as plea:
+async def answered_twice(opencode: FakeOpencodeServer, ear: Ear, decision: str) -> None:
+    line = ear.server.find_session_control(ear.process)
+    async with line.wait_for_request() as plea:
         assert (plea.id, plea.tool, plea.command, plea.cwd) == (REQUEST, "bash", "touch x", "/src")
-        assert await line.answer(plea, decision)
-        opencode.say("permission.replied", sessionID=ME, requestID=REQUEST, reply="once")
-        assert await line.until_answered(plea)
-        assert not await line.answer(plea, decision)
+        assert await line.answer_request(plea, decision)
+        opencode.send_event("permission.replied", sessionID=ME, requestID=REQUEST, reply="once")
+        assert await line.wait_until_answered(plea)
+        assert not await line.answer_request(plea, decision)
 
 
 @pytest.mark.parametrize(("decision", "reply"), [("allow", "once"), ("deny", "reject")])
 async def test_a_person_may_answer_through_it_once(decision, reply):
-    async with opencode_server() as opencode:
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/permission"] = [ASKED]
         async with conversing(ear):
-            await ear.until(lambda: ear.server.is_heard)
+            await ear.until(lambda: ear.server.is_connected)
             await answered_twice(opencode, ear, decision)
-        assert opencode.posted == [(f"/permission/{REQUEST}/reply", {"reply": reply})]
+        assert opencode.posted_requests == [(f"/permission/{REQUEST}/reply", {"reply": reply})]
 
 
 async def test_lists_are_asked_for_again_and_an_end_that_no_event_told_is_looked_at_twice(monkeypatch):
-    monkeypatch.setattr(event_server, "LIST_EVERY", 0.05)
-    monkeypatch.setattr(event_server, "SURE_AFTER", 0.05)
-    async with opencode_server() as opencode:
+    monkeypatch.setattr(event_server, "LIST_INTERVAL_S", 0.05)
+    monkeypatch.setattr(event_server, "CONFIRM_DELAY_S", 0.05)
+    async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/session/status"] = {ME: BUSY}
         async with conversing(ear):
             await ear.hears("session.status", "session.status")
             opencode.answers["/session/status"] = {}
-            so_far = opencode.asked.count("/session/status")
+            so_far = opencode.requested_paths.count("/session/status")
             async with asyncio.timeout(20), ear.news:
                 await ear.news.wait_for(lambda: "server.rests" in ear.events)
-            assert opencode.asked.count("/session/status") >= so_far + 2
+            assert opencode.requested_paths.count("/session/status") >= so_far + 2
             async with asyncio.timeout(20), ear.news:
                 await ear.news.wait_for(lambda: ear.events[-1] == "server.lives")

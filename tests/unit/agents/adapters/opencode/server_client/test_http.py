@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from termvisor.agents.adapters.opencode.server_client import http
-from termvisor.agents.adapters.opencode.server_client.http import call, events
+from termvisor.agents.adapters.opencode.server_client.http import open_event_stream, send_request
 from termvisor.errors import TimedOut, Unavailable
-from termvisor.system.subprocesses import ask
+from termvisor.system.subprocesses import run_and_capture
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 TELLS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
@@ -47,15 +47,15 @@ async def says(*pieces: bytes, hangs: bool = False) -> AsyncIterator[tuple[int, 
 )
 async def test_an_answer_is_read_in_every_form(body):
     async with says(OK + body) as (port, heard):
-        answer = await call(port, "/session")
-    assert (answer.status, answer.value, answer.is_taken) == (200, [1, 2, 3, 4], True)
+        answer = await send_request(port, "/session")
+    assert (answer.status, answer.json_value, answer.is_success) == (200, [1, 2, 3, 4], True)
     assert heard[0].startswith(b"GET /session HTTP/1.1\r\nHost: 127.0.0.1:")
 
 
 async def test_what_has_a_body_is_posted():
     async with says(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") as (port, heard):
-        answer = await call(port, "/permission/per_1/reply", {"reply": "once"})
-    assert (answer.status, answer.is_taken, answer.value) == (404, False, None)
+        answer = await send_request(port, "/permission/per_1/reply", {"reply": "once"})
+    assert (answer.status, answer.is_success, answer.json_value) == (404, False, None)
     assert heard[0].startswith(b"POST /permission/per_1/reply HTTP/1.1\r\n")
     assert b"Content-Length: 16\r\n" in heard[0]
 
@@ -77,31 +77,31 @@ async def test_what_has_a_body_is_posted():
 async def test_who_breaks_the_rules_is_not_heard(words):
     async with says(words) as (port, _):
         with pytest.raises(Unavailable):
-            await call(port, "/session")
+            await send_request(port, "/session")
 
 
 async def test_an_endless_answer_and_one_that_never_comes_end(monkeypatch):
-    monkeypatch.setattr(http, "BODY_LIMIT", 1000)
+    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1000)
     async with says(OK + b"Content-Length: 999999999999\r\n\r\n" + b"x" * 5000, hangs=True) as (port, _):
         with pytest.raises(Unavailable, match="more than 1,000 bytes"):
-            await call(port, "/session")
+            await send_request(port, "/session")
     async with says(OK, hangs=True) as (port, _):
         with pytest.raises(TimedOut):
-            await call(port, "/session", within=0.05)
+            await send_request(port, "/session", timeout_s=0.05)
 
 
 async def test_nobody_there_is_said():
     async with says() as (port, _):
         pass
     with pytest.raises(Unavailable):
-        await call(port, "/session")
+        await send_request(port, "/session")
 
 
 async def told(port: int, silent_for: float = 5.0) -> tuple[list[str], str]:
     """What was said until the end, and how it ended."""
     found: list[str] = []
     try:
-        async with events(port, "/event", silent_for) as several:
+        async with open_event_stream(port, "/event", silent_for) as several:
             async for some, _ in several:
                 found += some
     except Unavailable as error:
@@ -138,4 +138,4 @@ async def test_a_long_silence_is_an_end():
 def test_nothing_heavy_is_loaded_where_tls_is_shut_out_as_the_daemon_does():
     heavy = "{'_ssl', '_hashlib', 'http.client', 'email', 'urllib.request'}"
     loaded = f"import termvisor.agents.adapters.opencode.server_client; print(sorted({heavy} & set(sys.modules)))"
-    assert ask([sys.executable, "-c", f"import sys; sys.modules['ssl'] = None; {loaded}"])[1] == b"[]\n"
+    assert run_and_capture([sys.executable, "-c", f"import sys; sys.modules['ssl'] = None; {loaded}"])[1] == b"[]\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.adapters.opencode.server_client.sse import Events
+from termvisor.agents.adapters.opencode.server_client.sse import ServerSentEventParser
 
 STREAM = st.lists(
     st.sampled_from(
@@ -18,8 +18,8 @@ STREAM = st.lists(
 
 
 def read(*pieces: bytes, limit: int = 40) -> tuple[list[str], int]:
-    reader = Events(limit)
-    return [one for piece in pieces for one in reader.feed(piece)], reader.dropped
+    reader = ServerSentEventParser(limit)
+    return [one for piece in pieces for one in reader.feed(piece)], reader.dropped_events
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,111 @@
+"""What the rules ops share: the packs of this instance, read in the caller's own process, and how a rule is shown.
+
+An op itself knows values only; what it needs of `termvisor.packs` passes through here.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from termvisor.detection.packs import RulePacks, RuleProblem, load_packs
+from termvisor.detection.packs.crash_test import load_crashing_rules
+from termvisor.detection.packs.lint import LintResult, lint_rules
+from termvisor.detection.packs.locations import PACK_FILE, get_user_folder
+from termvisor.detection.packs.rule_tester import RuleTestResult, try_rule
+from termvisor.detection.packs.template import render_pack_file, render_rule_file
+from termvisor.errors import BadRequest, NotFound
+from termvisor.model.detection.rule import Rule
+from termvisor.model.did_you_mean import find_close_matches
+from termvisor.ops.api.services import Services
+from termvisor.ops.config._settings import get_paths
+
+__all__ = [
+    "RuleItem",
+    "RulePacks",
+    "RuleProblem",
+    "RuleTestResult",
+    "build_rule_item",
+    "build_template_files",
+    "check_known_name",
+    "find_rule",
+    "lint_packs",
+    "load_all_packs",
+    "try_rule",
+]
+
+
+class RuleItem(Struct, frozen=True, kw_only=True):
+    """``agent`` is empty for a rule that holds in every pane; ``is_disabled``: the settings switched it off."""
+
+    id: str
+    pack: str
+    agent: str
+    scope: str
+    severity: str
+    event: str
+    remedy: str
+    why: str
+    is_disabled: bool
+
+
+async def load_all_packs(services: Services) -> tuple[RulePacks, frozenset[str]]:
+    """All rules, also those that are switched off, and the ids of these."""
+    places, settings = services.configuration
+    folders = (get_user_folder(places.config_dir),)
+    order, guilty = settings.patterns_order, load_crashing_rules(places.cache_dir)
+    packs = await asyncio.to_thread(load_packs, folders, order, settings.patterns_disabled, guilty)
+    if not packs.disabled:
+        return packs, frozenset()
+    whole = await asyncio.to_thread(load_packs, folders, order, (), guilty)
+    return replace(whole, troubles=packs.troubles, disabled=packs.disabled), frozenset(packs.disabled)
+
+
+def build_rule_item(rule: Rule, disabled_ids: frozenset[str]) -> RuleItem:
+    return RuleItem(
+        id=rule.id,
+        pack=rule.pack,
+        agent=rule.agent,
+        scope=rule.scope,
+        severity=rule.severity,
+        event=rule.event,
+        remedy=rule.remedy,
+        why=rule.why,
+        is_disabled=rule.id in disabled_ids,
+    )
+
+
+def find_rule(packs: RulePacks, name: str) -> Rule:
+    rule = packs.find_rule(name)
+    if rule is not None:
+        return rule
+    near = find_close_matches(name, [rule.id for rule in packs.rules])
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows all."
+    raise NotFound(f"there is no rule {name!r}", hint=hint, details={"nearest": near})
+
+
+def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -> None:
+    """`BadRequest` for a name that nobody has and that is like another."""
+    names = sorted(set(known_names))
+    if name is not None and name not in names and (near := find_close_matches(name, names)):
+        raise BadRequest(
+            f"no rule is of the {field} {name!r}", hint=f"Did you mean {near[0]}?", details={"nearest": near}
+        )
+
+
+async def lint_packs(services: Services, path: str | None) -> LintResult:
+    """What is wrong there; without a path, with all packs of this instance and with the settings about them."""
+    places = get_paths(services)
+    found = await asyncio.to_thread(lint_rules, path, (get_user_folder(places.config_dir),), cache=places.cache_dir)
+    if path is not None:
+        return found
+    packs, _ = await load_all_packs(services)
+    more = tuple(trouble for trouble in packs.troubles if trouble not in found.problems)
+    return replace(found, problems=found.problems + more)
+
+
+def build_template_files(services: Services, pack: str, name: str, agent: str) -> list[tuple[str, str]]:
+    """The files to start a pack and a rule from, each as path and text; the rule's is the last."""
+    folder = f"{get_user_folder(get_paths(services).config_dir)}/{pack}"
+    return [(f"{folder}/{PACK_FILE}", render_pack_file(pack)), (f"{folder}/{name}.toml", render_rule_file(name, agent))]

@@ -1,0 +1,221 @@
+"""The recorder: one thread that moves bytes from pipes to files and tells the daemon how far it is.
+
+It thinks nothing and never waits for anybody: a pipe that is not read makes tmux grow, so neither a slow listener
+nor a full disk nor a silent connection may stop the others. It needs no daemon, up to a cap of bytes nobody heard of.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import _socket
+import posix
+import resource
+import sys
+
+from termvisor.recorder import reexec
+from termvisor.recorder.acceptor import ConnectionAcceptor, open_server_socket
+from termvisor.recorder.daemon_connection import DaemonConnection
+from termvisor.recorder.options import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions, parse_arguments
+from termvisor.recorder.poller import Poller
+from termvisor.recorder.segment_log import FLAG_CAPPED
+from termvisor.recorder.seqpacket import SeqpacketChannel, close_descriptors
+from termvisor.recorder.stream_table import StreamTable
+
+_MAX_DESCRIPTORS = 10_240
+
+
+class Recorder:
+    """``wake`` becomes readable when it is to end."""
+
+    def __init__(self, options: RecorderOptions, server: _socket.socket, wake_fd: int):
+        self._options = options
+        self._poller = Poller()
+        self._table = StreamTable(options, self._poller)
+        self._acceptor = ConnectionAcceptor(server, self._poller)
+        self._daemon: DaemonConnection | None = None
+        self._is_daemon_slow = False
+        self._unreported_bytes = 0
+        self._is_stopping = False
+        self._reexec_command: list[str] = []
+        self._wake_fd = wake_fd
+        self._poller.add(wake_fd)
+
+    def restore_state(self, state: reexec.HandoverState) -> None:
+        self._unreported_bytes = state.unreported_bytes
+        for row in state.open_streams:
+            self._table.resume_stream(*row)
+        for ended in state.closed_streams:
+            self._table.restore_closed_stream(*ended)
+        for fd in state.pending_fds:
+            self._acceptor.add_connection(_socket.socket(fileno=fd))
+
+    def run(self) -> None:
+        while not self._is_stopping:
+            for fd in self._poller.wait(self._acceptor.compute_timeout()):
+                self._handle_ready(fd)
+            self._acceptor.close_expired()
+            self._report_changes()
+            if self._unreported_bytes > self._options.cap_bytes and self._table.streams_by_fd:
+                self._table.close_all(FLAG_CAPPED)
+                self._report_changes()
+            if self._reexec_command and not self._is_stopping:
+                self._reexec()
+        self._shut_down()
+
+    def _handle_ready(self, fd: int) -> None:
+        # An earlier event of this turn may have closed the descriptor: then nobody is found for it.
+        if fd in self._table.streams_by_fd:
+            self._table.pump_stream(fd)
+        elif self._daemon and fd == self._daemon.channel.fileno():
+            self._read_commands(self._daemon.channel)
+        elif fd in self._acceptor.pending:
+            self._receive_first_message(fd, self._acceptor.pending[fd])
+        elif fd == self._acceptor.server_socket.fileno():
+            self._acceptor.accept_connections()
+        elif fd == self._wake_fd:
+            self._is_stopping = True
+
+    def _receive_first_message(self, fd: int, channel: SeqpacketChannel) -> None:
+        """The first and only message of a connection that does not listen."""
+        try:
+            lines, fds = channel.receive()
+        except BlockingIOError:
+            return
+        except EOFError:
+            self._acceptor.close_connection(fd)
+            return
+        verb, _, rest = lines[0].partition(b" ") if lines else (b"", b"", b"")
+        if verb == b"hold":
+            self._send_answer(channel, self._hold_stream(rest, fds))
+        else:
+            close_descriptors(fds)
+        if verb == b"listen" and rest == b"%d" % PROTOCOL_VERSION:
+            self._attach_daemon(self._acceptor.release_connection(fd))
+            return
+        if verb == b"listen":
+            self._send_answer(channel, b"version %d" % PROTOCOL_VERSION)
+        self._acceptor.close_connection(fd)
+
+    def _hold_stream(self, name: bytes, fds: list[int]) -> bytes:
+        if self._unreported_bytes > self._options.cap_bytes:
+            close_descriptors(fds)
+            return b"refused cap"
+        return self._table.hold_stream(name, fds)
+
+    @staticmethod
+    def _send_answer(channel: SeqpacketChannel, text: bytes) -> None:
+        try:  # noqa: SIM105 - contextlib alone would cost this process half a megabyte
+            channel.send(text + b"\n")
+        except OSError:
+            pass  # it did not wait; what it asked for is done
+
+    def _attach_daemon(self, channel: SeqpacketChannel) -> None:
+        self._detach_daemon()
+        self._daemon = DaemonConnection(channel, self._table.streams_by_epoch)
+
+    def _detach_daemon(self) -> None:
+        if self._daemon:
+            self._poller.remove(self._daemon.channel.fileno())
+            self._daemon.channel.close()
+            self._daemon, self._is_daemon_slow = None, False
+
+    def _read_commands(self, channel: SeqpacketChannel) -> None:
+        try:
+            lines, fds = channel.receive()
+        except BlockingIOError:
+            return
+        except EOFError:
+            self._detach_daemon()
+            return
+        close_descriptors(fds)
+        for line in lines:
+            verb, _, rest = line.partition(b" ")
+            self._execute_command(verb, rest)
+
+    def _execute_command(self, verb: bytes, rest: bytes) -> None:
+        if verb == b"quit":
+            self._is_stopping = True
+        elif verb == b"reexec":
+            python, _, root = rest.decode("utf-8", "surrogateescape").partition("\t")
+            self._reexec_command = self._options.build_command(python, root or sys.path[0])
+        elif verb == b"drop" and rest.isdigit():
+            self._table.drop_stream(int(rest))
+        elif verb == b"forget" and rest.isdigit() and self._table.forget_stream(int(rest)) and self._daemon:
+            self._daemon.forget_stream(int(rest))
+
+    def _report_changes(self) -> None:
+        self._unreported_bytes += self._table.unreported_bytes
+        news, self._table.changed_epochs, self._table.unreported_bytes = self._table.changed_epochs, {}, 0
+        if not self._daemon:
+            return
+        for epoch in news:
+            self._daemon.mark_changed(epoch)
+        try:
+            is_slow = not self._daemon.flush()
+        except OSError:
+            self._detach_daemon()
+            return
+        if is_slow != self._is_daemon_slow:
+            self._poller.set_write_interest(self._daemon.channel.fileno(), is_slow)
+            self._is_daemon_slow = is_slow
+        if not is_slow:
+            self._unreported_bytes = 0
+
+    def _reexec(self) -> None:
+        state = reexec.HandoverState(
+            self._acceptor.server_socket.fileno(), self._unreported_bytes, list(self._acceptor.pending)
+        )
+        for stream in self._table.streams_by_epoch.values():
+            if stream.close_flag:
+                state.closed_streams.append((stream.pane, stream.epoch, stream.size, stream.close_flag))
+            else:
+                state.open_streams.append((stream.pane, stream.epoch, stream.fd, stream.size, stream.writer.last_at))
+        command, self._reexec_command = self._reexec_command, []
+        # Blocked until the next image has its handler, or a SIGTERM in between would lose the closing records.
+        _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGTERM])
+        try:
+            # A SIGTERM that came before that would be forgotten with our memory: it waits in the pipe and wins.
+            if self._wake_fd not in self._poller.wait(0):
+                reexec.replace_process(command, state)
+        except OSError as error:
+            if self._daemon:
+                self._send_answer(self._daemon.channel, b"failed reexec %d" % (error.errno or 0))
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
+
+    def _shut_down(self) -> None:
+        self._table.drop_all()
+        self._report_changes()
+        self._acceptor.close(self._options.socket)
+
+
+def _create_wake_pipe() -> int:
+    """A descriptor that becomes readable when we are to end. No other signal of a leaving terminal ends us."""
+    reader, writer = posix.pipe()
+    posix.set_blocking(writer, False)
+    for number in (_signal.SIGPIPE, _signal.SIGHUP, _signal.SIGINT, _signal.SIGXFSZ):
+        _signal.signal(number, _signal.SIG_IGN)
+    _signal.signal(_signal.SIGTERM, lambda number, frame: None)
+    _signal.set_wakeup_fd(writer)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
+    return reader
+
+
+def _raise_descriptor_limit() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = hard if hard != resource.RLIM_INFINITY else _MAX_DESCRIPTORS
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def main() -> None:
+    options, state_fd = parse_arguments(sys.argv[1:])
+    wake = _create_wake_pipe()
+    posix.umask(0o077)
+    _raise_descriptor_limit()
+    if state_fd is not None:
+        state = reexec.read_state(state_fd)
+        recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake)
+        recorder.restore_state(state)
+    else:
+        server = open_server_socket(options.socket)
+        if server is None:
+            raise SystemExit(EXIT_ALREADY_RUNNING)
+        recorder = Recorder(options, server, wake)
+    recorder.run()

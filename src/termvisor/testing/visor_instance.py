@@ -1,0 +1,93 @@
+"""A whole Termvisor of its own: private folders, its own daemon and recorder, always stopped. For tests and benches."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from termvisor.client import daemon_process as start
+from termvisor.daemon.lifecycle import stop_recorder
+from termvisor.settings import Paths, get_environment, make_instance_folders
+from termvisor.system.polling import wait_until
+from termvisor.system.subprocesses import run_and_capture
+
+_START_TIMEOUT_S = 30.0
+"""Seconds for a daemon to come up beside whatever else the machine does."""
+
+
+class VisorInstance:
+    """Runs the real command in a process of its own, as a user would."""
+
+    def __init__(self, folder: str, sockets: list[str], **settings: str):
+        self.paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        self.env: Mapping[str, str] = {
+            **{name: value for name, value in get_environment().items() if not name.startswith(("VISOR_", "TMUX"))},
+            "VISOR_CONFIG_DIR": self.paths.config_dir,
+            "VISOR_DATA_DIR": self.paths.data_dir,
+            "VISOR_RUNTIME_DIR": self.paths.runtime_dir,
+            "VISOR_TMUX_SOCKETS": ",".join(sockets),
+            **{f"VISOR_{name.upper()}": value for name, value in settings.items()},
+        }
+
+    def run(self, *words: str, timeout: float = 60.0) -> tuple[int, str, str]:
+        """Exit status, output and errors of one command."""
+        status, out, errors = run_and_capture(
+            [sys.executable, "-m", "termvisor", *words], timeout_s=timeout, env=self.env
+        )
+        return status, out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
+
+    def run_checked(self, *words: str, timeout: float = 60.0) -> str:
+        """The output of a command that must succeed."""
+        status, out, errors = self.run(*words, timeout=timeout)
+        if status != 0:
+            raise AssertionError(f"visor {' '.join(words)}: status {status}\n{out}{errors}")
+        return out
+
+    def call_robot(self, *words: str, timeout: float = 60.0) -> Any:
+        """The data of a robot call that must succeed."""
+        answer = msgspec.json.decode(self.run_checked("robot", *words, timeout=timeout))
+        return answer["data"]
+
+    @property
+    def daemon_pid(self) -> int:
+        return int(self.call_robot("health")["daemon"]["pid"])
+
+    @property
+    def recorder_pid(self) -> int:
+        return int(self.call_robot("health")["recorder"]["pid"])
+
+    def kill_daemon(self, number: int = signal.SIGKILL) -> None:
+        os.kill(self.daemon_pid, number)
+
+    def start(self) -> None:
+        """A daemon as commands start it, nobody's child, without a command's cost and with a busy machine's patience.
+
+        Where none comes up, the next command says why.
+        """
+        if not start.is_running(self.paths):
+            make_instance_folders(self.paths)
+            apart = 'setsid "$@" >"$0" 2>&1 </dev/null &'
+            run_and_capture(
+                ["sh", "-c", apart, start.get_error_file(self.paths), *start.DAEMON_COMMAND], env=self.env, cwd="/"
+            )
+        wait_until(lambda: start.fetch_hello(self.paths) is not None, _START_TIMEOUT_S)
+
+    def stop(self) -> None:
+        """What `visor down` does; the command itself where it has a demo to stop."""
+        if os.path.exists(self.paths.demo_socket):
+            self.run("down")
+        start.stop_daemon(self.paths)
+        stop_recorder(self.paths)
+
+
+@contextlib.contextmanager
+def run_instance(folder: str, *sockets: str, **settings: str) -> Iterator[VisorInstance]:
+    one = VisorInstance(folder, list(sockets), **settings)
+    try:
+        yield one
+    finally:
+        one.stop()

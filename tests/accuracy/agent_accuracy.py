@@ -1,0 +1,150 @@
+"""A Verdict is how well one version of one agent is known, beside what was promised."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from termvisor.agents.adapters.adapter import Adapter
+from termvisor.model.agent.state import PRECEDENCE
+from tests.accuracy.labeled_scene import LabeledScene, load_labeled_scenes
+from tests.accuracy.metrics import LabelPairs, compute_false_rate, compute_recall, compute_weighted_f1, format_matrix
+from tests.bench.figure import BudgetedFigure
+from tests.recordings.near_miss import NearMiss, load_near_misses
+
+WAITING_STATES = ("waiting_approval", "waiting_input")
+OWN_SIGNALS_F1 = "own word, weighted F1"
+MIN_OWN_SIGNALS_F1, MIN_SCREEN_F1, MIN_WAITING_RECALL, MAX_FALSE_WAITING_PERCENT = 0.99, 0.95, 0.98, 0.5
+"""The budgets: docs/states.md says what they mean."""
+
+
+class AgentAccuracy(Struct, frozen=True, kw_only=True):
+    agent: str
+    version: str
+    own_pairs: LabelPairs
+    """Moments of which the agent's own signals tell something."""
+    screen_pairs: LabelPairs
+    """All moments, by their screens alone."""
+    published_pairs: LabelPairs
+    """All moments of an agent that lives, by everything together."""
+    near_miss_pairs: LabelPairs
+    mistakes: tuple[str, ...] = ()
+    """What was not as it should be, in words."""
+    known_holes: tuple[str, ...] = ()
+    """What the agent itself does not tell, and so is not held against its own word."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.agent} {self.version}".rstrip()
+
+    def build_figures(self) -> list[BudgetedFigure]:
+        """Where nothing was recorded of the agent, there is only what it must not be taken for."""
+        looks = self._build_false_waiting_figure(
+            "screen alone", self.screen_pairs + self.near_miss_pairs, "moments and near misses"
+        )
+        return (
+            [
+                *self._build_score_figures(),
+                looks,
+                self._build_false_waiting_figure("together", self.published_pairs, "moments"),
+            ]
+            if self.screen_pairs
+            else [looks]
+        )
+
+    def _build_score_figures(self) -> list[BudgetedFigure]:
+        apart = f", {len(self.known_holes)} known holes apart" if self.known_holes else ""
+        spoken = f"{self.own_pairs.total()} of {self.published_pairs.total()} moments: of those it speaks{apart}"
+        waiting = sum(count for (so, _), count in self.screen_pairs.items() if so in WAITING_STATES)
+        living = f"{self.published_pairs.total()} moments"
+        return [
+            self._build_floor_figure(OWN_SIGNALS_F1, compute_weighted_f1(self.own_pairs), MIN_OWN_SIGNALS_F1, spoken),
+            self._build_floor_figure(
+                "screen alone, weighted F1",
+                compute_weighted_f1(self.screen_pairs),
+                MIN_SCREEN_F1,
+                f"{self.screen_pairs.total()} moments",
+            ),
+            self._build_floor_figure(
+                "together, weighted F1", compute_weighted_f1(self.published_pairs), MIN_SCREEN_F1, living
+            ),
+            self._build_floor_figure(
+                "screen alone, waiting recall",
+                compute_recall(self.screen_pairs, WAITING_STATES),
+                MIN_WAITING_RECALL,
+                f"{waiting} moments",
+            ),
+            self._build_floor_figure(
+                "together, waiting recall",
+                compute_recall(self.published_pairs, WAITING_STATES),
+                MIN_WAITING_RECALL,
+                f"{waiting} moments",
+            ),
+        ]
+
+    def _build_floor_figure(self, what: str, value: float, budget: float, against: str) -> BudgetedFigure:
+        return BudgetedFigure(f"{self.name}: {what}", value, budget, "", against, is_floor=True)
+
+    def _build_false_waiting_figure(self, what: str, pairs: LabelPairs, of: str) -> BudgetedFigure:
+        calm = sum(count for (so, _), count in pairs.items() if so not in WAITING_STATES)
+        rate = 100 * compute_false_rate(pairs, WAITING_STATES)
+        return BudgetedFigure(
+            f"{self.name}: {what}, false waiting", rate, MAX_FALSE_WAITING_PERCENT, "%", f"{calm} {of}"
+        )
+
+    def format_matrices(self) -> str:
+        parts = {"own word": self.own_pairs, "screen alone": self.screen_pairs, "together": self.published_pairs}
+        return "\n\n".join(
+            f"{self.name}: {what}\n{format_matrix(pairs, PRECEDENCE)}" for what, pairs in parts.items() if pairs
+        )
+
+
+def measure_accuracy(adapters: Iterable[Adapter]) -> list[AgentAccuracy]:
+    misses = load_near_misses()
+    return [one for adapter in adapters for one in _measure_agent(adapter, misses)]
+
+
+def _measure_agent(adapter: Adapter, misses: list[NearMiss]) -> list[AgentAccuracy]:
+    """One for each version that was recorded; one for the near misses where none was."""
+    found: dict[str, list[LabeledScene]] = {}
+    for one in load_labeled_scenes(adapter):
+        found.setdefault(one.version, []).append(one)
+    return [
+        _measure_version(adapter, version, of_it, misses)
+        for version, of_it in sorted(found.items() or {"": []}.items())
+    ]
+
+
+def _measure_version(
+    adapter: Adapter, version: str, labeled_scenes: list[LabeledScene], misses: list[NearMiss]
+) -> AgentAccuracy:
+    looks = [(miss.name, adapter.classify_screen(miss.screen).state) for miss in misses]
+    told = [(one, one.claimed_state) for one in labeled_scenes if one.own_state and not one.known_hole]
+    seen = [(one, one.screen_state) for one in labeled_scenes]
+    published = [(one, one.published_state) for one in labeled_scenes if one.published_state]
+    parts = {"own word": told, "screen": seen, "together": published}
+    return AgentAccuracy(
+        agent=adapter.name,
+        version=version,
+        own_pairs=_count_pairs(told),
+        screen_pairs=_count_pairs(seen),
+        published_pairs=_count_pairs(published),
+        near_miss_pairs=Counter(("unknown", state) for _, state in looks),
+        mistakes=(
+            *(line for part, said in parts.items() for line in _list_mistakes(part, said)),
+            *(f"near miss {name}, screen: {state}" for name, state in looks if state in WAITING_STATES),
+        ),
+        known_holes=tuple(
+            f"{one.name}, own word: {one.own_state}, was {one.truths[0]}: {one.known_hole}"
+            for one in labeled_scenes
+            if one.known_hole
+        ),
+    )
+
+
+def _count_pairs(states: Iterable[tuple[LabeledScene, str]]) -> LabelPairs:
+    return Counter(one.pair_with_truth(state) for one, state in states)
+
+
+def _list_mistakes(part: str, states: Iterable[tuple[LabeledScene, str]]) -> Iterator[str]:
+    return (f"{one.name}, {part}: {state}, was {one.truths[0]}" for one, state in states if state not in one.truths)

@@ -1,0 +1,57 @@
+"""Floods of the worst that programs can print, at full size: how much memory they cost, and that all of it is read."""
+
+from __future__ import annotations
+
+from termvisor.testing.private_tmux import make_short_folder
+from tests.bench.figure import BudgetedFigure
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.hostile_output import FLOOD_KINDS, build_flood_command
+from tests.live.numbered_printer import read_resident_bytes
+
+MB = 1_000_000
+LARGE_FLOOD_BYTES = {"osc": 100 * MB, "line": 1000 * MB, "tiny": MB}
+DEFAULT_FLOOD_BYTES = 5 * MB
+
+
+def measure_floods() -> list[BudgetedFigure]:
+    """Each in the same pane, one after the other, so that what one leaves behind adds up."""
+    with run_watched_tmux() as scene, make_short_folder() as folder:
+        mux_id = scene.tmux.start_session("flooded")
+        ours = scene.wait_until_captured(mux_id)
+        pids = scene.visor.daemon_pid, scene.visor.recorder_pid
+        peaks = {
+            kind: _measure_peak_memory(
+                scene,
+                (mux_id, ours),
+                build_flood_command(folder, kind, LARGE_FLOOD_BYTES.get(kind, DEFAULT_FLOOD_BYTES)),
+                kind,
+            )
+            for kind in FLOOD_KINDS
+        }
+        lost = len(scene.list_gap_causes()) + ((scene.visor.daemon_pid, scene.visor.recorder_pid) != pids)
+    worst = max((kind for kind in FLOOD_KINDS if kind not in LARGE_FLOOD_BYTES), key=lambda kind: peaks[kind][0])
+    return [
+        BudgetedFigure("daemon RSS, 100 MB of an unfinished OSC", peaks["osc"][0], 64, "MB"),
+        BudgetedFigure("daemon RSS, 1 GB without a newline", peaks["line"][0], 64, "MB"),
+        BudgetedFigure("daemon RSS, a million tiny writes", peaks["tiny"][0], 80, "MB", "after all other floods"),
+        BudgetedFigure("daemon RSS, other floods at worst", peaks[worst][0], 80, "MB", worst),
+        BudgetedFigure("recorder RSS, all floods", max(recorder for _, recorder in peaks.values()), 15, "MB"),
+        BudgetedFigure("floods: gaps and restarts", lost, 0, ""),
+    ]
+
+
+def _measure_peak_memory(scene: WatchedTmux, pane: tuple[str, int], command: str, kind: str) -> tuple[float, float]:
+    """Memory of daemon and recorder in megabytes, the most that was seen until the flood was read to its end."""
+    mux_id, ours = pane
+    pids = scene.visor.daemon_pid, scene.visor.recorder_pid
+    peak = [0.0, 0.0]
+    scene.tmux.type_line(mux_id, command)
+    is_over = False
+    while not is_over:
+        status, _, _ = scene.visor.run(
+            "robot", "wait-for", str(ours), f"^{kind}-flood-is-over$", "--regex", "--timeout-secs", "1"
+        )
+        is_over = status == 0
+        peak = [max(most, read_resident_bytes(pid) / MB) for most, pid in zip(peak, pids, strict=True)]
+    print(f"  {kind}: daemon {peak[0]:.1f} MB, recorder {peak[1]:.1f} MB", flush=True)
+    return peak[0], peak[1]

@@ -1,0 +1,132 @@
+"""A watching world with a real bash in a real tmux, and the gate that leads into it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from termvisor.actions.approvals import ApprovalQueue
+from termvisor.actions.attempt import GateDependencies
+from termvisor.actions.executor import ActionExecutor
+from termvisor.actions.gate import Gate
+from termvisor.actions.policy_check import PolicyDecision
+from termvisor.daemon.acting.pane_access import LivePaneAccess
+from termvisor.daemon.assembly import load_nonce, open_services
+from termvisor.daemon.services.services import DaemonServices
+from termvisor.model.action.action import Action, Actor, SendText
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.action.verdict import VerdictReason, combine_reasons
+from termvisor.model.ids import PaneId
+from termvisor.settings import Paths, Settings
+from termvisor.setup.shell_integration import build_snippet
+from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
+from tests.pattern_cache import install_pattern_cache
+from tests.unit.wait_until import wait_until
+
+ME = Actor(kind="human", uid=1000, pid=1)
+RC = "HISTFILE=\nPS1='$ '\nset +o history; set -o history\n"
+
+
+class ScriptedPolicy:
+    """A judge that says what it is told to say."""
+
+    def __init__(self) -> None:
+        self.answer: str = "allow"
+        self.needs = 1
+        self.reported: list[tuple[str, str]] = []
+
+    async def check(self, action: Action, actor: Actor, snapshot: object) -> PolicyDecision:
+        return await self.preview(action, actor, snapshot)
+
+    async def preview(self, action: Action, _actor: Actor, _snapshot: object) -> PolicyDecision:
+        reason = VerdictReason(source="rule", id="test", answer=self.answer, text="the test says so")
+        return PolicyDecision(action=action, verdict=combine_reasons((reason,)), needs=self.needs, expires_for=60)
+
+    def explain(self, action: Action, actor: Actor, snapshot: object) -> list[str]:
+        return [self.answer]
+
+    async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
+        self.reported.append((status, why))
+
+
+class GateScene:
+    def __init__(self, world: DaemonServices, tmux: PrivateTmux, places: Paths):
+        parts = world._components
+        self.world, self.tmux, self.places, self.store = world, tmux, places, parts.store
+        self.judge = ScriptedPolicy()
+        self.panes = LivePaneAccess(parts, world.panes.find_pane)
+        self.inbox = ApprovalQueue(parts.store, parts.clock)
+        means = GateDependencies(
+            parts.store,
+            self.panes,
+            self.judge,
+            self.inbox,
+            ActionExecutor(self.panes, parts.clock),
+            parts.clock,
+            b"0123456789abcdef",
+        )
+        self.gate = Gate(means)
+
+    async def pane(self, mux_id: str) -> PaneId:
+        """Our number for a pane, once it is heard."""
+
+        async def found() -> PaneId | None:
+            views = await self.world.panes.list_panes()
+            return next((view.id for view in views if view.instance.mux_id == mux_id and view.heard_by == "pipe"), None)
+
+        for _ in range(500):
+            if (number := await found()) is not None:
+                return number
+            await wait_briefly()
+        raise AssertionError(f"{mux_id} is not heard")
+
+    async def bash(self, *, session: str = "work") -> tuple[str, PaneId]:
+        """A shell at its prompt that shows our nonce."""
+        rc = f"{self.places.config_dir}/rc"
+        os.makedirs(self.places.config_dir, exist_ok=True)
+        with open(rc, "wb") as file:
+            file.write(RC.encode() + build_snippet("bash", self.places.nonce_file))
+        mux_id = self.tmux.open_window(session, f"exec bash --noprofile --rcfile {rc} -i")
+        number = await self.pane(mux_id)
+        await self.until_at_prompt(number)
+        return mux_id, number
+
+    async def until_at_prompt(self, pane: PaneId) -> None:
+        self.tmux.type_line(self.mux(pane), "")
+        await wait_until(lambda: self.activity(pane) == ("prompt", True))
+
+    def mux(self, pane: PaneId) -> str:
+        place = self.world._components.server_supervisor.locate_pane(pane)
+        assert place is not None
+        return place[1]
+
+    def activity(self, pane: PaneId) -> tuple[str, bool]:
+        text = self.world._components.pipeline.current_readers.get(pane)
+        return (
+            ("none", False)
+            if text is None
+            else (text.activity_state.activity.kind, text.activity_state.activity.is_proven)
+        )
+
+    def screen(self, mux_id: str) -> str:
+        return self.tmux("capture-pane", "-p", "-J", "-t", mux_id)
+
+    async def send(self, pane: PaneId, text: str, *, enter: bool = True, **terms: object) -> Outcome:
+        return await self.gate.run(SendText(pane=pane, text=text, enter=enter), ME, Preconditions(**terms))
+
+
+async def wait_briefly() -> None:
+    await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def open_gate_scene(folder: str) -> AsyncIterator[GateScene]:
+    places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+    install_pattern_cache(places)
+    load_nonce(places.nonce_file)
+    with run_private_tmux(places.runtime_dir) as tmux:
+        tmux.start_session(command="sh")
+        settings = Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1, flush_interval=0.02)
+        async with open_services(places, settings) as world:
+            yield GateScene(world, tmux, places)

@@ -1,0 +1,22 @@
+"""What the server of opencode 1.18.33 said while it was prompted, answered, refused, stopped and compacted."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from termvisor.agents.adapters.opencode.server_client.sse import ServerSentEventParser
+
+RECORDED_STREAM = (Path(__file__).parent / "events.sse").read_bytes()
+NOW = 1_794_823_440 * 10**9
+"""Within a minute of all of it."""
+
+
+def read_recorded_scenes() -> Iterator[tuple[str, list[dict]]]:
+    """Each with its events, in order."""
+    name, reader, told = "started", ServerSentEventParser(), []
+    for line in RECORDED_STREAM.splitlines(keepends=True):
+        if line.startswith(b": "):
+            yield name, told
+            name, told = line[2:].decode().strip(), []
+        told += [json.loads(one) for one in reader.feed(line)]
+    yield name, told

@@ -1,0 +1,113 @@
+"""A toy agent: a program that prints OSC 7501 marks as it is told to, and the adapter that somebody ships for it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from termvisor.agents.adapters.adapter import ProcessInfo, ScreenReading, SourceRecord, WatchedPath
+from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, OSC_SOURCE, EvidenceSource, build_native_source
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint, Signal
+from termvisor.model.agent.state import StateName
+from termvisor.model.terminal.screen import Screen
+
+PROGRAM_NAME = "toy-agent"
+STATES: dict[str, StateName] = {
+    "idle": "idle",
+    "working": "running",
+    "blocked": "waiting_approval",
+    "asking": "waiting_input",
+    "done": "completed",
+    "error": "error",
+}
+PROGRAM_SCRIPT = """\
+import sys
+print("toy ready")
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if word == "bye":
+        break
+    print(f"\\x1b]7501;state={word}:app=toy:{rest}\\x07toy {word}", flush=True)
+"""
+
+
+class ToyAdapter:
+    name = "toy"
+    contract_version = (1, 0)
+    """The first one: its looks are not told the version of its program."""
+    capabilities = frozenset({"recognise", "signals", "look", "resume"})
+    sources: tuple[EvidenceSource, ...] = (
+        OSC_SOURCE,
+        build_native_source("hook", 3, has_holes=True),
+        build_native_source("notes", 4),
+        *HEURISTIC_SOURCES,
+    )
+    env_names = ("TOY_HOME",)
+
+    def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
+        return next((one for one in processes if _is_toy(one.argv)), None)
+
+    def title_matches(self, title: str) -> bool:
+        return title.startswith("Toy")
+
+    def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
+        home = process.env.get("TOY_HOME")
+        hint = ProcessHint(pid=process.pid, pid_started=process.pid_started)
+        return [WatchedPath(source="notes", kind="lines", folder=home, pattern="*.log", hint=hint)] if home else []
+
+    def read_record(self, record: SourceRecord) -> Sequence[Signal]:
+        words = dict(part.partition("=")[::2] for part in record.text.split(":"))
+        if record.source not in ("osc", "notes") or "state" not in words:
+            return []
+        state = STATES.get(words["state"], "unknown")
+        return [
+            Signal(
+                source=record.source,
+                tier="deterministic",
+                agent=self.name,
+                hint=record.hint,
+                session=words.get("id", ""),
+                event_at=record.at,
+                ingested_at=record.at,
+                dedupe_key=record.event_id,
+                state=state,
+                reason="unsupported_signal" if state == "unknown" else None,
+                flags=FlagUpdate(usage_limited=True) if "limit" in words else FlagUpdate(),
+                payload={key: words[key] for key in ("model", "message", "end_reason") if key in words},
+            )
+        ]
+
+    def classify_screen(self, screen: Screen) -> ScreenReading:
+        last = next((row for row in reversed(screen.rows) if row.startswith("toy ")), "")
+        state = STATES.get(last.removeprefix("toy "), "idle" if last == "toy ready" else "unknown")
+        return ScreenReading(state=state, rule=f"toy.{state}", confidence=0.9)
+
+    def build_resume_command(self, session: str) -> tuple[str, ...]:
+        return (PROGRAM_NAME, "--resume", session)
+
+    def find_resumed_session(self, process: ProcessInfo) -> str:
+        return process.argv[-1] if "--resume" in process.argv else ""
+
+
+ADAPTER = ToyAdapter()
+
+
+def _is_toy(argv: Sequence[str]) -> bool:
+    return any(os.path.basename(word) == PROGRAM_NAME for word in argv[:2])
+
+
+def write_program(folder: Path) -> str:
+    """The program, in a folder of its own."""
+    path = folder / PROGRAM_NAME
+    path.write_text(PROGRAM_SCRIPT)
+    return str(path)
+
+
+@contextmanager
+def install_adapter(folder: Path, monkeypatch) -> Iterator[None]:
+    """The adapter as a package would bring it: by nothing but an entry point."""
+    about = folder / "toy-1.0.dist-info"
+    about.mkdir()
+    (about / "entry_points.txt").write_text(f"[termvisor.agents]\ntoy = {__name__}:ADAPTER\n")
+    monkeypatch.syspath_prepend(str(folder))
+    yield

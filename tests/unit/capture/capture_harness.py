@@ -1,0 +1,315 @@
+"""The watching side of a daemon in this process: a real store, pipeline, recorder and tmux, driven by hand."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from termvisor.backends.tmux.client import ControlClient, TmuxClient, build_control_argv
+from termvisor.backends.tmux.control_mode import ControlNotice
+from termvisor.backends.tmux.pane_source import identify_server
+from termvisor.capture.control_mode_capture import ControlCaptureConfig, ControlModeCapture
+from termvisor.capture.epochs import EpochLifecycle
+from termvisor.capture.event_log import EventLog
+from termvisor.capture.pane_capture import PaneCaptureController, PaneCaptureDependencies
+from termvisor.capture.recorder_client import RecorderClient, RecorderDied, RecorderUpdate, StreamGrew
+from termvisor.capture.server_supervisor import ServerSupervisor
+from termvisor.capture.server_watcher import ServerWatcher, WatcherDependencies
+from termvisor.clock import SystemClock
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+from termvisor.model.terminal.output import Epoch, EpochSource, Gap
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.pipeline import Pipeline
+from termvisor.recorder.segment_log import FLAG_ENDED, SegmentWriter
+from termvisor.settings import Paths, Settings, make_instance_folders
+from termvisor.store import Store
+from termvisor.testing.private_tmux import PrivateTmux
+from tests.unit.wait_until import wait_until
+
+T = TypeVar("T")
+SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
+SETTINGS = Settings(thin_interval=0.1, full_interval=1.0, flush_interval=0.01, tmux_sockets=())
+
+
+class AdvancedClock(SystemClock):
+    """The real clock, but a deadline can be made to pass at once."""
+
+    advance_s = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.advance_s
+
+
+class CaptureStore:
+    """A store and the stage that fills it, both real and running. `again` is what a killed daemon comes back to."""
+
+    def __init__(self, folder: str):
+        self.paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+        make_instance_folders(self.paths)
+        self.clock = AdvancedClock()
+
+    async def open(self) -> "CaptureStore":
+        self.store = await Store.open(self.paths.database, self.clock)
+        self.pipeline = Pipeline(self.store.output, raw_dir=self.paths.raw_dir, clock=self.clock, flush_interval=0.01)
+        self.event_log = EventLog(self.store.events, self.clock)
+        self.epochs = EpochLifecycle(self.store, self.pipeline, self.event_log, self.clock)
+        self._pipeline_task = asyncio.ensure_future(self.pipeline.run())
+        return self
+
+    async def close(self) -> None:
+        self._pipeline_task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._pipeline_task
+        await self.store.close()
+
+    async def restart(self) -> None:
+        await self.close()
+        await self.open()
+
+    async def add_pane(self, mux_id: str = "%1") -> PaneId:
+        facts = PaneFacts(mux_id=MuxPaneId(mux_id), pid=7)
+        pane, _ = await self.store.panes.find_or_add(PaneInstance(SERVER, MuxPaneId(mux_id)), facts, self.clock.now())
+        return pane
+
+    async def reserve_epoch(self, pane: PaneId, source: EpochSource = "pipe") -> Epoch:
+        """An epoch with a number only, as the store knows it."""
+        epoch = await self.epochs.reserve_epoch(pane, source)
+        return next(one for one in await self.store.output.list_open_epochs() if one.id == epoch.id)
+
+    def write_output(self, epoch: Epoch, data: bytes, at: int = 0, *, ends_at: int | None = None) -> int:
+        """Put bytes into an epoch's log, as the recorder would; the log's length."""
+        writer = SegmentWriter(self.pipeline.build_folder_path(epoch), 1 << 20, self.epochs.measure_size(epoch))
+        writer.append(data, at or self.clock.now())
+        if ends_at is not None:
+            writer.write_end(FLAG_ENDED, ends_at)
+        writer.close()
+        self.pipeline.note_growth(epoch.id, writer.offset)
+        return writer.offset
+
+    def read_raw(self, epoch: Epoch) -> bytes:
+        return b"".join(
+            part.read_bytes() for part in sorted(Path(self.pipeline.build_folder_path(epoch)).glob("*.raw"))
+        )
+
+    async def list_epochs(self, pane: PaneId) -> list[Epoch]:
+        return await self.store.output.list_epochs(pane)
+
+    async def list_end_causes(self, pane: PaneId) -> list[str | None]:
+        return [epoch.ended_by for epoch in await self.list_epochs(pane)]
+
+    async def read_lines(self, pane: PaneId) -> list[str]:
+        await self.pipeline.wait_settled()
+        return [line.text for line in await self.store.output.read_lines(pane, limit=5000)]
+
+    async def list_gaps(self, pane: PaneId | None = None) -> list[Gap]:
+        return await self.store.output.list_gaps(pane=pane)
+
+    async def list_gap_causes(self, pane: PaneId | None = None) -> list[str]:
+        return [gap.cause for gap in await self.list_gaps(pane)]
+
+    async def list_event_kinds(self) -> list[str]:
+        return [event.kind for event in await self.store.events.list(limit=200)]
+
+
+class CaptureHarness:
+    """A recorder, a server and the ears on it. Nothing happens but in `turn`: what a watch does, step by step."""
+
+    def __init__(self, memory: CaptureStore, tmux: PrivateTmux):
+        self.capture_store, self.tmux = memory, tmux
+
+    async def open(self, client: TmuxClient | None = None) -> "CaptureHarness":
+        memory, socket = self.capture_store, self.tmux.socket
+        self.updates: list[RecorderUpdate] = []
+        self.notices: list[tuple[str, ControlNotice]] = []
+        self.recorder = RecorderClient(memory.paths, SETTINGS, self.updates.append)
+        await self.recorder.start()
+        self.client = client or await self._attach_client()
+        self.server = await identify_server(self.client, socket)
+        self.forks: list[None] = []
+        self.control_capture = ControlModeCapture(
+            memory.epochs,
+            ControlCaptureConfig("tmux", 1 << 20),
+            lambda s, n: self.notices.append((s, n)),
+            lambda: self.forks.append(None),
+        )
+        left_open: dict[PaneId, list[Epoch]] = {}
+        for epoch in await memory.store.output.list_open_epochs():
+            left_open.setdefault(epoch.pane, []).append(epoch)
+        self.captures = PaneCaptureController(
+            PaneCaptureDependencies(memory.epochs, self.recorder, self.control_capture, left_open, lambda: 100),
+            self.server,
+        )
+        return self
+
+    async def _attach_client(self) -> ControlClient:
+        client = ControlClient(build_control_argv("tmux", self.tmux.socket), on_notice=lambda notice: None)
+        await client.wait_until_attached()
+        return client
+
+    async def restart(self) -> None:
+        """The daemon was killed and another one is there; the recorder went on."""
+        self.recorder.detach()
+        self.client.close()
+        await self.capture_store.restart()
+        await self.open()
+
+    async def close(self) -> None:
+        await self.control_capture.close_clients()
+        self.client.close()
+        await self.recorder.quit()
+
+    async def read_facts(self, mux_id: str) -> PaneFacts:
+        return next(facts for facts in await self.server.list_pane_facts() if facts.mux_id == mux_id)
+
+    async def adopt_pane(self, mux_id: str) -> PaneId:
+        facts = await self.read_facts(mux_id)
+        instance = PaneInstance(self.server.instance, facts.mux_id)
+        pane, _ = await self.capture_store.store.panes.find_or_add(instance, facts, self.capture_store.clock.now())
+        await self.captures.adopt_pane(pane, facts)
+        return pane
+
+    async def deliver_updates(self) -> None:
+        """Give the recorder's news to the ears, and the event loop its turn."""
+        while self.updates:
+            await self._handle_update(self.updates.pop(0))
+        await asyncio.sleep(0.005)
+
+    async def run_turn(self) -> None:
+        await self.deliver_updates()
+        while self.notices:
+            session_id, notice = self.notices.pop(0)
+            await self.captures.handle_control_notice(session_id, notice.name, notice.arguments)
+        for facts in await self.server.list_pane_facts():
+            self.captures.update_facts(facts)
+        await self.captures.run_step()
+
+    async def _handle_update(self, item: RecorderUpdate) -> None:
+        if isinstance(item, StreamGrew):
+            self.capture_store.pipeline.note_growth(item.epoch, item.size)
+        elif isinstance(item, RecorderDied):
+            await self.captures.handle_recorder_death()
+        else:
+            await self.captures.handle_stream_update(item)
+
+    async def run_until(self, condition: Callable[[], T], turns: int = 600) -> T:
+        """Turn until something is true."""
+        for _ in range(turns):
+            if answer := condition():
+                return answer
+            await self.run_turn()
+        raise AssertionError("it did not happen")
+
+    def get_data_plane(self, mux_id: str) -> str:
+        ear = self.captures.find_pane(MuxPaneId(mux_id))
+        return "" if ear is None else ear.data_plane
+
+    def is_held(self, mux_id: str) -> bool:
+        ear = self.captures.find_pane(MuxPaneId(mux_id))
+        return ear is not None and ear.data_plane == "pipe" and ear.handoff_pending_since is None
+
+    async def wait_captured(self, mux_id: str, plane: str = "pipe") -> None:
+        await self.run_until(lambda: self.get_data_plane(mux_id) == plane and (plane != "pipe" or self.is_held(mux_id)))
+
+    async def type_and_wait(self, mux_id: str, word: str) -> None:
+        """Have a `cat` repeat a word, and wait until it was heard."""
+        pane = self.captures.find_pane(MuxPaneId(mux_id)).pane
+        self.tmux.type_line(mux_id, word)
+        for _ in range(400):
+            await self.run_turn()
+            if word in await self.capture_store.read_lines(pane):
+                return
+        raise AssertionError(f"{word} was not heard")
+
+    def list_client_sessions(self) -> list[str]:
+        """The sessions that have a client."""
+        return self.tmux("list-clients", "-F", "#{session_name}").split("\n")
+
+
+class WatcherHarness:
+    """A watch on one server, or a lookout for several, running as in a daemon."""
+
+    def __init__(self, memory: CaptureStore, *sockets: str):
+        self.capture_store = memory
+        self.settings = replace(SETTINGS, tmux_sockets=sockets)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        memory = self.capture_store
+        self.recorder = RecorderClient(memory.paths, self.settings, self._handle_update)
+        self.dependencies = WatcherDependencies(
+            memory.epochs, self.recorder, self.settings, lambda: memory.pipeline.captured_bytes
+        )
+        self.supervisor = ServerSupervisor(self.dependencies, memory.paths)
+        self.task: asyncio.Future[None] | None = None
+
+    def _handle_update(self, item: RecorderUpdate) -> None:
+        self.supervisor.handle_recorder_update(item)
+
+    async def restart(self) -> None:
+        """Another daemon is there."""
+        await self.capture_store.restart()
+        self._prepare()
+        await self.start_supervisor()
+
+    async def watch_server(self, socket: str) -> ServerWatcher:
+        """Watch this server and no other."""
+        await self.recorder.start()
+        watch = self.supervisor.watchers[socket] = ServerWatcher(socket, self.dependencies)
+        self.task = asyncio.ensure_future(watch.run())
+        await watch.first_listing_done.wait()
+        return watch
+
+    async def start_supervisor(self) -> "WatcherHarness":
+        """Look for all servers that the settings name."""
+        await self.recorder.start()
+        self.task = asyncio.ensure_future(self.supervisor.run())
+        await self.supervisor.first_scan_done.wait()
+        return self
+
+    async def leave(self, *, keep_pipes: bool = False) -> None:
+        """What the end of a daemon does to servers and recorder."""
+        self.supervisor.stop(keep_pipes=keep_pipes)
+        for watch in self.supervisor.watchers.values():
+            watch.stop(keep_pipes=keep_pipes)
+        if self.task is not None:
+            await self.task
+        self.recorder.detach()
+
+    async def list_panes(self) -> dict[str, PaneId]:
+        return {pane.instance.mux_id: pane.id for pane in await self.capture_store.store.panes.list_panes()}
+
+    async def wait_captured(self, socket: str, mux_id: str, plane: str = "pipe") -> PaneId:
+        """Wait until a pane is heard that way; our number for it."""
+        await wait_until(lambda: self._is_captured(socket, mux_id, plane))
+        return (await self.list_panes())[mux_id]
+
+    def _is_captured(self, socket: str, mux_id: str, plane: str) -> bool:
+        watch = self.supervisor.watchers.get(socket)
+        if watch is None or watch.find_data_plane(MuxPaneId(mux_id)) != plane:
+            return False
+        ear = watch.captures.find_pane(MuxPaneId(mux_id))
+        return ear is not None and ear.handoff_pending_since is None
+
+    async def wait_for_line(self, pane: PaneId, word: str) -> None:
+        """Wait until a word can be read back."""
+        async with asyncio.timeout(10):
+            while word not in await self.capture_store.read_lines(pane):
+                await asyncio.sleep(0.01)
+
+    async def wait_for_title(self, title: str) -> None:
+        """Wait until a pane of this title is stored."""
+        async with asyncio.timeout(10):
+            while title not in [one.facts.title for one in await self.capture_store.store.panes.list_panes()]:
+                await asyncio.sleep(0.01)
+
+    async def wait_for_event(self, kind: str) -> None:
+        """Wait until an event was stored."""
+        async with asyncio.timeout(10):
+            while kind not in await self.capture_store.list_event_kinds():
+                await asyncio.sleep(0.01)
+
+
+__all__ = ["SERVER", "SETTINGS", "AdvancedClock", "CaptureHarness", "CaptureStore", "WatcherHarness", "wait_until"]

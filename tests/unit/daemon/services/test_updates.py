@@ -1,0 +1,66 @@
+"""What a terminal's hook reports becomes an event, at a bounded pace."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from termvisor.daemon.services.updates import UserVariableReports
+from termvisor.errors import BadRequest
+from termvisor.terminal.user_variables import MAX_EVENTS_PER_SECOND
+from termvisor.testing.private_tmux import make_short_folder
+from tests.unit.capture.capture_harness import CaptureStore
+
+
+class NoonClock:
+    """It is always the same second."""
+
+    def now(self) -> int:
+        return 1_767_268_800 * 10**9
+
+
+@pytest.fixture
+async def memory():
+    with make_short_folder() as folder:
+        opened = await CaptureStore(folder).open()
+        opened.pipeline.nonce = "5eed"
+        yield opened
+        await opened.close()
+
+
+@pytest.fixture
+def reports(memory):
+    return UserVariableReports(
+        SimpleNamespace(pipeline=memory.pipeline, event_log=memory.event_log, clock=NoonClock(), store=memory.store)
+    )
+
+
+async def test_a_report_is_stored_then_told(memory, reports):
+    pane = await memory.add_pane()
+    with memory.event_log.events.subscribe() as news:
+        stored = await reports.store_report(pane, "visor-ready", '{"nonce": "5eed", "port": 80}')
+        assert news.drain() == [stored]
+    assert await memory.store.events.list() == [stored]
+    assert (stored.data["proven"], stored.data["value"], stored.data["source"]) == (True, '{"port":80}', "call")
+
+
+async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, reports):
+    pane, other = await memory.add_pane(), await memory.add_pane("%2")
+    told = [await reports.store_report(pane, "visor-x", "1") for _ in range(MAX_EVENTS_PER_SECOND + 2)]
+    assert [event is None for event in told] == [False] * MAX_EVENTS_PER_SECOND + [True] * 2
+    assert await reports.store_report(other, "visor-x", "1") is not None
+    assert len(await memory.store.events.list(pane=pane)) == MAX_EVENTS_PER_SECOND
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("visor-x", "{", "the value is not JSON"),
+        ("visor-x", f'"{"x" * 5000}"', "the value has 5002 characters; at most 4096"),
+        ("deploy", "{}", "'deploy' is no name of a user variable"),
+        ("visor-", "{}", "'visor-' is no name"),
+    ],
+)
+async def test_what_is_malformed_is_refused_with_what_is_wrong(memory, reports, name, value, why):
+    with pytest.raises(BadRequest, match=why):
+        await reports.store_report(await memory.add_pane(), name, value)
+    assert await memory.store.events.list() == []

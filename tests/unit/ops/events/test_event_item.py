@@ -1,0 +1,63 @@
+import pytest
+
+from termvisor.errors import BadRequest
+from termvisor.model.detection.detection import Detection, DetectionFilter, DetectionHandling
+from termvisor.model.ids import PaneId
+from termvisor.ops.events._event_item import build_detection_item, check_detection_type, matches_filter
+
+KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+ONE = Detection(
+    at=1,
+    type="usage.reached",
+    rule="codex.usage.reached",
+    pane=PaneId(1),
+    agent="codex",
+    severity="warning",
+    source="stream",
+)
+
+
+@pytest.mark.parametrize(
+    ("only", "is_passed"),
+    [
+        ({}, True),
+        ({"type": "usage.*"}, True),
+        ({"type": "session.*"}, False),
+        ({"rule": "codex.*"}, True),
+        ({"rule": "gemini.*"}, False),
+        ({"agent": "gemini"}, False),
+        ({"severity": "warning"}, True),
+        ({"severity": "error"}, False),
+        ({"is_unhandled": True}, True),
+    ],
+)
+def test_what_passes(only, is_passed):
+    assert matches_filter(ONE, DetectionFilter(**only)) == is_passed
+
+
+def test_other_events_pass_where_nothing_was_asked_for():
+    assert matches_filter(None, DetectionFilter())
+    assert not matches_filter(None, DetectionFilter(severity="info"))
+
+
+def test_what_is_told_holds_no_secret():
+    told = build_detection_item(
+        Detection(
+            at=1,
+            type="a.b",
+            rule="a.b",
+            pane=PaneId(1),
+            source="stream",
+            captures={"what": KEY},
+            context=KEY,
+            handling=DetectionHandling(at=1, by="person:1", action=KEY),
+        )
+    )
+    assert KEY not in repr(told)
+
+
+def test_a_kind_is_no_type():
+    check_detection_type("usage.*")
+    check_detection_type(None)
+    with pytest.raises(BadRequest):
+        check_detection_type("pane_gone")

@@ -1,0 +1,277 @@
+import pytest
+
+from termvisor.clock import NS
+from termvisor.errors import BadRequest
+from termvisor.model.detection.detection import Detection
+from termvisor.model.terminal.output import TextBlock
+from termvisor.model.terminal.search_query import SearchQuery, SearchResult
+from termvisor.search import executor, search
+from termvisor.store import EpochUpdate
+
+NOW = 1_000_000 * NS
+
+
+@pytest.fixture
+def ask(store):
+    async def texts(text, **question) -> list[str]:
+        found = await search(store, SearchQuery(text=text, **question), NOW)
+        return [hit.line.text for hit in found.hits]
+
+    return texts
+
+
+@pytest.fixture
+async def pane(new_pane, write_lines):
+    pane = await new_pane("%1", session_name="work")
+    await write_lines(pane, "cargo build", "error: usage_limit reached", "see src/main.rs:12", at=NOW - 60 * NS)
+    await write_lines(pane, "all tests passed", "no error here", at=NOW - 30 * NS)
+    return pane
+
+
+async def test_the_newest_lines_come_first_with_number_time_and_spans(store, pane):
+    found = await search(store, SearchQuery(text="error"), NOW)
+    assert [(hit.line.number, hit.line.text) for hit in found.hits] == [
+        (5, "no error here"),
+        (2, "error: usage_limit reached"),
+    ]
+    assert [hit.spans for hit in found.hits] == [((3, 8),), ((0, 5),)]
+    assert found.hits[0].line.at == NOW - 30 * NS
+    assert found.is_complete
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("limit", ["error: usage_limit reached"]),
+        ("usage_limit", ["error: usage_limit reached"]),
+        ('"src main rs"', ["see src/main.rs:12"]),
+        ("main.rs:12", ["see src/main.rs:12"]),
+        ("pass*", ["all tests passed"]),
+        ("error -limit", ["no error here"]),
+        ("cargo OR tests", ["all tests passed", "cargo build"]),
+        ("(cargo OR tests) -passed", ["cargo build"]),
+        ("cargo error", []),
+        ("error here", ["no error here"]),
+        ('"reached see"', []),
+        ("absent", []),
+    ],
+)
+async def test_a_query_is_judged_line_by_line(ask, pane, query, lines):
+    assert await ask(query) == lines
+    assert sorted(await ask(query, rank="relevance")) == sorted(lines)
+
+
+async def test_filters_narrow_by_pane_session_target_and_source(ask, pane, new_pane, write_lines):
+    other = await new_pane("%2", session_name="play time")
+    await write_lines(other, "their error", at=NOW)
+    assert await ask(f"error pane:{other}") == ["their error"]
+    assert await ask("error", pane=other) == ["their error"]
+    assert await ask('error session:"play time"') == ["their error"]
+    assert await ask("error -session:work") == ["their error"]
+    assert await ask(f"error (pane:{pane} OR pane:{other})", limit=1) == ["their error"]
+    assert len(await ask("error target:local")) == 3
+    assert len(await ask("error source:stream")) == 3
+    assert await ask("error source:screen") == []
+
+
+@pytest.mark.parametrize(
+    "query", ["error session:nowhere", "error target:nowhere", "error pane:999", f"error pane:{10**30}"]
+)
+async def test_a_place_that_does_not_exist_has_no_lines(ask, pane, query):
+    assert await ask(query) == []
+    assert await ask(query, rank="relevance") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "fields", "lines"),
+    [
+        ("error since:45s", {}, ["no error here"]),
+        ("error until:45s", {}, ["error: usage_limit reached"]),
+        ("error since:2m until:45s", {}, ["error: usage_limit reached"]),
+        ("error", {"since": NOW - 30 * NS}, ["no error here"]),
+        ("error", {"until": NOW - 60 * NS}, ["error: usage_limit reached"]),
+        ("error since:45s", {"until": NOW - 60 * NS}, []),
+        ("error -since:45s", {}, ["error: usage_limit reached"]),
+    ],
+)
+async def test_times_narrow_from_the_text_and_from_beside_it(ask, pane, query, fields, lines):
+    assert await ask(query, **fields) == lines
+    assert await ask(query, rank="relevance", **fields) == lines
+
+
+async def test_context_crosses_blocks_but_not_panes(store, pane, new_pane, write_lines):
+    await write_lines(await new_pane("%2"), "noise")
+    await write_lines(pane, "the end")
+    (hit,) = (await search(store, SearchQuery(text="tests", context=2), NOW)).hits
+    assert hit.before == ("error: usage_limit reached", "see src/main.rs:12")
+    assert hit.after == ("no error here", "the end")
+
+
+async def test_at_most_so_many_lines_as_asked_for(ask, new_pane, write_lines):
+    await write_lines(await new_pane(), *(f"error {number}" for number in range(30)))
+    assert await ask("error", limit=3) == ["error 29", "error 28", "error 27"]
+    assert len(await ask("error")) == 20
+    assert await ask("error", limit=0) == []
+
+
+async def test_relevance_puts_the_block_first_that_says_it_most(ask, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "error error error")
+    await write_lines(pane, "a line that speaks of many things and of one error", *["other words"] * 20)
+    assert await ask("error", rank="relevance", limit=1) == ["error error error"]
+
+
+async def many_blocks(store, pane, count):
+    epoch = await store.output.open_epoch(pane, "pipe", 1)
+    blocks = tuple(
+        TextBlock(epoch=epoch, start=0, end=0, at=number, until=number, lines=(f"alpha {number}", "beta"))
+        for number in range(count)
+    )
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
+
+
+async def test_a_search_goes_on_over_slices(ask, store, new_pane, write_lines):
+    pane = await new_pane()
+    await write_lines(pane, "alpha beta")
+    await many_blocks(store, pane, 3 * executor.SLICE_CANDIDATES)
+    assert await ask('"alpha beta" OR (alpha beta)') == ["alpha beta"]
+    assert len(await ask("beta", limit=10_000)) == 3 * executor.SLICE_CANDIDATES + 1
+
+
+async def test_a_search_that_gives_up_says_so(store, new_pane, write_lines, monkeypatch):
+    monkeypatch.setattr(executor, "MAX_CANDIDATES", 2 * executor.SLICE_CANDIDATES)
+    pane = await new_pane()
+    await write_lines(pane, "alpha beta")
+    await many_blocks(store, pane, 3 * executor.SLICE_CANDIDATES)
+    assert await search(store, SearchQuery(text="alpha beta"), NOW) == SearchResult(hits=(), is_complete=False)
+
+
+async def test_relevance_among_more_than_the_pool_is_not_complete(store, new_pane, monkeypatch):
+    monkeypatch.setattr(executor, "MAX_RANKED", 10)
+    await many_blocks(store, await new_pane(), 11)
+    found = await search(store, SearchQuery(text="alpha", rank="relevance", limit=100), NOW)
+    assert len(found.hits) == 10
+    assert not found.is_complete
+
+
+@pytest.mark.parametrize(("query", "error"), [("", BadRequest), ("(a", BadRequest), ("a severity:x", BadRequest)])
+async def test_what_cannot_be_asked_is_refused(ask, query, error):
+    with pytest.raises(error):
+        await ask(query)
+
+
+async def test_the_deepest_and_widest_query_that_parses_can_be_asked(ask, pane, new_pane):
+    for number in range(300):
+        await new_pane(f"%{number}", session_name="crowd")
+    assert await ask(" OR ".join(["error"] * 128), limit=1) == ["no error here"]
+    nested = "error"
+    for _ in range(12):
+        nested = f"(a OR b {nested})"
+    assert await ask(f"error OR {nested}", limit=1) == ["no error here"]
+    assert await ask("error (session:crowd OR session:work)", limit=1) == ["no error here"]
+
+
+@pytest.fixture
+async def agent(new_pane, show_rows):
+    """A pane that repaints: an error 45 s ago that is still shown 10 s ago, and another row since then."""
+    pane = await new_pane("%7", session_name="agents")
+    await show_rows(pane, "╭─ agent ─╮", "error: no such file", "status 1", at=NOW - 45 * NS)
+    await show_rows(pane, "╭─ agent ─╮", "error: no such file", "all done", "status 9", at=NOW - 10 * NS)
+    return pane
+
+
+async def test_lines_and_rows_of_screens_are_found_together_by_their_time(store, pane, agent):
+    found = await search(store, SearchQuery(text="error"), NOW)
+    assert [(hit.line.text, hit.line.source, hit.screen) for hit in found.hits] == [
+        ("no error here", "stream", None),
+        ("error: no such file", "screen", 1),
+        ("error: usage_limit reached", "stream", None),
+    ]
+    row = found.hits[1]
+    assert (row.line.pane, row.line.at, row.last_at) == (agent, NOW - 45 * NS, NOW - 10 * NS)
+    assert row.spans == ((0, 5),)
+
+
+async def test_the_limit_holds_for_both_together(ask, pane, agent):
+    assert await ask("error", limit=2) == ["no error here", "error: no such file"]
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("error source:screen", ["error: no such file"]),
+        ("error source:stream", ["no error here", "error: usage_limit reached"]),
+        ("error -source:stream", ["error: no such file"]),
+        ("error -source:screen", ["no error here", "error: usage_limit reached"]),
+        ("(error source:screen) OR cargo", ["error: no such file", "cargo build"]),
+        ("error source:transcript", []),
+        ("error since:20s", ["error: no such file"]),
+        ("error until:40s source:screen", ["error: no such file"]),
+        ("done until:40s", []),
+        ("error session:agents", ["error: no such file"]),
+        ("error pane:1", ["no error here", "error: usage_limit reached"]),
+        ('"no such"', ["error: no such file"]),
+        ("fil*", ["error: no such file"]),
+        ("error -file -limit", ["no error here"]),
+    ],
+)
+async def test_a_query_is_judged_row_by_row_too(ask, pane, agent, query, lines):
+    assert await ask(query) == lines
+    assert sorted(await ask(query, rank="relevance")) == sorted(lines)
+
+
+async def test_what_an_epoch_began_with_is_text_of_a_screen(store, ask, new_pane):
+    pane = await new_pane("%3")
+    epoch = await store.output.open_epoch(pane, "pipe", NOW)
+    blocks = (
+        TextBlock(epoch=epoch, start=0, end=0, at=NOW, until=NOW, lines=("baseline apple",), source="screen"),
+        TextBlock(epoch=epoch, start=0, end=0, at=NOW, until=NOW, lines=("printed apple",)),
+    )
+    await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
+    assert await ask("apple source:screen") == ["baseline apple"]
+    assert await ask("apple") == ["printed apple", "baseline apple"]
+
+
+async def test_the_context_of_a_row_are_the_rows_of_its_screen(store, agent):
+    (hit,) = (await search(store, SearchQuery(text="error", context=1), NOW)).hits
+    assert (hit.before, hit.after) == (("╭─ agent ─╮",), ("status 1",))
+
+
+async def test_an_index_made_anew_finds_rows_of_screens_again(store, ask, agent):
+    await store.sightings._db.write(
+        lambda connection: connection.execute(
+            "INSERT INTO sighting_fts (sighting_fts) VALUES ('delete-all')"
+        ).fetchall()
+    )
+    assert await ask("error") == []
+    assert [table async for table in store.maintenance.rebuild_indexes()] == ["block", "sighting", "utterance"]
+    assert await ask("error") == ["error: no such file"]
+
+
+def found_in(pane, text: str, **more) -> Detection:
+    known = {"at": NOW, "type": "usage.reached", "rule": "codex.usage.reached", "source": "stream", "severity": "error"}
+    return Detection(pane=pane, context=f"cargo build\n{text}", **(known | more))
+
+
+async def test_lines_are_found_by_the_events_in_them(store, ask, pane, new_pane, write_lines):
+    other = await new_pane("%2")
+    await write_lines(other, "error: usage_limit reached", at=NOW)
+    await store.detections.add(
+        [
+            found_in(pane, "error: usage_limit reached"),
+            found_in(pane, "all tests passed", type="tests.passed", rule="shell.tests", severity="info"),
+            found_in(pane, "", type="usage.warning"),
+            found_in(pane, "***", type="usage.odd"),
+        ]
+    )
+    limit = ["error: usage_limit reached"]
+    assert await ask("event:usage.reached") == limit
+    assert await ask("event:usage.*", rank="relevance") == limit
+    assert await ask("rule:codex.* usage_limit") == limit
+    assert await ask("event:usage.reached cargo") == []
+    assert await ask("severity:warning") == limit
+    assert await ask("severity:info") == ["all tests passed", *limit]
+    assert await ask("severity:info -event:usage.*") == ["all tests passed"]
+    assert await ask("event:nothing.such") == []
+    assert await ask("event:nothing.such OR passed") == ["all tests passed"]
+    assert await ask(f"event:usage.reached pane:{other}") == []

@@ -1,0 +1,17 @@
+"""Waiting for something real to happen, with a deadline and no fixed sleep."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def wait_until(condition: Callable[[], T], *, timeout: float = 30.0) -> T:
+    """The first answer that is true; the event loop goes on meanwhile."""
+    deadline = time.monotonic() + timeout
+    while not (answer := condition()):
+        assert time.monotonic() < deadline, f"not within {timeout} s; last answer: {answer!r}"
+        await asyncio.sleep(0.005)
+    return answer

@@ -1,0 +1,63 @@
+"""Files of steps as they are written."""
+
+import os
+
+import pytest
+
+from termvisor.errors import ConfigError
+from termvisor.workflows.files.source_file import parse_source, read_source
+
+
+def test_values_of_yaml_are_plain_and_their_lines_are_known():
+    found = parse_source("w.yaml", "a: 1\nb:\n  - true\n  - 2s\nc: 'off'\n")
+    assert found.value == {"a": 1, "b": [True, "2s"], "c": "off"}
+    assert found.build_error(("b", 1), "wrong").message == "w.yaml:4: wrong"
+    assert found.build_error(("b", 7, "x"), "wrong").message == "w.yaml:2: wrong"
+
+
+def test_keys_of_toml_have_lines_too():
+    found = parse_source("w.toml", 'name = "x"\n\n[[steps]]\nsend = "a"\n')
+    assert found.build_error(("steps", 0, "send"), "wrong").message == "w.toml:4: wrong"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("w.toml", "\na =", "w.toml:2: not TOML: Invalid value"),
+        ("w.yaml", "a: [", "w.yaml:1: not YAML"),
+        ("w.yaml", "a: 1\n---\nb: 2\n", "w.yaml:2: .*expected a single document"),
+        ("w.yaml", "[" * 1000, "nested too deep|w.yaml:1"),
+    ],
+)
+def test_what_is_no_file_of_its_kind_is_told(name, text, told):
+    with pytest.raises(ConfigError, match=told):
+        parse_source(name, text)
+
+
+def test_a_list_of_toml_that_is_written_in_place_has_lines_too():
+    found = parse_source("w.toml", 'name = "x"\nsteps = [\n  {note = "a"},\n  {sned = "b"},\n]\n')
+    assert found.format_location(("steps", 1, "sned")) == "w.toml:4"
+
+
+def test_what_is_no_plain_file_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(ConfigError, match="it cannot be read: it is not a plain file"):
+        read_source(str(pipe))
+    with pytest.raises(ConfigError, match="it cannot be read: Is a directory"):
+        read_source(str(tmp_path))
+
+
+def test_what_cannot_be_read_says_why(tmp_path):
+    (tmp_path / "w.yaml").write_bytes(b"name: \xff\n")
+    with pytest.raises(ConfigError, match=r"it is not text in UTF-8 \(byte 7\)"):
+        read_source(str(tmp_path / "w.yaml"))
+    with pytest.raises(ConfigError, match="it cannot be read: No such file or directory"):
+        read_source(str(tmp_path / "none.yaml"))
+
+
+def test_an_endless_file_is_refused(tmp_path):
+    path = tmp_path / "w.yaml"
+    path.write_text("a: " + "x" * 300_000)
+    with pytest.raises(ConfigError, match="no longer than"):
+        read_source(str(path))

@@ -1,0 +1,44 @@
+"""A daemon's engine for as long as a test wants it, and words to wait with the clock standing still."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunId
+from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.engine.engine import WorkflowEngine
+
+
+@asynccontextmanager
+async def run_engine(scene: WorkflowScene) -> AsyncIterator[WorkflowEngine]:
+    """At its end it is gone as if by SIGKILL: nothing more is stored."""
+    engine = scene.build_engine()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(engine.run())
+        await let_tasks_run()
+        try:
+            yield engine
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def advance_time(scene: WorkflowScene, seconds: float = 1.0, times: int = 1) -> None:
+    for _ in range(times):
+        await scene.clock.advance(seconds)
+        for _ in range(5):
+            await let_tasks_run()
+
+
+async def wait_until_ended(scene: WorkflowScene, run_id: int = 1, seconds: float = 600.0) -> Run:
+    """The run once it is over; time goes on until then."""
+    for _ in range(int(seconds)):
+        for _ in range(5):
+            await let_tasks_run()
+        run = scene.runs.stored_runs.get(RunId(run_id))
+        if run is not None and run.status in ENDED_RUN_STATUSES:
+            return run
+        await scene.clock.advance(1.0)
+    raise AssertionError(f"run {run_id} did not end: {scene.runs.stored_runs.get(RunId(run_id))}")
