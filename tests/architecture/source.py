@@ -60,7 +60,7 @@ class Module:
         return ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
 
 
-def sample(text: str, name: str = "termvisor.stream.sample") -> Module:
+def sample(text: str, name: str = "termvisor.terminal.sample") -> Module:
     """A module that exists only in a test."""
     return Module(name, f"src/{name.replace('.', '/')}.py", text)
 

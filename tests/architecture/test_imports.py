@@ -26,7 +26,7 @@ def ours(*names: str) -> tuple[str, ...]:
     return tuple(f"termvisor.{name}" for name in names)
 
 
-BUILDERS = ("termvisor.daemon.assembly", "termvisor.daemon.acting.pane_access")
+BUILDERS = tuple(f"termvisor.daemon.{name}" for name in ("assembly", "acting.gate_assembly", "acting.pane_access"))
 """The composition root; what the gate is made of stands on a page of its own."""
 
 

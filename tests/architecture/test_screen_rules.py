@@ -9,7 +9,7 @@ import ast
 from tests.architecture.source import Module, modules, sample, within
 
 MAY_COMPILE_PATTERNS = {"screen_regions", "keyboard", "title", "signals", "hooks", "error_codes", "log_locations"}
-MAY_COMPILE_PATTERNS |= {"process_match", "rollout", "events", "sse"}
+MAY_COMPILE_PATTERNS |= {"process_match", "rollout", "events", "sse", "session_control"}
 MAX_CODE_LINES = 12
 """Lines of code in `screen_rules`: it joins the regions to the rules of the pack and decides nothing itself."""
 

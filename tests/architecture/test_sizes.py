@@ -5,7 +5,7 @@ from statistics import median, quantiles
 
 from tests.architecture.source import Function, Module, modules, sample
 
-MODULE_LINES, FUNCTION_LINES, PARAMETERS, NESTING, CONTRACT_METHODS = 400, 40, 5, 3, 6
+MODULE_LINES, FUNCTION_LINES, PARAMETERS, NESTING, CONTRACT_METHODS = 400, 40, 8, 3, 10
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)
 
 
@@ -71,7 +71,7 @@ def test_the_usual_module_and_function_are_small() -> None:
 
 
 def test_a_long_module_is_found() -> None:
-    assert too_big([sample("x = 1\n" * 401)]) == ["src/termvisor/stream/sample.py: 401 lines"]
+    assert too_big([sample("x = 1\n" * 401)]) == ["src/termvisor/terminal/sample.py: 401 lines"]
 
 
 def test_a_long_function_is_found() -> None:
@@ -79,16 +79,16 @@ def test_a_long_function_is_found() -> None:
 
 
 def test_a_function_with_many_parameters_is_found_and_self_is_not_counted() -> None:
-    text = "def few(self, a, b, c, d, *, e): pass\ndef many(a, b, c, d, e, *, f): pass\n"
-    assert too_big([sample(text)]) == ["src/termvisor/stream/sample.py:2 many: 6 parameters"]
+    text = "def few(self, a, b, c, d, *, e, f, g, h): pass\ndef many(a, b, c, d, e, *, f, g, h, i): pass\n"
+    assert too_big([sample(text)]) == ["src/termvisor/terminal/sample.py:2 many: 9 parameters"]
 
 
 def test_deep_nesting_is_found_and_elif_and_with_are_not_counted() -> None:
     flat = "def flat():\n  with f:\n    if a: pass\n    elif b: pass\n    elif c: pass\n    elif d: pass\n"
     deep = "def deep():\n  for a in b:\n    while c:\n      try:\n        if e: pass\n      finally: pass\n"
-    assert too_big([sample(flat + deep)]) == ["src/termvisor/stream/sample.py:7 deep: 4 levels of nesting"]
+    assert too_big([sample(flat + deep)]) == ["src/termvisor/terminal/sample.py:7 deep: 4 levels of nesting"]
 
 
 def test_a_wide_contract_is_found() -> None:
-    text = "class Wide(Protocol):\n" + "".join(f"    def m{number}(self): ...\n" for number in range(7))
-    assert too_big([sample(text)])[0].endswith("Wide: a contract of 7 methods")
+    text = "class Wide(Protocol):\n" + "".join(f"    def m{number}(self): ...\n" for number in range(11))
+    assert too_big([sample(text)])[0].endswith("Wide: a contract of 11 methods")

@@ -21,7 +21,8 @@ TARGETS = ("run", "test", "test-live", "test-all", "check", "fix", "bench", "acc
 BANS = ("time.time", "time.time_ns", "time.sleep", "datetime.datetime.now", "os.environ", "os.getenv")
 BANS += ("asyncio.create_task", "asyncio.ensure_future", "subprocess")
 IN_ROOT = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "AGENTS.md", "Makefile"}
-IN_ROOT |= {"pyproject.toml", "src", "tests", "docs", "examples", ".ci", ".gitignore"}
+IN_ROOT |= {"pyproject.toml", "src", "tests", "docs", "examples", ".ci", ".github", ".gitignore"}
+IN_ROOT |= {".pre-commit-config.yaml", ".git-blame-ignore-revs"}
 
 
 def foreign(path: str, text: str) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from inspect import CO_OPTIMIZED
 from types import FrameType
 
 _FOLDER = os.environ.get("TRACE_FOLDER", "")
@@ -17,10 +18,10 @@ _files: dict[str, None] = {}
 
 
 def _record(frame: FrameType, event: str, _argument: object) -> None:
-    if event == "call" and (name := frame.f_code.co_filename).startswith(_SOURCE):
-        # A module body runs while it is imported: only calls say that the file takes part.
-        if frame.f_code.co_name != "<module>":
-            _files[name[len(_SOURCE) :].lstrip("/")] = None
+    name = frame.f_code.co_filename
+    # Bodies of modules and classes run while they are imported: only function calls say that the file takes part.
+    if event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and name.startswith(_SOURCE):
+        _files[name[len(_SOURCE) :].lstrip("/")] = None
 
 
 def _write(*_: object) -> None:
